@@ -300,22 +300,20 @@ impl<'p> Machine<'p> {
             return Readiness::Blocked;
         }
         for effect in &edge.effects {
-            match effect {
+            let possible = match effect {
                 Effect::Send {
                     channel, values, ..
                 } => {
                     let handle = view.eval(channel);
-                    let Some((decl, buffer)) = view.channel(handle) else {
-                        return Readiness::Blocked;
-                    };
-                    if decl.capacity == 0 {
-                        return Readiness::Offers {
-                            channel: handle,
-                            message: view.message(decl, values),
-                        };
-                    }
-                    if buffer.len() >= decl.capacity as usize {
-                        return Readiness::Blocked;
+                    match view.channel(handle) {
+                        None => false,
+                        Some((decl, _)) if decl.capacity == 0 => {
+                            return Readiness::Offers {
+                                channel: handle,
+                                message: view.message(decl, values),
+                            };
+                        }
+                        Some((decl, buffer)) => buffer.len() < decl.capacity as usize,
                     }
                 }
                 Effect::Receive {
@@ -323,17 +321,14 @@ impl<'p> Machine<'p> {
                     args,
                     random,
                     ..
-                } => {
-                    if view.find_message(channel, args, *random).is_none() {
-                        return Readiness::Blocked;
-                    }
-                }
+                } => view.find_message(channel, args, *random).is_some(),
                 Effect::Spawn { .. } => {
-                    if state.threads.iter().flatten().count() >= self.program.max_threads as usize {
-                        return Readiness::Blocked;
-                    }
+                    state.threads.iter().flatten().count() < self.program.max_threads as usize
                 }
-                _ => {}
+                _ => true,
+            };
+            if !possible {
+                return Readiness::Blocked;
             }
         }
         Readiness::Ready
