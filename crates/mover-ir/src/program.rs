@@ -344,6 +344,19 @@ impl Program {
         self.any_expr(|expr| matches!(expr, Expr::Timeout))
     }
 
+    /// Whether the priorities of threads can make a difference.
+    pub fn uses_priorities(&self) -> bool {
+        let sets = |effect: &Effect| matches!(effect, Effect::SetPriority { .. });
+        self.priority_scheduling
+            || self.any_expr(|expr| matches!(expr, Expr::ThreadPriority(_)))
+            || self
+                .templates
+                .iter()
+                .flat_map(|template| &template.locations)
+                .flat_map(|location| &location.edges)
+                .any(|edge| edge.effects.iter().any(sets))
+    }
+
     pub fn symbol(&self, set: Option<SymbolSetId>, value: i64) -> Option<&str> {
         self.symbols[set?.index()]
             .names

@@ -13,8 +13,9 @@
 //!    with priority scheduling, of those threads whose priority is highest among
 //!    the threads that have steps.
 //! 2. If there are none, the same with [`Expr::Timeout`] true.
+//! 3. If a thread has run into an error, there are none: the program has aborted.
 //!
-//! A state without steps is a proper end if every thread stands at a location
+//! A state without steps and without error is a proper end if every thread stands at a location
 //! marked as valid end, else a deadlock.
 
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef, mask, resize};
@@ -34,6 +35,7 @@ pub struct Thread {
     pub locals: Vec<u64>,
     /// The messages in each of the thread's own channels.
     pub channels: Vec<Vec<Message>>,
+    /// 0 in programs where priorities make no difference.
     pub priority: u8,
 }
 
@@ -79,6 +81,7 @@ pub struct Machine<'p> {
     global_offsets: Vec<usize>,
     local_offsets: Vec<Vec<usize>>,
     uses_timeout: bool,
+    uses_priorities: bool,
 }
 
 fn offsets(variables: &[Variable]) -> Vec<usize> {
@@ -104,6 +107,7 @@ impl<'p> Machine<'p> {
                 .map(|template| offsets(&template.locals))
                 .collect(),
             uses_timeout: program.uses_timeout(),
+            uses_priorities: program.uses_priorities(),
         }
     }
 
@@ -164,7 +168,7 @@ impl<'p> Machine<'p> {
             location: template.entry,
             locals,
             channels: vec![Vec::new(); template.channels.len()],
-            priority,
+            priority: if self.uses_priorities { priority } else { 0 },
         });
         if number == state.threads.len() {
             state.threads.push(thread);
@@ -174,8 +178,11 @@ impl<'p> Machine<'p> {
         number
     }
 
-    /// All steps that are possible in the state.
+    /// All steps that are possible in the state; none once a thread has run into an error.
     pub fn steps(&self, state: &State) -> Vec<Step> {
+        if self.error(state).is_some() {
+            return Vec::new();
+        }
         let steps = self.steps_where(state, false);
         if steps.is_empty() && self.uses_timeout {
             return self.steps_where(state, true);
@@ -569,7 +576,9 @@ impl<'p> Machine<'p> {
 
     /// Whether no thread can move although some thread is not at a proper end.
     pub fn is_deadlock(&self, state: &State) -> bool {
-        !self.stuck_threads(state).is_empty() && self.steps(state).is_empty()
+        self.error(state).is_none()
+            && !self.stuck_threads(state).is_empty()
+            && self.steps(state).is_empty()
     }
 
     /// The threads that are not at a proper end.
