@@ -76,6 +76,10 @@ enum Readiness {
     },
 }
 
+/// The message of a rendezvous. It is delivered even if the sender, and with
+/// it the channel, is gone by then.
+type Offer<'p> = (&'p ChannelDecl, Message);
+
 pub struct Machine<'p> {
     program: &'p Program,
     global_offsets: Vec<usize>,
@@ -351,17 +355,17 @@ impl<'p> Machine<'p> {
         let mut next = state.clone();
         next.exclusive = None;
         let mut output = String::new();
-        let offered = step.with.map(|_| {
+        let offered: Option<Offer<'p>> = step.with.and_then(|_| {
             let edge = self.edge(state, step.by);
             let view = View::new(self, state, step.by.thread, false);
             match edge.effects.first() {
                 Some(Effect::Send {
                     channel, values, ..
                 }) => {
-                    let decl = view.channel(view.eval(channel)).map(|(decl, _)| decl);
-                    decl.map_or(Vec::new(), |decl| view.message(decl, values))
+                    let (decl, _) = view.channel(view.eval(channel))?;
+                    Some((decl, view.message(decl, values)))
                 }
-                _ => Vec::new(),
+                _ => None,
             }
         });
         self.perform(&mut next, state, step.by, offered.as_ref(), &mut output);
@@ -408,7 +412,7 @@ impl<'p> Machine<'p> {
         next: &mut State,
         before: &State,
         by: Move,
-        offered: Option<&Message>,
+        offered: Option<&Offer<'p>>,
         output: &mut String,
     ) {
         let edge = self.edge(before, by);
@@ -425,7 +429,7 @@ impl<'p> Machine<'p> {
         next: &mut State,
         number: usize,
         effect: &Effect,
-        offered: Option<&Message>,
+        offered: Option<&Offer<'p>>,
         output: &mut String,
     ) {
         let view = View::new(self, next, number, false);
@@ -465,24 +469,25 @@ impl<'p> Machine<'p> {
                 random,
                 peek,
             } => {
-                let handle = view.eval(channel);
-                let Some((decl, _)) = view.channel(handle) else {
-                    return;
-                };
-                let message = match offered {
-                    Some(message) => message.clone(),
+                let (decl, message) = match offered {
+                    Some((decl, message)) => (*decl, message.clone()),
                     None => {
+                        let handle = view.eval(channel);
+                        let Some((decl, _)) = view.channel(handle) else {
+                            return;
+                        };
                         let Some(position) = view.find_message(channel, args, *random) else {
                             return;
                         };
                         let Some(buffer) = self.buffer_mut(next, handle) else {
                             return;
                         };
-                        if *peek {
+                        let message = if *peek {
                             buffer[position].clone()
                         } else {
                             buffer.remove(position)
-                        }
+                        };
+                        (decl, message)
                     }
                 };
                 for ((arg, field), value) in args.iter().zip(&decl.fields).zip(message) {
