@@ -9,15 +9,16 @@
 //! length on the states inside are therefore remembered for the time of the
 //! expansion: the same state with the same thread leads to the same ends.
 
-use std::hash::{BuildHasher, Hasher};
 use std::ops::ControlFlow;
 
 use hashbrown::HashTable;
 
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::store::scramble;
 
-/// Atomic sequences of up to this many steps are walked without remembering.
-const SHORT_CHAIN: usize = 12;
+/// Atomic sequences of up to this many steps are walked without remembering: few
+/// enough that branching cannot make many of them.
+const SHORT_CHAIN: usize = 4;
 
 /// Steps between two looks at the clock.
 const TICK: u32 = 1 << 12;
@@ -210,8 +211,5 @@ impl PassedStates {
 }
 
 fn hash_words(words: &[u64]) -> u64 {
-    let mut hasher =
-        std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default().build_hasher();
-    words.iter().for_each(|&word| hasher.write_u64(word));
-    hasher.finish()
+    words.iter().fold(0, |hash, &word| scramble(hash ^ word))
 }

@@ -42,7 +42,7 @@ struct LaneTable {
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
-fn scramble(mut x: u64) -> u64 {
+pub fn scramble(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)
