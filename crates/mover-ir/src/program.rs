@@ -371,3 +371,23 @@ impl Program {
 pub struct SymbolSet {
     pub names: Vec<(i64, String)>,
 }
+
+impl Program {
+    /// The program in which a failed assertion has no effect: edges into an
+    /// error that says where to resume lead there instead. Other errors still
+    /// end the run.
+    pub fn resume_after_errors(&mut self) {
+        for template in &mut self.templates {
+            let resume: Vec<Option<LocationId>> = template
+                .locations
+                .iter()
+                .map(|location| location.error.as_ref().and_then(|error| error.resume))
+                .collect();
+            for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
+                if let Some(location) = resume[edge.target.index()] {
+                    edge.target = location;
+                }
+            }
+        }
+    }
+}
