@@ -219,9 +219,9 @@ pub enum StatementKind {
         variable: Path,
         from: Expr,
         to: Expr,
-        /// SPIN spells out a `select` between two literal numbers, but only
-        /// where it is written outside of an inline.
-        in_inline: bool,
+        /// SPIN spells out a `select` of a plain name between two literal
+        /// numbers, where it is written outside of an inline.
+        literal: bool,
     },
     Atomic(Sequence),
     DStep(Sequence),

@@ -412,6 +412,7 @@ impl Parser<'_> {
     fn select(&mut self) -> Parsed<StatementKind> {
         self.advance();
         self.expect(Punctuation::OpenParen, "after `select`")?;
+        let literal = self.at_literal_select();
         let variable = self.path()?;
         self.expect(Punctuation::Colon, "after the variable")?;
         let from = self.expression()?;
@@ -422,8 +423,22 @@ impl Parser<'_> {
             variable,
             from,
             to,
-            in_inline: !self.expansions.is_empty(),
+            literal,
         })
+    }
+
+    /// At `name : 1 .. 9)`. SPIN's scanner for this takes letters and digits
+    /// for a name, but no underscore.
+    fn at_literal_select(&self) -> bool {
+        let is_number = |count| matches!(self.token_after(count).kind, TokenKind::Number(_));
+        let is_plain_name = matches!(&self.token().kind, TokenKind::Word(word) if !word.contains('_'));
+        self.expansions.is_empty()
+            && is_plain_name
+            && self.token_after(1).is(Punctuation::Colon)
+            && is_number(2)
+            && self.token_after(3).is(Punctuation::DotDot)
+            && is_number(4)
+            && self.token_after(5).is(Punctuation::CloseParen)
     }
 
     fn print(&mut self) -> Parsed<StatementKind> {
