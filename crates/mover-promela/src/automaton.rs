@@ -1,0 +1,444 @@
+//! From states and steps to a template of the IR.
+//!
+//! A location is an element at which a process stands, together with how it
+//! came there: a step of an atomic sequence leads to an atomic location. The
+//! inside of a `d_step` is a chain of atomic locations. Its first statement is
+//! the step that enters it; if it begins with a choice, a step without effect
+//! enters it as soon as one option is possible. Inside, options are tried in
+//! order (descending priorities), and where nothing is possible the process
+//! runs into an error.
+//!
+//! `else` has a lower priority than its siblings. Two of SPIN's habits need
+//! more: a possible rendezvous does not prevent an `else`, and an `else` that
+//! melted into an outer choice looks only at the options before it. Then the
+//! guard of the `else` says explicitly what must not be possible.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use mover_ir::expr::{BinaryOp, Expr};
+use mover_ir::program::{Edge, Effect, ErrorMark, Location, LocationId, Property};
+use mover_ir::source::Span;
+
+use crate::actions::Action;
+use crate::flow::{BlockKind, ElementId, ElementKind, Flow, LabelPlaces, Misplaced, Target};
+use crate::states::{Interior, States, Transition, analyse};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Key {
+    element: ElementId,
+    /// The d_step that the process is in the middle of.
+    within: Option<ElementId>,
+    atomic: bool,
+}
+
+pub struct Automaton {
+    pub locations: Vec<Location>,
+    pub entry: LocationId,
+    pub labels: LabelPlaces,
+}
+
+/// Makes the automaton of a body; `provided` must hold for every step.
+pub fn build(flow: &mut Flow, provided: Expr) -> Result<Automaton, Vec<Misplaced>> {
+    let label_names: Vec<(Rc<str>, ElementId)> =
+        flow.label_names().map(|(name, element)| (name.clone(), element)).collect();
+    let states = analyse(flow)?;
+    let mut builder = Builder {
+        states: &states,
+        provided,
+        locations: Vec::new(),
+        numbers: HashMap::new(),
+        errors: HashMap::new(),
+        unfinished: Vec::new(),
+        problems: Vec::new(),
+    };
+    let entry = match states.start() {
+        Ok(start) => builder.location(Key {
+            element: start,
+            within: None,
+            atomic: false,
+        }),
+        Err(problem) => return Err(vec![problem]),
+    };
+    while let Some(key) = builder.unfinished.pop() {
+        if let Err(problem) = builder.fill(key) {
+            builder.problems.push(problem);
+        }
+    }
+    let mut labels = LabelPlaces::default();
+    for (name, element) in label_names {
+        let places = builder.numbers.iter().filter(|(key, _)| key.element == element && key.within.is_none());
+        let mut locations: Vec<LocationId> = places.map(|(_, &location)| location).collect();
+        locations.sort();
+        labels.insert(name, locations);
+    }
+    if builder.problems.is_empty() {
+        Ok(Automaton {
+            locations: builder.locations,
+            entry,
+            labels,
+        })
+    } else {
+        Err(builder.problems)
+    }
+}
+
+struct Builder<'s, 'f> {
+    states: &'s States<'f>,
+    provided: Expr,
+    locations: Vec<Location>,
+    numbers: HashMap<Key, LocationId>,
+    /// Error locations, by what they say and where they resume.
+    errors: HashMap<(String, Span, Option<LocationId>), LocationId>,
+    unfinished: Vec<Key>,
+    problems: Vec<Misplaced>,
+}
+
+/// The edges of one location, in the making.
+struct Edges {
+    at: LocationId,
+    priority: i32,
+    /// What every edge asks for besides its own guard.
+    provided: Expr,
+}
+
+impl Builder<'_, '_> {
+    fn location(&mut self, key: Key) -> LocationId {
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
+        }
+        let number = LocationId(self.locations.len() as u32);
+        let element = &self.states.flow.elements[key.element];
+        self.locations.push(Location {
+            labels: match key.within {
+                None => element.labels.iter().map(|label| label.to_string()).collect(),
+                Some(_) => Vec::new(),
+            },
+            atomic: key.atomic,
+            valid_end: key.within.is_none() && self.states.is_end(key.element),
+            error: None,
+            edges: Vec::new(),
+            span: Some(element.span),
+        });
+        self.numbers.insert(key, number);
+        self.unfinished.push(key);
+        number
+    }
+
+    fn error_location(&mut self, message: &str, span: Span, resume: Option<LocationId>) -> LocationId {
+        let key = (message.to_string(), span, resume);
+        if let Some(&number) = self.errors.get(&key) {
+            return number;
+        }
+        let number = LocationId(self.locations.len() as u32);
+        self.locations.push(Location {
+            error: Some(ErrorMark {
+                property: Property::UnreachCall,
+                message: message.to_string(),
+                resume,
+            }),
+            span: Some(span),
+            ..Location::default()
+        });
+        self.errors.insert(key, number);
+        number
+    }
+
+    fn push(&mut self, edges: &Edges, guard: Expr, effects: Vec<Effect>, target: LocationId, text: &str, span: Span) {
+        let guard = edges.provided.clone().and(guard);
+        if guard == Expr::FALSE {
+            return;
+        }
+        self.locations[edges.at.index()].edges.push(Edge {
+            priority: edges.priority,
+            guard,
+            effects,
+            target,
+            span: Some(span),
+            text: text.to_string(),
+        });
+    }
+
+    fn fill(&mut self, key: Key) -> Result<(), Misplaced> {
+        let at = self.numbers[&key];
+        if let Some(dstep) = key.within {
+            return self.fill_interior(at, dstep, key.element);
+        }
+        let transitions = self.states.transitions(key.element)?;
+        for (position, &transition) in transitions.iter().enumerate() {
+            let edges = Edges {
+                at,
+                // Every second number, so that each level has room for an `else`.
+                priority: transition.level * 2,
+                provided: self.provided.clone(),
+            };
+            let before = &transitions[..position];
+            let behind = &transitions[position + 1..];
+            if self.is_else(transition.via)? {
+                self.add_else(edges, transition, before, behind)?;
+            } else {
+                self.add_step(&edges, transition.via, Expr::TRUE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an ordinary step of an element leads.
+    fn target_of(&mut self, via: ElementId) -> Result<LocationId, Misplaced> {
+        let element = self.states.target(via)?.unwrap_or(via);
+        let atomic = self.states.flow.elements[via].status.atomic;
+        Ok(self.location(Key {
+            element,
+            within: None,
+            atomic,
+        }))
+    }
+
+    fn add_step(&mut self, edges: &Edges, via: ElementId, condition: Expr) -> Result<(), Misplaced> {
+        let states = self.states;
+        let element = &states.flow.elements[via];
+        match &element.kind {
+            ElementKind::Action(action) => {
+                let target = self.target_of(via)?;
+                self.add_action(edges, action, condition, target);
+            }
+            ElementKind::End => {
+                let next = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1));
+                let is_youngest = Expr::binary(BinaryOp::Eq, next, Expr::ThreadCount);
+                self.push(edges, condition.and(is_youngest), vec![Effect::Exit], edges.at, "-end-", element.span);
+            }
+            ElementKind::Block(BlockKind::DStep, _) => self.add_dstep(edges, via, condition)?,
+            kind => {
+                let text = match kind {
+                    ElementKind::Else => "else".to_string(),
+                    ElementKind::Goto(Target::Element(target)) => self.goto_text(*target),
+                    ElementKind::Exit => "break".to_string(),
+                    _ => "goto".to_string(),
+                };
+                let target = self.target_of(via)?;
+                self.push(edges, condition, Vec::new(), target, &text, element.span);
+            }
+        }
+        Ok(())
+    }
+
+    fn goto_text(&self, target: ElementId) -> String {
+        let element = &self.states.flow.elements[target];
+        match (&element.kind, element.labels.first()) {
+            (_, Some(label)) => format!("goto {label}"),
+            (ElementKind::Exit, None) => "break".to_string(),
+            _ => "goto".to_string(),
+        }
+    }
+
+    /// The edges of a basic statement: one that does it, one for each way in
+    /// which it can fail.
+    fn add_action(&mut self, edges: &Edges, action: &Action, condition: Expr, target: LocationId) {
+        let mut safe = condition;
+        for check in &action.checks {
+            let error = self.error_location(&check.message, check.span, None);
+            let fails = safe.clone().and(check.holds.clone().negate());
+            self.push(edges, fails, Vec::new(), error, &action.text, action.span);
+            safe = safe.and(check.holds.clone());
+        }
+        if let Some(message) = &action.assertion {
+            let error = self.error_location(message, action.span, Some(target));
+            let fails = safe.clone().and(action.guard.clone().negate());
+            self.push(edges, fails, Vec::new(), error, &action.text, action.span);
+        }
+        let guard = safe.and(action.guard.clone());
+        self.push(edges, guard, action.effects.clone(), target, &action.text, action.span);
+    }
+
+    fn is_else(&self, via: ElementId) -> Result<bool, Misplaced> {
+        let elements = &self.states.flow.elements;
+        Ok(match elements[via].kind {
+            ElementKind::Else => true,
+            ElementKind::Block(BlockKind::DStep, _) => match self.states.dstep_start(via)? {
+                Interior::Inside(first) => matches!(elements[first].kind, ElementKind::Else),
+                Interior::Outside => false,
+            },
+            _ => false,
+        })
+    }
+
+    fn add_else(
+        &mut self,
+        mut edges: Edges,
+        transition: Transition,
+        before: &[Transition],
+        behind: &[Transition],
+    ) -> Result<(), Misplaced> {
+        let siblings: Vec<ElementId> = before
+            .iter()
+            .filter(|other| other.level == transition.level)
+            .map(|other| other.via)
+            .collect();
+        let mut condition = Expr::TRUE;
+        let mut only_by_priority = behind.iter().all(|other| other.level != transition.level);
+        for &sibling in &siblings {
+            // An `else` before this one has taken all there was.
+            if self.is_else(sibling)? {
+                return Ok(());
+            }
+            let (executable, may_rendezvous) = self.executable(sibling)?;
+            condition = condition.and(executable.negate());
+            only_by_priority &= !may_rendezvous;
+        }
+        if only_by_priority {
+            edges.priority -= 1;
+            condition = Expr::TRUE;
+        }
+        self.add_step(&edges, transition.via, condition)
+    }
+
+    /// Whether SPIN counts a step as possible (rendezvous apart), and whether
+    /// it could be a rendezvous besides.
+    fn executable(&self, via: ElementId) -> Result<(Expr, bool), Misplaced> {
+        let states = self.states;
+        Ok(match &states.flow.elements[via].kind {
+            ElementKind::Action(action) => (action.executable.clone(), action.may_rendezvous),
+            ElementKind::Block(BlockKind::DStep, _) => match states.dstep_start(via)? {
+                Interior::Inside(first) => self.interior_executable(via, first)?,
+                Interior::Outside => (Expr::TRUE, false),
+            },
+            _ => (Expr::TRUE, false),
+        })
+    }
+
+    fn interior_executable(&self, dstep: ElementId, first: ElementId) -> Result<(Expr, bool), Misplaced> {
+        let states = self.states;
+        match &states.flow.elements[first].kind {
+            ElementKind::Action(action) => Ok((action.executable.clone(), action.may_rendezvous)),
+            ElementKind::Choice(options) => {
+                let mut any = Expr::FALSE;
+                let mut rendezvous = false;
+                for &option in options {
+                    let (executable, may_rendezvous) = match states.dstep_option(dstep, option)? {
+                        Interior::Inside(opening) => self.interior_executable(dstep, opening)?,
+                        Interior::Outside => (Expr::TRUE, false),
+                    };
+                    any = any.or(executable);
+                    rendezvous |= may_rendezvous;
+                }
+                Ok((any, rendezvous))
+            }
+            _ => Ok((Expr::TRUE, false)),
+        }
+    }
+
+    /// The location where a d_step goes on, inside or behind it.
+    fn dstep_location(&mut self, dstep: ElementId, onward: Interior) -> Result<LocationId, Misplaced> {
+        match onward {
+            Interior::Inside(element) => Ok(self.location(Key {
+                element,
+                within: Some(dstep),
+                atomic: true,
+            })),
+            Interior::Outside => self.target_of(dstep),
+        }
+    }
+
+    /// The step that enters a d_step.
+    fn add_dstep(&mut self, edges: &Edges, dstep: ElementId, condition: Expr) -> Result<(), Misplaced> {
+        let states = self.states;
+        let span = states.span(dstep);
+        let start = states.dstep_start(dstep)?;
+        if let Interior::Inside(first) = start {
+            match &states.flow.elements[first].kind {
+                ElementKind::Action(action) => {
+                    let onward = states.dstep_next(dstep, first)?;
+                    let target = self.dstep_location(dstep, onward)?;
+                    self.add_action(edges, action, condition, target);
+                    return Ok(());
+                }
+                ElementKind::Choice(_) => {
+                    let (executable, may_rendezvous) = self.interior_executable(dstep, first)?;
+                    if may_rendezvous {
+                        return Err(Misplaced {
+                            span,
+                            message: "a d_step that begins with a choice over channels which may have no buffer is not supported".to_string(),
+                        });
+                    }
+                    let target = self.dstep_location(dstep, start)?;
+                    self.push(edges, condition.and(executable), Vec::new(), target, "d_step", span);
+                    return Ok(());
+                }
+                _ => {
+                    let onward = states.dstep_next(dstep, first)?;
+                    let target = self.dstep_location(dstep, onward)?;
+                    self.push(edges, condition, Vec::new(), target, "else", span);
+                    return Ok(());
+                }
+            }
+        }
+        let target = self.target_of(dstep)?;
+        self.push(edges, condition, Vec::new(), target, "d_step", span);
+        Ok(())
+    }
+
+    /// The steps at an element inside a d_step.
+    fn fill_interior(&mut self, at: LocationId, dstep: ElementId, element: ElementId) -> Result<(), Misplaced> {
+        let states = self.states;
+        let openings: Vec<Interior> = match &states.flow.elements[element].kind {
+            ElementKind::Choice(options) => options
+                .iter()
+                .map(|&option| states.dstep_option(dstep, option))
+                .collect::<Result<_, _>>()?,
+            _ => vec![Interior::Inside(element)],
+        };
+        // A d_step is one step, so the `provided` clause was asked at its start.
+        let mut edges = Edges {
+            at,
+            priority: 0,
+            provided: Expr::TRUE,
+        };
+        let mut can_block = true;
+        for opening in openings {
+            match opening {
+                Interior::Outside => {
+                    let target = self.dstep_location(dstep, opening)?;
+                    self.push(&edges, Expr::TRUE, Vec::new(), target, "goto", states.span(element));
+                    can_block = false;
+                }
+                Interior::Inside(first) => can_block &= self.add_interior(&edges, dstep, element, first)?,
+            }
+            edges.priority -= 1;
+        }
+        if can_block {
+            let error = self.error_location("a statement in a d_step blocks", states.span(element), None);
+            self.push(&edges, Expr::TRUE, Vec::new(), error, "d_step", states.span(element));
+        }
+        Ok(())
+    }
+
+    /// One way on inside a d_step; whether it can be impossible.
+    fn add_interior(
+        &mut self,
+        edges: &Edges,
+        dstep: ElementId,
+        element: ElementId,
+        first: ElementId,
+    ) -> Result<bool, Misplaced> {
+        let states = self.states;
+        let onward = states.dstep_next(dstep, first)?;
+        match &states.flow.elements[first].kind {
+            ElementKind::Action(action) => {
+                let target = self.dstep_location(dstep, onward)?;
+                self.add_action(edges, action, Expr::TRUE, target);
+                let decides = action.effects.iter().any(Effect::is_channel_operation);
+                Ok(decides || (action.guard != Expr::TRUE && action.assertion.is_none()))
+            }
+            ElementKind::Choice(_) if first != element => {
+                let target = self.dstep_location(dstep, Interior::Inside(first))?;
+                self.push(edges, Expr::TRUE, Vec::new(), target, "goto", states.span(first));
+                Ok(false)
+            }
+            _ => {
+                let target = self.dstep_location(dstep, onward)?;
+                self.push(edges, Expr::TRUE, Vec::new(), target, "else", states.span(first));
+                Ok(false)
+            }
+        }
+    }
+}

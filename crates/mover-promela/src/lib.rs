@@ -1,0 +1,194 @@
+//! Promela, the language of SPIN, in mover's terms.
+//!
+//! [`parse`] reads a model of SPIN 6.5 and gives a [`Program`] that has exactly
+//! the states SPIN's verifier gives it (`spin -a -o1 -o2 -o3`, without partial
+//! order reduction). The way there:
+//!
+//! 1. `preprocess`: the C preprocessor, if the text has work for it;
+//! 2. `lexer`, `layout`: tokens, and the semicolons that may be left out;
+//! 3. `parser`: the syntax tree ([`ast`]), inlines expanded;
+//! 4. `model`, `declare`, `scopes`, `types`: names, types and memory;
+//! 5. `values`, `actions`: expressions and basic statements in the IR;
+//! 6. `flow`, `states`, `automaton`: control flow by SPIN's rules.
+//!
+//! Whatever is not supported is an error that names it and its place, and
+//! several errors are reported in one run. No input makes the front end panic
+//! or run away: nesting, expansions and sizes are bounded.
+
+pub mod ast;
+
+mod actions;
+mod automaton;
+mod body;
+mod constants;
+mod context;
+mod declare;
+mod flow;
+mod layout;
+mod lexer;
+mod model;
+mod origin;
+mod parser;
+mod preprocess;
+mod scopes;
+mod states;
+mod substitute;
+mod survey;
+mod token;
+mod types;
+mod values;
+
+use std::path::Path;
+
+use mover_ir::diagnostic::Diagnostic;
+use mover_ir::program::Program;
+use mover_ir::source::{FileId, SourceMap};
+
+use origin::Origin;
+pub use preprocess::Options;
+
+/// A model that has been read.
+#[derive(Debug)]
+pub struct Frontend {
+    pub program: Program,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a model could not be read.
+#[derive(Debug)]
+pub struct Failure {
+    pub sources: SourceMap,
+    /// At least one of them is an error.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the model in a file.
+pub fn parse(path: &Path, options: &Options) -> Result<Frontend, Failure> {
+    let mut reading = Reading::default();
+    match reading.read_file(path) {
+        Some(file) => reading.parse_file(path, file, options),
+        None => Err(reading.fail()),
+    }
+}
+
+/// Reads the model in a text, which must need no preprocessor.
+pub fn parse_text(name: &str, text: &str) -> Result<Frontend, Failure> {
+    let mut reading = Reading::default();
+    match reading.add(name, text.as_bytes()) {
+        Some(file) => reading.parse_verbatim(file),
+        None => Err(reading.fail()),
+    }
+}
+
+/// The syntax tree of a text that needs no preprocessor, with what there is to
+/// say about it.
+pub fn syntax_tree(name: &str, text: &str) -> (ast::Model, Failure) {
+    let mut reading = Reading::default();
+    let model = match reading.add(name, text.as_bytes()) {
+        Some(file) => {
+            let tokens = reading.verbatim_tokens(file);
+            parser::parse(tokens, &mut reading.diagnostics)
+        }
+        None => ast::Model::default(),
+    };
+    (model, reading.fail())
+}
+
+#[derive(Default)]
+struct Reading {
+    sources: SourceMap,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reading {
+    fn fail(self) -> Failure {
+        Failure {
+            sources: self.sources,
+            diagnostics: self.diagnostics,
+        }
+    }
+
+    fn read_file(&mut self, path: &Path) -> Option<FileId> {
+        let name = path.to_string_lossy().into_owned();
+        if path.is_dir() {
+            self.diagnostics
+                .push(Diagnostic::error(format!("`{name}` is a directory, not a Promela model")));
+            return None;
+        }
+        match std::fs::read(path) {
+            Ok(bytes) => self.add(&name, &bytes),
+            Err(error) => {
+                self.diagnostics
+                    .push(Diagnostic::error(format!("`{name}` cannot be read: {error}")));
+                None
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, bytes: &[u8]) -> Option<FileId> {
+        let problem = if bytes.len() > preprocess::SOURCE_LIMIT_BYTES {
+            Some(format!(
+                "`{name}` is larger than {} MB",
+                preprocess::SOURCE_LIMIT_BYTES >> 20
+            ))
+        } else if bytes.contains(&0) {
+            Some(format!("`{name}` is a binary file, not a Promela model"))
+        } else if bytes.iter().all(u8::is_ascii_whitespace) {
+            Some(format!("`{name}` is empty"))
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            self.diagnostics.push(Diagnostic::error(problem));
+            return None;
+        }
+        // Old models have comments in other encodings; those letters do not matter.
+        Some(self.sources.add(name, String::from_utf8_lossy(bytes)))
+    }
+
+    fn verbatim_tokens(&mut self, file: FileId) -> Vec<token::Token> {
+        let text = &self.sources.file(file).text;
+        let mut origin = Origin::verbatim(&self.sources, text, file);
+        lexer::tokenize(text, &mut origin, &mut self.diagnostics)
+    }
+
+    fn parse_verbatim(mut self, file: FileId) -> Result<Frontend, Failure> {
+        let tokens = self.verbatim_tokens(file);
+        self.parse_tokens(tokens, file)
+    }
+
+    fn parse_file(mut self, path: &Path, file: FileId, options: &Options) -> Result<Frontend, Failure> {
+        if !preprocess::is_needed(&self.sources.file(file).text, options) {
+            return self.parse_verbatim(file);
+        }
+        let preprocessed = match preprocess::run(path, options, &mut self.sources) {
+            Ok((preprocessed, messages)) => {
+                self.diagnostics.extend(messages);
+                preprocessed
+            }
+            Err(messages) => {
+                self.diagnostics.extend(messages);
+                return Err(self.fail());
+            }
+        };
+        let mut origin = Origin::preprocessed(&self.sources, &preprocessed.text, &preprocessed.lines);
+        let tokens = lexer::tokenize(&preprocessed.text, &mut origin, &mut self.diagnostics);
+        self.parse_tokens(tokens, file)
+    }
+
+    fn parse_tokens(mut self, tokens: Vec<token::Token>, file: FileId) -> Result<Frontend, Failure> {
+        let model = parser::parse(tokens, &mut self.diagnostics);
+        // Names in a text that was not understood would only make noise.
+        if self.diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(self.fail());
+        }
+        let name = self.sources.file(file).name.clone();
+        match model::lower(&model, name, &self.sources, &mut self.diagnostics) {
+            Some(program) => Ok(Frontend {
+                program,
+                warnings: self.diagnostics,
+            }),
+            None => Err(self.fail()),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! A whole model: its declarations, then its bodies, then what runs at the
+//! start.
+//!
+//! Processes that are `active` start in the order of the text, `init` among
+//! them; their number is their `_pid`. Claims, traces and formulas are read
+//! and their names looked up, but nothing of them is checked: the program says
+//! so in its caveats.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use mover_ir::diagnostic::Diagnostic;
+use mover_ir::expr::Expr;
+use mover_ir::program::{Init, Instance, Location, LocationId, Program, Template, TemplateId, Variable};
+use mover_ir::source::{SourceMap, Span};
+use mover_ir::validate::validate;
+
+use crate::ast::{ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Proctype, Sequence, StatementKind, Unit};
+use crate::automaton::{self, Automaton};
+use crate::body;
+use crate::constants::{InitialState, evaluate};
+use crate::context::{Context, PROCESS_LIMIT, Process};
+use crate::declare::Moment;
+use crate::flow::LabelPlaces;
+use crate::scopes::Scopes;
+use crate::substitute::at_creation;
+use crate::survey::survey;
+use crate::types::Types;
+
+/// Lowers a model; `None` if there are errors among the diagnostics.
+pub fn lower(model: &Model, name: String, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
+    let facts = survey(model);
+    let mut lowering = Lowering {
+        context: Context {
+            sources,
+            diagnostics,
+            types: Types { structs: Vec::new() },
+            type_names: HashMap::new(),
+            symbols: Vec::new(),
+            mtype_sets: HashMap::new(),
+            mtypes: HashMap::new(),
+            globals: Vec::new(),
+            global_cells: 0,
+            channels: Vec::new(),
+            global_names: HashMap::new(),
+            processes: Vec::new(),
+            process_names: HashMap::new(),
+            changed_names: facts.changed_names,
+            unit: 0,
+            process: None,
+            in_monitor: false,
+            uses_priorities: false,
+        },
+        remote_labels: facts.remote_labels,
+        starts: Vec::new(),
+        templates: Vec::new(),
+        caveats: Vec::new(),
+    };
+    lowering.declare(model);
+    lowering.bodies(model);
+    lowering.monitors(model);
+    lowering.finish(name)
+}
+
+struct Lowering<'a> {
+    context: Context<'a>,
+    remote_labels: HashSet<(Rc<str>, Rc<str>)>,
+    /// The processes that exist at the start, and their priorities.
+    starts: Vec<(usize, u8)>,
+    templates: Vec<Template>,
+    caveats: Vec<String>,
+}
+
+impl Lowering<'_> {
+    fn declare(&mut self, model: &Model) {
+        for (number, unit) in model.units.iter().enumerate() {
+            self.context.unit = number;
+            match unit {
+                Unit::Mtype(mtype) => self.context.declare_mtype(mtype),
+                Unit::Typedef(typedef) => self.context.declare_typedef(typedef),
+                Unit::Variables(declaration) => self.context.declare_globals(declaration),
+                Unit::Proctype(proctype) => self.proctype(proctype),
+                Unit::Init(init) => self.init(init),
+                Unit::Ltl(_) | Unit::Monitor(_) => {}
+            }
+        }
+    }
+
+    fn proctype(&mut self, proctype: &Proctype) {
+        let name = &proctype.name;
+        self.context.check_free(name);
+        let process = self.process(name.text.clone(), name.span, &proctype.parameters, &proctype.body);
+        self.context.process_names.insert(name.text.clone(), process);
+        let priority = self.priority(proctype.priority);
+        if proctype.deterministic {
+            self.caveats
+                .push(format!("that `{}` is deterministic (D_proctype) is not checked", name.text));
+        }
+        let count = match &proctype.active {
+            None => 0,
+            Some(ActiveCount::One) => 1,
+            Some(ActiveCount::Expr(syntax)) => self.context.size(syntax).unwrap_or(0),
+        };
+        self.start(process, count, priority, name.span);
+    }
+
+    fn init(&mut self, init: &InitUnit) {
+        if let Some(&first) = self.context.process_names.get("init") {
+            let first = self.context.processes[first].span;
+            let diagnostic = Diagnostic::error("there are two `init`")
+                .at(init.span, "")
+                .related(first, "the first is here");
+            self.context.report(diagnostic);
+        }
+        let process = self.process(Rc::from("init"), init.span, &[], &init.body);
+        self.context.process_names.insert(Rc::from("init"), process);
+        let priority = self.priority(init.priority);
+        self.start(process, 1, priority, init.span);
+    }
+
+    fn priority(&mut self, priority: Option<(i32, Span)>) -> u8 {
+        let Some((number, span)) = priority else {
+            return 1;
+        };
+        self.context.uses_priorities = true;
+        u8::try_from(number).ok().filter(|&number| number > 0).unwrap_or_else(|| {
+            self.context.error(span, "a priority is between 1 and 255");
+            1
+        })
+    }
+
+    fn start(&mut self, process: usize, count: i32, priority: u8, span: Span) {
+        let room = PROCESS_LIMIT as usize - self.starts.len();
+        let wanted = usize::try_from(count).unwrap_or(0);
+        if wanted > room {
+            self.context.error(
+                span,
+                format!("at most {PROCESS_LIMIT} processes can be alive at a time; these make {}", self.starts.len() + wanted),
+            );
+        }
+        self.starts
+            .extend(std::iter::repeat_n((process, priority), wanted.min(room)));
+    }
+
+    /// The head of a process: its parameters and what is declared at the start
+    /// of its body.
+    fn process(&mut self, name: Rc<str>, span: Span, parameters: &[Declaration], sequence: &Sequence) -> usize {
+        let context = &mut self.context;
+        let number = context.processes.len();
+        context.processes.push(Process {
+            name,
+            span,
+            unit: context.unit,
+            parameters: 0,
+            locals: Vec::new(),
+            cells: 0,
+            channels: Vec::new(),
+            scopes: Scopes::new(),
+            computed: Vec::new(),
+            visible: HashMap::new(),
+            labels: LabelPlaces::default(),
+        });
+        context.process = Some(number);
+        for declaration in parameters {
+            context.declare_locals(declaration, Moment::Parameter, &mut std::iter::empty());
+        }
+        if let Some(array) = context.processes[number].locals.iter().find(|local| local.len > 1)
+            && let Some(span) = array.span
+        {
+            context.error(span, "a parameter cannot be an array, nor a structure with one");
+        }
+        let first = context.processes[number].locals.len() as u32;
+        context.processes[number].parameters = first as usize;
+        let leading: Vec<&Declaration> = sequence.statements[..body::leading_declarations(sequence)]
+            .iter()
+            .filter_map(|statement| match &statement.kind {
+                StatementKind::Declaration(declaration) => Some(declaration),
+                _ => None,
+            })
+            .collect();
+        let variables = leading.iter().flat_map(|declaration| &declaration.variables);
+        let computed = variables.filter(|variable| context.is_computed(variable)).count() as u32;
+        for _ in 0..computed {
+            context.processes[number].locals.push(placeholder());
+        }
+        let mut reserved = first..first + computed;
+        for declaration in leading {
+            context.declare_locals(declaration, Moment::Creation, &mut reserved);
+        }
+        context.process = None;
+        number
+    }
+
+    fn bodies(&mut self, model: &Model) {
+        let mut process = 0;
+        for (number, unit) in model.units.iter().enumerate() {
+            self.context.unit = number;
+            match unit {
+                Unit::Proctype(proctype) => {
+                    self.body(process, &proctype.body, proctype.provided.as_ref());
+                    process += 1;
+                }
+                Unit::Init(init) => {
+                    self.body(process, &init.body, None);
+                    process += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn body(&mut self, process: usize, sequence: &Sequence, provided: Option<&crate::ast::Expr>) {
+        let context = &mut self.context;
+        context.process = Some(process);
+        let condition = provided.map(|syntax| {
+            let value = context.value(syntax);
+            if let Some(check) = value.checks.first() {
+                let span = check.span;
+                context.error(span, "a `provided` clause that can fail at run time is not supported");
+            }
+            value.into_truth()
+        });
+        let leading = body::leading_declarations(sequence);
+        let mut flow = body::lower(context, sequence, leading);
+        let name = context.processes[process].name.clone();
+        let remote_labels = &self.remote_labels;
+        flow.expose_labels(&|label| remote_labels.contains(&(name.clone(), Rc::from(label))));
+        let problems = flow.finish();
+        let automaton = if problems.is_empty() {
+            automaton::build(&mut flow, condition.unwrap_or(Expr::TRUE))
+        } else {
+            Err(problems)
+        };
+        let automaton = automaton.unwrap_or_else(|problems| {
+            for problem in problems {
+                context.error(problem.span, problem.message);
+            }
+            Automaton {
+                locations: vec![Location::default()],
+                entry: LocationId(0),
+                labels: LabelPlaces::default(),
+            }
+        });
+        let info = &mut context.processes[process];
+        info.labels = automaton.labels;
+        self.templates.push(Template {
+            name: info.name.to_string(),
+            params: (info.parameters + info.computed.len()) as u32,
+            locals: info.locals.clone(),
+            channels: info.channels.clone(),
+            locations: automaton.locations,
+            entry: automaton.entry,
+            span: Some(info.span),
+        });
+        context.process = None;
+    }
+
+    fn monitors(&mut self, model: &Model) {
+        self.context.in_monitor = true;
+        self.context.unit = model.units.len();
+        for unit in &model.units {
+            let (what, name, span) = match unit {
+                Unit::Ltl(ltl) => {
+                    self.context.value(&ltl.formula);
+                    ("ltl formula", &ltl.name, ltl.span)
+                }
+                Unit::Monitor(monitor) => {
+                    self.monitor(&monitor.body, monitor.span);
+                    let what = match monitor.kind {
+                        MonitorKind::Never => "never claim",
+                        MonitorKind::Trace => "trace assertion",
+                        MonitorKind::Notrace => "notrace assertion",
+                    };
+                    (what, &monitor.name, monitor.span)
+                }
+                _ => continue,
+            };
+            let line = self.context.sources.locate(span).line;
+            let name = name.as_ref().map_or(String::new(), |name| format!(" `{}`", name.text));
+            self.caveats.push(format!("the {what}{name} in line {line} is not checked"));
+        }
+    }
+
+    /// Looks the names in a claim up, as in a process that never runs.
+    fn monitor(&mut self, sequence: &Sequence, span: Span) {
+        let unit = self.context.unit;
+        let process = self.process(Rc::from("a claim"), span, &[], sequence);
+        self.context.unit = unit;
+        self.context.process = Some(process);
+        let leading = body::leading_declarations(sequence);
+        let mut flow = body::lower(&mut self.context, sequence, leading);
+        for problem in flow.finish() {
+            self.context.error(problem.span, problem.message);
+        }
+        self.context.process = None;
+        self.context.processes.pop();
+    }
+
+    fn finish(mut self, name: String) -> Option<Program> {
+        if self.starts.is_empty() && !self.context.diagnostics.iter().any(Diagnostic::is_error) {
+            self.context.diagnostics.push(
+                Diagnostic::error("there is no process to run")
+                    .help("write an `init` or put `active` before a proctype"),
+            );
+        }
+        if self.context.uses_priorities {
+            let mut channels = self
+                .context
+                .channels
+                .iter()
+                .chain(self.context.processes.iter().flat_map(|process| &process.channels));
+            if let Some(span) = channels.find(|channel| channel.capacity == 0).and_then(|channel| channel.span) {
+                self.context
+                    .error(span, "priorities cannot be combined with a channel without buffer");
+            }
+        }
+        if self.context.diagnostics.iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        let starts = std::mem::take(&mut self.starts);
+        let initial = starts
+            .iter()
+            .enumerate()
+            .map(|(pid, &(process, priority))| self.instance(pid as u32, process, priority))
+            .collect();
+        if self.context.diagnostics.iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        let context = self.context;
+        let program = Program {
+            name,
+            sources: context.sources.clone(),
+            globals: context.globals,
+            channels: context.channels,
+            templates: self.templates,
+            initial,
+            symbols: context.symbols,
+            max_threads: PROCESS_LIMIT,
+            priority_scheduling: context.uses_priorities,
+            caveats: self.caveats,
+        };
+        match validate(&program) {
+            Ok(()) => Some(program),
+            Err(reason) => {
+                context
+                    .diagnostics
+                    .push(Diagnostic::error(format!("this model is beyond what mover can represent: {reason}")));
+                None
+            }
+        }
+    }
+
+    /// A process of the start: its parameters are 0.
+    fn instance(&mut self, pid: u32, process: usize, priority: u8) -> Instance {
+        let info = &self.context.processes[process];
+        let mut args: Vec<Expr> = info.locals[..info.parameters]
+            .iter()
+            .map(|parameter| Expr::constant(0, parameter.ty.width))
+            .collect();
+        let state = InitialState {
+            globals: &self.context.globals,
+            locals: &[],
+            thread: Some(pid),
+        };
+        let mut unknown = None;
+        for (variable, initial) in &info.computed {
+            let number = Expr::int(i64::from(pid));
+            let value = evaluate(&at_creation(initial, &args, &info.locals, &number), &state);
+            if value.is_none() {
+                unknown = info.locals[variable.index()].span;
+            }
+            let width = info.locals[variable.index()].ty.width;
+            args.push(Expr::constant(value.unwrap_or(0) as i64, width));
+        }
+        if let Some(span) = unknown {
+            self.context
+                .error(span, "the initial value of this variable is not supported in an active proctype");
+        }
+        Instance {
+            template: TemplateId(process as u32),
+            args: args.iter().map(|arg| arg.as_const().unwrap_or(0)).collect(),
+            priority,
+        }
+    }
+}
+
+/// Holds the place of a variable that is declared a little later.
+fn placeholder() -> Variable {
+    Variable {
+        name: String::new(),
+        ty: mover_ir::expr::Ty::BYTE,
+        len: 1,
+        is_array: false,
+        init: Init::All(0),
+        symbols: None,
+        span: None,
+    }
+}

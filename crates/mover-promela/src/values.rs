@@ -1,0 +1,787 @@
+//! Expressions: from Promela's `int` to bit-vectors.
+//!
+//! Every operator works on C's `int`, so a variable is widened to 32 bits when
+//! read and cut to its own width when stored. Truth values are kept at width 1
+//! as long as nobody asks for their number.
+//!
+//! What C leaves undefined or SPIN's verifier stops at is a run-time error
+//! here. The expression itself yields *some* value then, and beside it come
+//! [`Check`]s: conditions that must hold for the value to mean anything. They
+//! honour short circuits: in `i < 3 && a[i]` the index is checked only if
+//! `i < 3`.
+
+use mover_ir::expr::{BinaryOp, ChannelRef, Expr, INDEX_WIDTH, Place, ReceiveArg, Ty, UnaryOp};
+use mover_ir::program::SymbolSetId;
+use mover_ir::source::Span;
+
+use crate::ast::{
+    BinaryOperator, Expr as Syntax, ExprKind, Name, Path, PathElement, Probe, ReceiveArgument, UnaryOperator,
+};
+use crate::context::Context;
+use crate::scopes::VariableInfo;
+use crate::types::{ChannelShape, Shape, Type};
+use std::rc::Rc;
+
+/// Something that must hold where an expression is evaluated.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Width 1.
+    pub holds: Expr,
+    /// What is wrong if it does not.
+    pub message: String,
+    pub span: Span,
+}
+
+/// A lowered expression.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Width 1 or 32.
+    expr: Expr,
+    pub checks: Vec<Check>,
+    pub symbols: Option<SymbolSetId>,
+}
+
+/// A variable of whatever type, found by a path.
+pub enum Found {
+    Cell(Cell),
+    /// All scalars of a structure, in order.
+    Structure(Vec<Cell>),
+}
+
+pub struct Cell {
+    pub place: Place,
+    pub symbols: Option<SymbolSetId>,
+    pub is_channel: bool,
+    /// The channel that is always in this cell.
+    pub fixed: Option<ChannelRef>,
+    pub channel: Option<Rc<ChannelShape>>,
+    pub checks: Vec<Check>,
+}
+
+/// A channel in a statement.
+pub struct ChannelUse {
+    /// Width of [`Ty::CHANNEL`].
+    pub expr: Expr,
+    /// What is known of it for certain.
+    pub shape: Option<Rc<ChannelShape>>,
+    pub checks: Vec<Check>,
+}
+
+impl Value {
+    pub fn number(expr: Expr) -> Value {
+        Value {
+            expr,
+            checks: Vec::new(),
+            symbols: None,
+        }
+    }
+
+    pub fn constant(number: i32) -> Value {
+        Value::number(Expr::int(i64::from(number)))
+    }
+
+    fn with(self, checks: Vec<Check>) -> Value {
+        Value { checks, ..self }
+    }
+
+    /// As a number of 32 bits.
+    pub fn into_number(self) -> Expr {
+        self.expr.resize(32, false)
+    }
+
+    /// As a truth value of width 1.
+    pub fn into_truth(self) -> Expr {
+        truth(self.expr)
+    }
+
+    /// As something to put into a cell of a type.
+    pub fn into_stored(self, ty: Ty) -> Expr {
+        stored(self.expr, ty)
+    }
+}
+
+fn truth(expr: Expr) -> Expr {
+    match expr {
+        Expr::Const { value, .. } => Expr::constant(i64::from(value != 0), 1),
+        _ if expr.width() == 1 => expr,
+        Expr::Resize { arg, width, .. } if arg.width() <= width => truth(*arg),
+        _ => {
+            let zero = Expr::constant(0, expr.width());
+            Expr::binary(BinaryOp::Ne, expr, zero)
+        }
+    }
+}
+
+/// A number cut or widened to a cell; a read of such a cell stays bare.
+pub fn stored(expr: Expr, ty: Ty) -> Expr {
+    match expr {
+        Expr::Resize { arg, .. } if arg.width() == ty.width => *arg,
+        _ => {
+            let signed = expr.width() > 1;
+            expr.resize(ty.width, signed)
+        }
+    }
+}
+
+pub fn guard_checks(checks: Vec<Check>, condition: &Expr) -> Vec<Check> {
+    checks
+        .into_iter()
+        .map(|check| Check {
+            holds: condition.clone().negate().or(check.holds),
+            ..check
+        })
+        .collect()
+}
+
+/// Whether an index is below a length whatever its value.
+fn always_below(index: &Expr, length: u32) -> bool {
+    match index {
+        Expr::Const { value, .. } => *value < u64::from(length),
+        Expr::Resize { arg, signed: false, .. } => {
+            arg.width() < 32 && (1u64 << arg.width()) <= u64::from(length)
+        }
+        _ => false,
+    }
+}
+
+impl Context<'_> {
+    pub fn value(&mut self, syntax: &Syntax) -> Value {
+        match &syntax.kind {
+            ExprKind::Number(number) => Value::constant(*number),
+            ExprKind::Variable(path) => self.variable(path),
+            ExprKind::Unary(operator, operand) => {
+                let operand = self.value(operand);
+                let checks = operand.checks.clone();
+                let expr = match operator {
+                    UnaryOperator::Not => operand.into_truth().negate(),
+                    UnaryOperator::Negate => fold_unary(UnaryOp::Neg, operand.into_number()),
+                    UnaryOperator::Complement => fold_unary(UnaryOp::Not, operand.into_number()),
+                };
+                Value::number(expr).with(checks)
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right_value) = (self.value(left), self.value(right));
+                binary(*operator, left, right_value, right.span)
+            }
+            ExprKind::Conditional(parts) => {
+                let [condition, then, otherwise] = &**parts;
+                let condition = self.value(condition);
+                let (then, otherwise) = (self.value(then), self.value(otherwise));
+                let mut checks = condition.checks.clone();
+                let condition = condition.into_truth();
+                checks.extend(guard_checks(then.checks.clone(), &condition));
+                checks.extend(guard_checks(otherwise.checks.clone(), &condition.clone().negate()));
+                let symbols = then.symbols;
+                let expr = Expr::If(
+                    Box::new(condition),
+                    Box::new(then.into_number()),
+                    Box::new(otherwise.into_number()),
+                );
+                Value { expr, checks, symbols }
+            }
+            ExprKind::Run { .. } => {
+                self.error(
+                    syntax.span,
+                    "`run` within an expression is not supported: it must be a statement or all of an assigned value",
+                );
+                Value::constant(0)
+            }
+            ExprKind::Length(path) => match self.channel(path) {
+                Some(channel) => {
+                    Value::number(Expr::ChannelLen(Box::new(channel.expr))).with(channel.checks)
+                }
+                None => Value::constant(0),
+            },
+            ExprKind::Probe(probe, path) => self.probe(*probe, path),
+            ExprKind::Poll {
+                channel,
+                random,
+                arguments,
+            } => self.poll(channel, *random, arguments),
+            ExprKind::Timeout => Value::number(Expr::Timeout),
+            ExprKind::GetPriority(process) => {
+                self.uses_priorities = true;
+                let process = self.value(process);
+                let checks = process.checks.clone();
+                let priority = Expr::ThreadPriority(Box::new(process.into_number()));
+                Value::number(priority.resize(32, false)).with(checks)
+            }
+            ExprKind::Enabled(inner) | ExprKind::PcValue(inner) => {
+                self.value(inner);
+                let what = match syntax.kind {
+                    ExprKind::Enabled(_) => "enabled",
+                    _ => "pc_value",
+                };
+                self.only_in_monitors(syntax.span, what);
+                Value::constant(0)
+            }
+            ExprKind::NonProgress => {
+                self.only_in_monitors(syntax.span, "np_");
+                Value::constant(0)
+            }
+            ExprKind::RemoteLabel {
+                proctype,
+                process,
+                label,
+            } => self.remote_label(proctype, process.as_deref(), label, syntax.span),
+            ExprKind::RemoteVariable {
+                proctype,
+                process,
+                variable,
+            } => self.remote_variable(proctype, process.as_deref(), variable, syntax.span),
+            ExprKind::Temporal(_, operands) => {
+                for operand in operands {
+                    self.value(operand);
+                }
+                Value::constant(0)
+            }
+            ExprKind::Invalid => Value::constant(0),
+        }
+    }
+
+    fn only_in_monitors(&mut self, span: Span, what: &str) {
+        if !self.in_monitor {
+            self.error(span, format!("`{what}` is not supported in a process"));
+        }
+    }
+
+    fn variable(&mut self, path: &Path) -> Value {
+        if let Some(value) = self.predefined(path) {
+            return value;
+        }
+        match self.lookup(path) {
+            Some(Found::Cell(cell)) => cell_value(cell),
+            Some(Found::Structure(_)) => {
+                self.error(path.span, "a structure cannot be used as a value");
+                Value::constant(0)
+            }
+            None => Value::constant(0),
+        }
+    }
+
+    /// Constants of an mtype and the names that SPIN provides.
+    fn predefined(&mut self, path: &Path) -> Option<Value> {
+        let [element] = path.elements.as_slice() else {
+            return None;
+        };
+        let name = &element.name;
+        if element.index.is_some() {
+            return None;
+        }
+        if let Some(constant) = self.mtype(&name.text) {
+            let mut value = Value::constant(constant.value);
+            value.symbols = Some(constant.set);
+            return Some(value);
+        }
+        match &*name.text {
+            "_pid" => Some(Value::number(Expr::ThreadId)),
+            "_nr_pr" => Some(Value::number(Expr::ThreadCount)),
+            "_priority" => {
+                self.uses_priorities = true;
+                let priority = Expr::ThreadPriority(Box::new(Expr::ThreadId));
+                Some(Value::number(priority.resize(32, false)))
+            }
+            "_last" => {
+                self.only_in_monitors(name.span, "_last");
+                Some(Value::constant(0))
+            }
+            "_" => {
+                self.error(name.span, "`_` can be written, but not read");
+                Some(Value::constant(0))
+            }
+            _ => None,
+        }
+    }
+
+    /// Finds the cells that a path names, and what must hold for it to name them.
+    pub fn lookup(&mut self, path: &Path) -> Option<Found> {
+        let first = path.elements.first()?;
+        let Some(info) = self.find(&first.name.text).cloned() else {
+            self.report_unknown(&first.name);
+            return None;
+        };
+        let mut checks = Vec::new();
+        let mut index = Expr::int(0);
+        let mut leaf = 0;
+        let mut shape = info.shape;
+        for (position, element) in path.elements.iter().enumerate() {
+            if position > 0 {
+                let Type::Struct(outer) = shape.kind else {
+                    self.error(element.name.span, "only a structure has fields");
+                    return None;
+                };
+                let Some((field, found)) = self.types.field(outer, &element.name.text) else {
+                    let message = format!("`{}` has no field `{}`", self.types.structs[outer].name, element.name.text);
+                    self.error(element.name.span, message);
+                    return None;
+                };
+                shape = found.shape;
+                leaf += self.types.leaves_before(outer, field);
+            }
+            index = self.step_into(element, shape, index, &mut checks)?;
+        }
+        if let Type::Struct(_) = shape.kind {
+            return Some(Found::Structure(self.cells_of_structure(&info, shape, leaf, &index, &checks)));
+        }
+        let leaves = self.types.leaves(info.shape);
+        let found = leaves.get(leaf)?;
+        let fixed = match (&info.fixed_channels, index.as_const()) {
+            (Some(channels), Some(cell)) if found.is_channel => channels.get(cell as usize).copied(),
+            _ => None,
+        };
+        Some(Found::Cell(Cell {
+            place: Place::element(info.leaf(leaf), index, found.ty),
+            symbols: found.symbols,
+            is_channel: found.is_channel,
+            fixed,
+            channel: info.channel.clone().filter(|_| info.fixed_channels.is_some()),
+            checks,
+        }))
+    }
+
+    /// The cell number so far, one element of a path further.
+    fn step_into(&mut self, element: &PathElement, shape: Shape, outer: Expr, checks: &mut Vec<Check>) -> Option<Expr> {
+        let name = &element.name;
+        match (shape.length, &element.index) {
+            (None, None) => Some(outer),
+            (None, Some(_)) => {
+                self.error(name.span, format!("`{}` is not an array", name.text));
+                None
+            }
+            (Some(_), None) => {
+                self.error(name.span, format!("`{}` is an array and needs an index", name.text));
+                None
+            }
+            (Some(length), Some(syntax)) => {
+                let value = self.value(syntax);
+                checks.extend(value.checks.clone());
+                let mut index = value.into_number();
+                if !always_below(&index, length) {
+                    let message = format!(
+                        "index out of bounds: `{}` has {length} elements, numbered from 0",
+                        name.text
+                    );
+                    let bound = Expr::int(i64::from(length));
+                    let holds = match index.as_const() {
+                        Some(_) => {
+                            self.warning(syntax.span, message.clone());
+                            index = Expr::int(0);
+                            Expr::FALSE
+                        }
+                        None => Expr::binary(BinaryOp::ULt, index.clone(), bound),
+                    };
+                    checks.push(Check {
+                        holds,
+                        message,
+                        span: syntax.span,
+                    });
+                }
+                let scaled = fold_binary(BinaryOp::Mul, outer, Expr::int(i64::from(length)));
+                Some(fold_binary(BinaryOp::Add, scaled, index))
+            }
+        }
+    }
+
+    fn cells_of_structure(
+        &self,
+        info: &VariableInfo,
+        shape: Shape,
+        first_leaf: usize,
+        index: &Expr,
+        checks: &[Check],
+    ) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        let single = Shape {
+            kind: shape.kind,
+            length: None,
+        };
+        for (offset, leaf) in self.types.leaves(single).into_iter().enumerate() {
+            for cell in 0..leaf.cells {
+                let scaled = fold_binary(BinaryOp::Mul, index.clone(), Expr::int(leaf.cells as i64));
+                let number = fold_binary(BinaryOp::Add, scaled, Expr::int(cell as i64));
+                cells.push(Cell {
+                    place: Place::element(info.leaf(first_leaf + offset), number, leaf.ty),
+                    symbols: leaf.symbols,
+                    is_channel: leaf.is_channel,
+                    fixed: None,
+                    channel: None,
+                    checks: checks.to_vec(),
+                });
+            }
+        }
+        cells
+    }
+
+    /// The one cell that a path names.
+    pub fn cell(&mut self, path: &Path) -> Option<Cell> {
+        match self.lookup(path)? {
+            Found::Cell(cell) => Some(cell),
+            Found::Structure(_) => {
+                self.error(path.span, "a structure cannot be used as a whole here");
+                None
+            }
+        }
+    }
+
+    pub fn channel(&mut self, path: &Path) -> Option<ChannelUse> {
+        let cell = self.cell(path)?;
+        if !cell.is_channel {
+            self.error(path.span, format!("`{}` is not a channel", self.text(path.span)));
+            return None;
+        }
+        let mut checks = cell.checks.clone();
+        if let Some(channel) = cell.fixed {
+            return Some(ChannelUse {
+                expr: Expr::Channel(channel),
+                shape: cell.channel,
+                checks,
+            });
+        }
+        let expr = Expr::Read(cell.place);
+        // Each element of an array whose channels are fixed exists.
+        if cell.channel.is_none() {
+            checks.push(Check {
+                holds: Expr::ChannelExists(Box::new(expr.clone())),
+                message: format!("`{}` refers to no channel", self.text(path.span)),
+                span: path.span,
+            });
+        }
+        Some(ChannelUse {
+            expr,
+            shape: cell.channel,
+            checks,
+        })
+    }
+
+    fn probe(&mut self, probe: Probe, path: &Path) -> Value {
+        let Some(channel) = self.channel(path) else {
+            return Value::constant(0);
+        };
+        let truth = match probe {
+            Probe::Full => has_room(&channel).negate(),
+            Probe::NotFull => has_room(&channel),
+            Probe::Empty => is_empty(&channel.expr),
+            Probe::NotEmpty => is_empty(&channel.expr).negate(),
+        };
+        Value::number(truth).with(channel.checks)
+    }
+
+    fn poll(&mut self, path: &Path, random: bool, arguments: &[ReceiveArgument]) -> Value {
+        let channel = self.channel(path);
+        let (args, mut checks) = self.receive_arguments(arguments, false);
+        let Some(channel) = channel else {
+            return Value::constant(0);
+        };
+        self.check_arity(&channel, args.len(), path.span, false);
+        checks.splice(0..0, channel.checks);
+        Value::number(Expr::CanReceive {
+            channel: Box::new(channel.expr),
+            args,
+            random,
+        })
+        .with(checks)
+    }
+
+    /// The fields that a receive names. A poll stores nothing.
+    pub fn receive_arguments(&mut self, arguments: &[ReceiveArgument], stores: bool) -> (Vec<ReceiveArg>, Vec<Check>) {
+        let mut args = Vec::new();
+        let mut checks = Vec::new();
+        for argument in arguments {
+            match argument {
+                ReceiveArgument::Number(number, _) => {
+                    args.push(ReceiveArg::Match(Expr::int(i64::from(*number))));
+                }
+                ReceiveArgument::Eval(syntax) => {
+                    let value = self.value(syntax);
+                    checks.extend(value.checks.clone());
+                    args.push(ReceiveArg::Match(value.into_number()));
+                }
+                ReceiveArgument::Path(path) => {
+                    let single = path.elements.len() == 1 && path.elements[0].index.is_none();
+                    let first = path.elements[0].name.text.clone();
+                    if single && let Some(constant) = self.mtype(&first) {
+                        args.push(ReceiveArg::Match(Expr::int(i64::from(constant.value))));
+                        continue;
+                    }
+                    if single && &*first == "_" {
+                        args.push(ReceiveArg::Ignore);
+                        continue;
+                    }
+                    if self.is_read_only(path) {
+                        continue;
+                    }
+                    let cells = match self.lookup(path) {
+                        Some(Found::Cell(cell)) => vec![cell],
+                        Some(Found::Structure(cells)) => cells,
+                        None => continue,
+                    };
+                    for cell in cells {
+                        if stores {
+                            checks.extend(cell.checks);
+                            args.push(ReceiveArg::Store(cell.place));
+                        } else {
+                            args.push(ReceiveArg::Ignore);
+                        }
+                    }
+                }
+            }
+        }
+        (args, checks)
+    }
+
+    /// Reports a write to what SPIN provides; true if it is one.
+    pub fn is_read_only(&mut self, path: &Path) -> bool {
+        let name = &path.elements[0].name;
+        let read_only = matches!(&*name.text, "_pid" | "_nr_pr" | "_last") || self.mtype(&name.text).is_some();
+        if read_only {
+            self.error(name.span, format!("`{}` cannot be changed", name.text));
+        }
+        read_only
+    }
+
+    /// Compares a message with the channel, where the channel is known.
+    pub fn check_arity(&mut self, channel: &ChannelUse, given: usize, span: Span, sends: bool) {
+        let Some(shape) = channel.shape.clone() else {
+            return;
+        };
+        let wanted = shape.fields.len();
+        let message = format!("the channel takes messages of {wanted} fields, but {given} are given");
+        if given > wanted || (sends && given < wanted) {
+            let diagnostic = mover_ir::diagnostic::Diagnostic::error(message)
+                .at(span, "")
+                .related(shape.span, "the channel is declared here");
+            self.report(diagnostic);
+        } else if given < wanted {
+            self.warning(span, message + "; the others are ignored");
+        }
+    }
+
+    fn process_number(&mut self, process: usize, number: Option<&Syntax>, span: Span) -> Option<Value> {
+        match number {
+            Some(syntax) => Some(self.value(syntax)),
+            None => {
+                let name = self.processes[process].name.clone();
+                self.error(
+                    span,
+                    format!("`{name}` without a process number is not supported; write `{name}[n]`"),
+                );
+                None
+            }
+        }
+    }
+
+    fn remote_process(&mut self, name: &Name) -> Option<usize> {
+        let found = self.process_names.get(&name.text).copied();
+        let known = found.filter(|&process| self.processes[process].unit <= self.unit);
+        if known.is_none() {
+            self.error(name.span, format!("there is no proctype `{}` before this", name.text));
+        }
+        known
+    }
+
+    fn remote_label(&mut self, proctype: &Name, number: Option<&Syntax>, label: &Name, span: Span) -> Value {
+        let Some(process) = self.remote_process(proctype) else {
+            return Value::constant(0);
+        };
+        if self.in_monitor {
+            if let Some(number) = number {
+                self.value(number);
+            }
+            if !self.processes[process].labels.has(&label.text) {
+                self.error(label.span, format!("`{}` has no label `{}`", proctype.text, label.text));
+            }
+            return Value::constant(0);
+        }
+        if Some(process) == self.process {
+            self.error(span, "a proctype cannot ask for its own labels");
+            return Value::constant(0);
+        }
+        let Some(number) = self.process_number(process, number, span) else {
+            return Value::constant(0);
+        };
+        let Some(locations) = self.processes[process].labels.locations(&label.text) else {
+            self.error(label.span, format!("`{}` has no label `{}`", proctype.text, label.text));
+            return Value::constant(0);
+        };
+        let checks = number.checks.clone();
+        Value::number(Expr::ThreadAt {
+            thread: Box::new(number.into_number()),
+            template: mover_ir::program::TemplateId(process as u32),
+            locations,
+        })
+        .with(checks)
+    }
+
+    fn remote_variable(
+        &mut self,
+        proctype: &Name,
+        number: Option<&Syntax>,
+        variable: &PathElement,
+        span: Span,
+    ) -> Value {
+        let Some(process) = self.remote_process(proctype) else {
+            return Value::constant(0);
+        };
+        let name = &variable.name;
+        let Some(info) = self.processes[process].visible.get(&name.text).cloned() else {
+            self.error(name.span, format!("`{}` has no variable `{}`", proctype.text, name.text));
+            return Value::constant(0);
+        };
+        if self.in_monitor {
+            for index in number.into_iter().chain(&variable.index) {
+                self.value(index);
+            }
+            return Value::constant(0);
+        }
+        let Some(number) = self.process_number(process, number, span) else {
+            return Value::constant(0);
+        };
+        let mut checks = number.checks.clone();
+        let Some(index) = self.step_into(variable, info.shape, Expr::int(0), &mut checks) else {
+            return Value::constant(0);
+        };
+        let leaves = self.types.leaves(info.shape);
+        let [leaf] = leaves.as_slice() else {
+            self.error(name.span, "a field of another process's structure is not supported");
+            return Value::constant(0);
+        };
+        let read = Expr::RemoteRead {
+            thread: Box::new(number.into_number()),
+            template: mover_ir::program::TemplateId(process as u32),
+            variable: mover_ir::program::VariableId(info.first),
+            index: Box::new(index),
+            ty: leaf.ty,
+        };
+        let mut value = widened(read, leaf.ty).with(checks);
+        value.symbols = leaf.symbols;
+        value
+    }
+}
+
+/// Whether a message can be put in: SPIN counts a channel without buffer as
+/// one that has room.
+pub fn has_room(channel: &ChannelUse) -> Expr {
+    let length = Expr::ChannelLen(Box::new(channel.expr.clone()));
+    match &channel.shape {
+        Some(shape) if shape.capacity == 0 => Expr::TRUE,
+        Some(shape) => {
+            let capacity = Expr::int(i64::from(shape.capacity));
+            Expr::binary(BinaryOp::ULt, length, capacity)
+        }
+        None => {
+            let capacity = Expr::ChannelCapacity(Box::new(channel.expr.clone()));
+            let unbuffered = Expr::binary(BinaryOp::Eq, capacity.clone(), Expr::constant(0, INDEX_WIDTH));
+            unbuffered.or(Expr::binary(BinaryOp::ULt, length, capacity))
+        }
+    }
+}
+
+fn is_empty(channel: &Expr) -> Expr {
+    let length = Expr::ChannelLen(Box::new(channel.clone()));
+    Expr::binary(BinaryOp::Eq, length, Expr::constant(0, INDEX_WIDTH))
+}
+
+pub fn cell_value(cell: Cell) -> Value {
+    let ty = cell.place.ty;
+    let read = match cell.fixed {
+        Some(channel) => Expr::Channel(channel),
+        None => Expr::Read(cell.place),
+    };
+    Value {
+        symbols: cell.symbols,
+        ..widened(read, ty).with(cell.checks)
+    }
+}
+
+/// A cell's content as an `int`; single bits stay truth values.
+fn widened(read: Expr, ty: Ty) -> Value {
+    if ty == Ty::BOOL {
+        Value::number(read)
+    } else {
+        Value::number(read.resize(32, ty.signed))
+    }
+}
+
+fn fold_unary(operator: UnaryOp, operand: Expr) -> Expr {
+    match operand.as_const() {
+        Some(value) => Expr::Const {
+            value: operator.apply(value, operand.width()),
+            width: operand.width(),
+        },
+        None => Expr::unary(operator, operand),
+    }
+}
+
+/// Constants disappear; so do a zero added and a one multiplied.
+pub fn fold_binary(operator: BinaryOp, left: Expr, right: Expr) -> Expr {
+    let width = left.width();
+    match (operator, left.as_const(), right.as_const()) {
+        (_, Some(a), Some(b)) => Expr::Const {
+            value: operator.apply(a, b, width),
+            width: if operator.is_comparison() { 1 } else { width },
+        },
+        (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => right,
+        (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul, _, Some(1)) => left,
+        _ => Expr::binary(operator, left, right),
+    }
+}
+
+fn binary(operator: BinaryOperator, left: Value, right: Value, right_span: Span) -> Value {
+    use BinaryOperator as B;
+    let mut checks = left.checks.clone();
+    let right_checks = right.checks.clone();
+    let arithmetic = |operator, left: Value, right: Value| {
+        fold_binary(operator, left.into_number(), right.into_number())
+    };
+    let expr = match operator {
+        B::And | B::Or => {
+            let (left, right) = (left.into_truth(), right.into_truth());
+            let evaluated = if operator == B::And { left.clone() } else { left.clone().negate() };
+            checks.extend(guard_checks(right_checks, &evaluated));
+            let expr = if operator == B::And { left.and(right) } else { left.or(right) };
+            return Value::number(expr).with(checks);
+        }
+        B::Divide | B::Modulo => {
+            let (left, right) = (left.into_number(), right.into_number());
+            checks.extend(right_checks);
+            let holds = truth(right.clone());
+            let operator = if operator == B::Divide { BinaryOp::SDiv } else { BinaryOp::SRem };
+            if holds != Expr::TRUE {
+                checks.push(Check {
+                    holds,
+                    message: "division by zero".to_string(),
+                    span: right_span,
+                });
+            }
+            return Value::number(fold_binary(operator, left, right)).with(checks);
+        }
+        B::ShiftLeft | B::ShiftRight => {
+            let (left, right) = (left.into_number(), right.into_number());
+            checks.extend(right_checks);
+            let holds = fold_binary(BinaryOp::ULt, right.clone(), Expr::int(32));
+            if holds != Expr::TRUE {
+                checks.push(Check {
+                    holds,
+                    message: "shift by less than 0 or more than 31 bits".to_string(),
+                    span: right_span,
+                });
+            }
+            let operator = if operator == B::ShiftLeft { BinaryOp::Shl } else { BinaryOp::AShr };
+            return Value::number(fold_binary(operator, left, right)).with(checks);
+        }
+        B::Add => arithmetic(BinaryOp::Add, left, right),
+        B::Subtract => arithmetic(BinaryOp::Sub, left, right),
+        B::Multiply => arithmetic(BinaryOp::Mul, left, right),
+        B::BitAnd => arithmetic(BinaryOp::And, left, right),
+        B::BitXor => arithmetic(BinaryOp::Xor, left, right),
+        B::BitOr => arithmetic(BinaryOp::Or, left, right),
+        B::Equal => arithmetic(BinaryOp::Eq, left, right),
+        B::NotEqual => arithmetic(BinaryOp::Ne, left, right),
+        B::Less => arithmetic(BinaryOp::SLt, left, right),
+        B::Greater => arithmetic(BinaryOp::SLt, right, left),
+        B::LessEqual => arithmetic(BinaryOp::SLe, left, right),
+        B::GreaterEqual => arithmetic(BinaryOp::SLe, right, left),
+    };
+    checks.extend(right_checks);
+    Value::number(expr).with(checks)
+}

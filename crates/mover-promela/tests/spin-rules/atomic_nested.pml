@@ -1,0 +1,2 @@
+byte x;
+active [2] proctype p() { atomic { x++; atomic { x++; x++ }; { x--; x-- } } }

@@ -1,0 +1,2 @@
+byte x;
+active [2] proctype p() { do :: x = 1 - x :: skip od }

@@ -1,0 +1,2 @@
+byte g = 3;
+active [2] proctype p() { byte me = _pid; byte twice = me + g; g = twice }

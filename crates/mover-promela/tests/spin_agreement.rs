@@ -1,0 +1,146 @@
+//! The same states as SPIN, on one small model for each rule of the language.
+//!
+//! Each model under `spin-rules` is explored on the IR's semantics and by
+//! SPIN's own verifier, and the two must agree on the number of stored states
+//! and on whether there is an error. SPIN's optimisations that change the
+//! number of states are off: `-o1` (dead variables), `-o2` (variables never
+//! read), `-o3` (statement merging).
+//!
+//! Without `spin` or `gcc` nothing is compared. `MOVER_SPIN_RULES=name` picks
+//! the models whose name contains `name`.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mover_ir::semantics::{Machine, State};
+use mover_promela::{Options, parse};
+
+#[derive(PartialEq, Eq, Debug)]
+struct Outcome {
+    stored_states: usize,
+    has_error: bool,
+}
+
+/// Goes on past failed assertions, as `pan -c0` does.
+fn resume(machine: &Machine<'_>, mut state: State) -> Option<State> {
+    while let Some((thread, mark)) = machine.error(&state) {
+        let location = mark.resume?;
+        if let Some(thread) = &mut state.threads[thread] {
+            thread.location = location;
+        }
+        state.exclusive = None;
+        let template = state.threads[thread].as_ref()?.template;
+        if machine.program().template(template).location(location).atomic {
+            state.exclusive = Some(thread);
+            let steps = machine.steps(&state);
+            if steps.is_empty() || steps.iter().any(|step| step.by.thread != thread) {
+                state.exclusive = None;
+            }
+        }
+    }
+    Some(state)
+}
+
+fn explore(path: &Path) -> Outcome {
+    let frontend = parse(path, &Options::default()).unwrap_or_else(|failure| {
+        panic!("{}: {:#?}", path.display(), failure.diagnostics);
+    });
+    let machine = Machine::new(&frontend.program);
+    let mut seen = HashSet::new();
+    let mut waiting = vec![machine.initial()];
+    let mut outcome = Outcome {
+        stored_states: 0,
+        has_error: false,
+    };
+    while let Some(state) = waiting.pop() {
+        outcome.has_error |= machine.error(&state).is_some();
+        let Some(state) = resume(&machine, state) else {
+            continue;
+        };
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        assert!(seen.len() < 200_000, "{} has too many states for a small model", path.display());
+        if state.exclusive.is_none() {
+            outcome.stored_states += 1;
+        }
+        outcome.has_error |= machine.is_deadlock(&state);
+        waiting.extend(machine.successors(&state).into_iter().map(|(_, next)| next));
+    }
+    outcome
+}
+
+fn output_of(command: &mut Command) -> String {
+    let output = command.output().expect("the command runs");
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn ask_spin(path: &Path, directory: &Path) -> Outcome {
+    std::fs::create_dir_all(directory).expect("a directory for SPIN");
+    let said = output_of(Command::new("spin").args(["-a", "-o1", "-o2", "-o3"]).arg(path).current_dir(directory));
+    assert!(!said.contains("rror:"), "SPIN rejects {}: {said}", path.display());
+    let said = output_of(
+        Command::new("gcc")
+            .args(["-w", "-O0", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-o", "pan", "pan.c"])
+            .current_dir(directory),
+    );
+    assert!(directory.join("pan").exists(), "gcc fails on {}: {said}", path.display());
+    let said = output_of(Command::new("./pan").args(["-c0", "-m100000"]).current_dir(directory));
+    let number_before = |what: &str| -> usize {
+        let line = said.lines().find(|line| line.contains(what));
+        let word = line.and_then(|line| line.split_whitespace().next());
+        word.and_then(|word| word.parse::<f64>().ok())
+            .unwrap_or_else(|| panic!("no `{what}` for {}: {said}", path.display())) as usize
+    };
+    Outcome {
+        stored_states: number_before("states, stored"),
+        has_error: !said.contains("errors: 0"),
+    }
+}
+
+fn models() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spin-rules");
+    let wanted = std::env::var("MOVER_SPIN_RULES").unwrap_or_default();
+    let mut models: Vec<PathBuf> = std::fs::read_dir(directory)
+        .expect("the models are there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pml"))
+        .filter(|path| path.to_string_lossy().contains(&wanted))
+        .collect();
+    models.sort();
+    models
+}
+
+#[test]
+fn every_rule_has_the_states_of_spin() {
+    let available = |tool: &str| Command::new(tool).arg("-V").output().is_ok();
+    let has_peer = available("spin") && available("gcc");
+    if !has_peer {
+        eprintln!("spin or gcc is not installed: nothing to compare with");
+    }
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spin-rules");
+    let models = models();
+    let differences = std::sync::Mutex::new(Vec::new());
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(path) = models.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    let ours = explore(path);
+                    if !has_peer {
+                        continue;
+                    }
+                    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    let theirs = ask_spin(path, &scratch.join(&name));
+                    if ours != theirs {
+                        let line = format!("{name}: mover {ours:?}, SPIN {theirs:?}");
+                        differences.lock().expect("no panic").push(line);
+                    }
+                }
+            });
+        }
+    });
+    let differences = differences.into_inner().expect("no panic");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
