@@ -150,7 +150,10 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if args.jobs == 0 {
         return Err("--jobs needs at least 1".into());
     }
-    if args.timeout.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
+    if args
+        .timeout
+        .is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite()))
+    {
         return Err("--timeout needs a number of seconds".into());
     }
     if args.jobs > 1 && !args.quiet {
