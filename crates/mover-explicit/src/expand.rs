@@ -19,7 +19,7 @@ use crate::store::scramble;
 
 /// Atomic sequences of up to this many steps are walked without remembering: few
 /// enough that branching cannot make many of them.
-const SHORT_CHAIN: usize = 4;
+pub const SHORT_CHAIN: usize = 4;
 
 /// Where a sequence does not branch, one state in so many is remembered: enough
 /// to end a loop.
@@ -100,13 +100,25 @@ impl<'m> Expander<'m> {
 
     /// Shows the visitor what the state in the workspace leads to.
     pub fn expand(&mut self, visitor: &mut impl Visitor) -> Expansion {
+        self.steps.clear();
+        self.machine.steps(&self.work.lanes, &mut self.steps);
+        self.walk(visitor)
+    }
+
+    /// The same for the steps that one thread starts.
+    pub fn expand_thread(&mut self, thread: usize, visitor: &mut impl Visitor) -> Expansion {
+        self.steps.clear();
+        self.machine
+            .thread_steps(&self.work.lanes, thread, false, &mut self.steps);
+        self.walk(visitor)
+    }
+
+    fn walk(&mut self, visitor: &mut impl Visitor) -> Expansion {
         let machine = self.machine;
         let work = &mut self.work;
         work.forget();
-        self.steps.clear();
         self.frames.clear();
         self.passed.clear();
-        machine.steps(&work.lanes, &mut self.steps);
         if self.steps.is_empty() {
             return Expansion::Stuck;
         }

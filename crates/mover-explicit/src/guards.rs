@@ -8,7 +8,8 @@
 //! tree of tests in which no condition is asked twice on the way to an edge.
 //! Expressions are total and have no effects, so the order of tests is free.
 
-use mover_ir::expr::{BinaryOp, Expr, UnaryOp};
+use mover_ir::expr::Expr;
+use mover_ir::literal::{Literal, conjunction, flatten, simplify};
 
 use crate::code::{Code, Compiler, View};
 
@@ -24,13 +25,6 @@ pub enum Decision {
     },
 }
 
-/// A condition or its negation.
-#[derive(Clone)]
-struct Literal {
-    condition: Expr,
-    holds: bool,
-}
-
 /// An edge with what is still to be asked for it.
 struct Pending {
     edge: u16,
@@ -44,55 +38,12 @@ pub fn decide<'e>(
 ) -> Vec<Decision> {
     let pending = guards
         .into_iter()
-        .map(|(edge, guard)| {
-            let mut literals = Vec::new();
-            flatten(guard, true, &mut literals);
-            Pending { edge, literals }
+        .map(|(edge, guard)| Pending {
+            edge,
+            literals: conjunction(guard),
         })
         .collect();
     build(compiler, pending, &mut Vec::new())
-}
-
-/// Takes a conjunction apart; a negated disjunction is one too.
-fn flatten(expr: &Expr, holds: bool, literals: &mut Vec<Literal>) {
-    match (expr, holds) {
-        (Expr::Unary(UnaryOp::Not, arg), _) if arg.width() == 1 => flatten(arg, !holds, literals),
-        (Expr::Binary(BinaryOp::And, lhs, rhs), true)
-        | (Expr::Binary(BinaryOp::Or, lhs, rhs), false)
-            if lhs.width() == 1 =>
-        {
-            flatten(lhs, holds, literals);
-            flatten(rhs, holds, literals);
-        }
-        (Expr::Binary(BinaryOp::Ne, lhs, rhs), _) => literals.push(Literal {
-            condition: Expr::Binary(BinaryOp::Eq, lhs.clone(), rhs.clone()),
-            holds: !holds,
-        }),
-        _ => literals.push(Literal {
-            condition: expr.clone(),
-            holds,
-        }),
-    }
-}
-
-/// The condition with what is known put in for it.
-fn simplify(expr: &Expr, known: &[Literal]) -> Expr {
-    if expr.width() != 1 {
-        return expr.clone();
-    }
-    if let Some(literal) = known.iter().find(|literal| literal.condition == *expr) {
-        return if literal.holds {
-            Expr::TRUE
-        } else {
-            Expr::FALSE
-        };
-    }
-    match expr {
-        Expr::Unary(UnaryOp::Not, arg) => simplify(arg, known).negate(),
-        Expr::Binary(BinaryOp::And, lhs, rhs) => simplify(lhs, known).and(simplify(rhs, known)),
-        Expr::Binary(BinaryOp::Or, lhs, rhs) => simplify(lhs, known).or(simplify(rhs, known)),
-        _ => expr.clone(),
-    }
 }
 
 fn build(

@@ -6,6 +6,7 @@
 //! asked, the module `layout` for how states are packed and `store` for how they
 //! are kept.
 
+mod blocks;
 mod code;
 mod expand;
 mod guards;

@@ -13,6 +13,7 @@
 use mover_ir::expr::{Ty, mask, resize};
 use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::Movers;
 
 use crate::code::{Area, Code, CodeArg, Compiler, Target, TargetCell, View};
 use crate::guards::{Decision, decide, walk};
@@ -25,6 +26,57 @@ pub struct Step {
     /// Position among the compiled edges of the location.
     edge: u16,
     partner: Option<(u16, u16)>,
+    pub moves: Moves,
+}
+
+/// How a step commutes with what other threads do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moves {
+    pub left: bool,
+    pub right: bool,
+    pub takes_lock: bool,
+    pub gives_lock_back: bool,
+}
+
+impl Moves {
+    /// A step that commutes with nothing, as far as is known.
+    pub const NONE: Moves = Moves {
+        left: false,
+        right: false,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
+
+    /// Nothing at all has been done yet.
+    pub const START: Moves = Moves {
+        left: true,
+        right: true,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
+
+    /// How two steps that nobody comes between commute as one.
+    pub fn then(self, next: Moves) -> Moves {
+        Moves {
+            left: self.left && next.left,
+            right: self.right && next.right,
+            takes_lock: self.takes_lock || next.takes_lock,
+            gives_lock_back: self.gives_lock_back || next.gives_lock_back,
+        }
+    }
+}
+
+/// What a reduction wants to know of a location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Some edge here is not a left mover, or there is none.
+    pub ends_transaction: bool,
+    /// A thread here can be the receiver of a rendezvous.
+    pub is_met: bool,
+    /// A lock is taken here.
+    pub takes_lock: bool,
+    /// A thread here has a lock for certain.
+    pub has_lock: bool,
 }
 
 #[derive(Debug)]
@@ -67,6 +119,7 @@ struct CompiledEdge {
     operation: Operation,
     actions: Vec<Action>,
     spawns: bool,
+    moves: Moves,
     target_pc: u64,
     /// Position in the location's list of the IR.
     original: usize,
@@ -81,6 +134,7 @@ struct CompiledLocation {
     receives: bool,
     atomic: bool,
     valid_end: bool,
+    place: Place,
     /// The template and the location of an error.
     error: Option<ErrorLocation>,
 }
@@ -162,7 +216,7 @@ impl Workspace {
     }
 
     /// The lanes written since the workspace was loaded; some more than once.
-    pub fn dirty(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn dirty(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.undo.iter().map(|&(lane, _)| lane as usize)
     }
 }
@@ -173,6 +227,15 @@ pub const MAX_LANES: usize = 1 << 16;
 impl Machine {
     /// The program must be valid. Fails if a state would be too large.
     pub fn new(program: &Program) -> Result<Machine, String> {
+        Machine::compile(program, None)
+    }
+
+    /// The machine of a program with fused atomic sequences, which knows its movers.
+    pub fn with_movers(movers: &Movers) -> Result<Machine, String> {
+        Machine::compile(&movers.fused.program, Some(movers))
+    }
+
+    fn compile(program: &Program, movers: Option<&Movers>) -> Result<Machine, String> {
         let layout = Layout::new(program);
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
@@ -189,6 +252,12 @@ impl Machine {
             receives: false,
             atomic: false,
             valid_end: true,
+            place: Place {
+                ends_transaction: true,
+                is_met: false,
+                takes_lock: false,
+                has_lock: false,
+            },
             error: None,
         }];
         let mut images = Vec::new();
@@ -196,7 +265,8 @@ impl Machine {
             compiler.template = number;
             let id = TemplateId(number as u32);
             for location in 0..template.locations.len() {
-                locations.push(compile_location(&compiler, id, LocationId(location as u32)));
+                let location = LocationId(location as u32);
+                locations.push(compile_location(&compiler, movers, id, location));
             }
             images.push(compile_image(program, &layout, id));
         }
@@ -324,6 +394,7 @@ impl Machine {
             thread: view.thread as u16,
             edge: index,
             partner: None,
+            moves: edge.moves,
         };
         let possible = match &edge.operation {
             Operation::Plain => true,
@@ -394,6 +465,7 @@ impl Machine {
                     found = Some(edge.priority);
                     steps.push(Step {
                         partner: Some((thread as u16, index as u16)),
+                        moves: Moves::NONE,
                         ..step
                     });
                 }
@@ -625,6 +697,23 @@ impl Machine {
         self.location(lanes, thread).atomic
     }
 
+    /// What a reduction wants to know of the thread's location.
+    pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
+        self.location(lanes, thread).place
+    }
+
+    /// The template and the location of a thread that is alive.
+    pub fn location_of(&self, lanes: &[u64], thread: usize) -> (TemplateId, LocationId) {
+        let pc = self.layout.pc.get(lanes, self.layout.slot(thread));
+        let template = TemplateId(self.layout.template_of(pc).unwrap_or(0) as u32);
+        let first = self.layout.pc_of(template, LocationId(0));
+        (template, LocationId((pc as u32).saturating_sub(first)))
+    }
+
+    pub fn threads(&self, lanes: &[u64]) -> usize {
+        self.slots(lanes)
+    }
+
     /// The error that the thread has run into.
     pub fn error(&self, lanes: &[u64], thread: usize) -> Option<ErrorLocation> {
         self.location(lanes, thread).error
@@ -637,7 +726,12 @@ impl Machine {
 
     /// Whether all threads of a state are at proper ends.
     pub fn is_proper_end(&self, lanes: &[u64]) -> bool {
-        (0..self.slots(lanes)).all(|thread| self.location(lanes, thread).valid_end)
+        (0..self.slots(lanes)).all(|thread| self.is_at_proper_end(lanes, thread))
+    }
+
+    /// Whether a thread may stay where it is for ever; one that is gone may.
+    pub fn is_at_proper_end(&self, lanes: &[u64], thread: usize) -> bool {
+        self.location(lanes, thread).valid_end
     }
 
     /// The step in the terms of the IR, for the state it is taken in.
@@ -675,6 +769,7 @@ fn copy_cell(work: &mut Workspace, base: usize, from: Option<Cell>, to: Option<C
 
 fn compile_location(
     compiler: &Compiler,
+    movers: Option<&Movers>,
     template: TemplateId,
     location: LocationId,
 ) -> CompiledLocation {
@@ -739,7 +834,17 @@ fn compile_location(
                     Effect::Print { .. } => {}
                 }
             }
+            let moves = movers.map_or(Moves::NONE, |movers| {
+                let mover = movers.edges[template.index()][location.index()][original];
+                Moves {
+                    left: mover.left,
+                    right: mover.right,
+                    takes_lock: mover.takes_lock,
+                    gives_lock_back: mover.gives_lock_back,
+                }
+            });
             CompiledEdge {
+                moves,
                 priority: edge.priority,
                 guard: compiler.expr(&edge.guard),
                 operation,
@@ -765,6 +870,15 @@ fn compile_location(
             )
         })
         .collect();
+    let place = Place {
+        ends_transaction: edges.is_empty() || edges.iter().any(|edge| !edge.moves.left),
+        is_met: movers.is_some_and(|m| m.meets[template.index()][location.index()]),
+        takes_lock: edges.iter().any(|edge| edge.moves.takes_lock),
+        has_lock: movers.is_some_and(|m| {
+            let held = m.locks.held(template.index(), location.index());
+            !held.is_empty()
+        }),
+    };
     CompiledLocation {
         receives: edges
             .iter()
@@ -773,6 +887,7 @@ fn compile_location(
         edges,
         atomic: source.atomic,
         valid_end: source.valid_end,
+        place,
         error: source.error.as_ref().map(|error| ErrorLocation {
             template,
             location,

@@ -5,6 +5,7 @@
 //! rely on them.
 
 mod check;
+mod explain;
 mod input;
 mod output;
 mod progress;
@@ -37,6 +38,8 @@ struct CommandLine {
 enum Command {
     /// Check a program: is it safe, and if not, by which run?
     Check(check::CheckArgs),
+    /// Show what commutes: locks, what they protect, and the mover class of each statement.
+    Explain(explain::ExplainArgs),
     /// Run a counterexample, written with `check --trace`, on the program again.
     Replay(replay::ReplayArgs),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     };
     let work = std::panic::catch_unwind(|| match command_line.command {
         Command::Check(args) => check::run(args),
+        Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
