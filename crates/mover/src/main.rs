@@ -4,6 +4,7 @@
 //! meaning of exit codes, of the JSON and of the last line is fixed: scripts
 //! rely on them.
 
+mod bench;
 mod check;
 mod input;
 mod output;
@@ -39,6 +40,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Run a counterexample, written with `check --trace`, on the program again.
     Replay(replay::ReplayArgs),
+    /// Measure mover beside another tool on the same models.
+    Bench(bench::BenchArgs),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     let work = std::panic::catch_unwind(|| match command_line.command {
         Command::Check(args) => check::run(args),
         Command::Replay(args) => replay::run(&args),
+        Command::Bench(args) => bench::run(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
         eprintln!("mover: internal error; please report it with the input that led to it");
