@@ -51,6 +51,10 @@ pub struct Row {
 }
 
 impl Row {
+    pub fn width(&self) -> u8 {
+        self.first.width
+    }
+
     #[inline]
     pub fn cell(&self, index: u64) -> Option<Cell> {
         if index >= u64::from(self.len) {

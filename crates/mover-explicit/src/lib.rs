@@ -8,6 +8,7 @@
 
 mod code;
 mod expand;
+mod guards;
 mod layout;
 mod machine;
 mod search;

@@ -14,7 +14,8 @@ use mover_ir::expr::{Ty, mask, resize};
 use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
 use mover_ir::semantics;
 
-use crate::code::{Area, Code, CodeArg, Compiler, Target, View};
+use crate::code::{Area, Code, CodeArg, Compiler, Target, TargetCell, View};
+use crate::guards::{Decision, decide, walk};
 use crate::layout::{Cell, ChannelShape, Layout};
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
@@ -75,6 +76,8 @@ struct CompiledEdge {
 struct CompiledLocation {
     /// Highest priority first, else in the order of the IR.
     edges: Vec<CompiledEdge>,
+    /// The guards of the edges of each priority, highest first.
+    decisions: Vec<Vec<Decision>>,
     receives: bool,
     atomic: bool,
     valid_end: bool,
@@ -182,6 +185,7 @@ impl Machine {
         let mut compiler = Compiler::new(program, &layout);
         let mut locations = vec![CompiledLocation {
             edges: Vec::new(),
+            decisions: Vec::new(),
             receives: false,
             atomic: false,
             valid_end: true,
@@ -295,52 +299,60 @@ impl Machine {
     pub fn thread_steps(&self, lanes: &[u64], thread: usize, timeout: bool, steps: &mut Vec<Step>) {
         let location = self.location(lanes, thread);
         let view = self.view(lanes, thread, timeout);
-        let mut found: Option<i32> = None;
-        for (index, edge) in location.edges.iter().enumerate() {
-            if found.is_some_and(|priority| priority > edge.priority) {
-                break;
+        let before = steps.len();
+        for decisions in &location.decisions {
+            walk(decisions, &view, &mut |index| {
+                self.try_edge(&view, location, index, steps);
+            });
+            if steps.len() > before {
+                return;
             }
-            if !view.holds(&edge.guard) {
-                continue;
-            }
-            let before = steps.len();
-            let step = Step {
-                thread: thread as u16,
-                edge: index as u16,
-                partner: None,
-            };
-            let possible = match &edge.operation {
-                Operation::Plain => true,
-                Operation::Send {
-                    channel, values, ..
-                } => {
-                    let handle = view.eval(channel);
-                    match view.channel(handle) {
-                        None => false,
-                        Some((shape, _)) if shape.capacity == 0 => {
-                            self.offer(&view, handle, values, step, steps);
-                            false
-                        }
-                        Some((shape, base)) => {
-                            shape.len.get(lanes, base) < u64::from(shape.capacity)
-                        }
+        }
+    }
+
+    /// Appends the steps of an edge whose guard holds.
+    #[inline]
+    fn try_edge(
+        &self,
+        view: &View,
+        location: &CompiledLocation,
+        index: u16,
+        steps: &mut Vec<Step>,
+    ) {
+        let edge = &location.edges[index as usize];
+        let step = Step {
+            thread: view.thread as u16,
+            edge: index,
+            partner: None,
+        };
+        let possible = match &edge.operation {
+            Operation::Plain => true,
+            Operation::Send {
+                channel, values, ..
+            } => {
+                let handle = view.eval(channel);
+                match view.channel(handle) {
+                    None => false,
+                    Some((shape, _)) if shape.capacity == 0 => {
+                        self.offer(view, handle, values, step, steps);
+                        false
+                    }
+                    Some((shape, base)) => {
+                        shape.len.get(view.lanes, base) < u64::from(shape.capacity)
                     }
                 }
-                Operation::Receive {
-                    channel,
-                    args,
-                    random,
-                    ..
-                } => view
-                    .find_message(view.eval(channel), args, *random)
-                    .is_some(),
-            };
-            if possible && (!edge.spawns || view.thread_count() < self.max_threads) {
-                steps.push(step);
             }
-            if steps.len() > before {
-                found = Some(edge.priority);
-            }
+            Operation::Receive {
+                channel,
+                args,
+                random,
+                ..
+            } => view
+                .find_message(view.eval(channel), args, *random)
+                .is_some(),
+        };
+        if possible && (!edge.spawns || view.thread_count() < self.max_threads) {
+            steps.push(step);
         }
     }
 
@@ -528,16 +540,17 @@ impl Machine {
     }
 
     fn store(&self, work: &mut Workspace, thread: usize, target: &Target, value: u64) {
-        let slot = self.layout.slot(thread);
-        let index = match target.index {
-            Code::Const(index) => index,
-            _ => self.view(&work.lanes, thread, false).eval(&target.index),
+        let cell = match &target.cell {
+            TargetCell::Known(cell) => Some(*cell),
+            TargetCell::Computed(row, index) => {
+                row.cell(self.view(&work.lanes, thread, false).eval(index))
+            }
         };
         let base = match target.area {
             Area::Global => 0,
-            Area::Own => slot,
+            Area::Own => self.layout.slot(thread),
         };
-        if let Some(cell) = target.row.cell(index) {
+        if let Some(cell) = cell {
             work.write(base, cell, value);
         }
     }
@@ -739,13 +752,24 @@ fn compile_location(
                 original,
             }
         })
-        .filter(|edge| !matches!(edge.guard, Code::Const(0)))
         .collect();
     edges.sort_by_key(|edge| std::cmp::Reverse(edge.priority));
+    let numbered: Vec<(u16, &CompiledEdge)> = (0..).zip(&edges).collect();
+    let decisions = numbered
+        .chunk_by(|(_, a), (_, b)| a.priority == b.priority)
+        .map(|class| {
+            let guard = |edge: &CompiledEdge| &source.edges[edge.original].guard;
+            decide(
+                compiler,
+                class.iter().map(|(number, edge)| (*number, guard(edge))),
+            )
+        })
+        .collect();
     CompiledLocation {
         receives: edges
             .iter()
             .any(|edge| matches!(edge.operation, Operation::Receive { .. })),
+        decisions,
         edges,
         atomic: source.atomic,
         valid_end: source.valid_end,

@@ -6,9 +6,9 @@
 //! either order, so the two visit the same states and differ in which come
 //! first.
 //!
-//! The successors of a state are gathered before they are looked up: the index
-//! entries of all of them are fetched at once, and the waits for memory overlap
-//! instead of adding up.
+//! Successors are gathered before they are looked up, breadth first those of
+//! several states: their places in the index are fetched at once, and the waits
+//! for memory overlap instead of adding up.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,11 +126,19 @@ struct Seen {
     hash: u64,
     /// Successors not yet looked up.
     pending_keys: Vec<u32>,
-    pending_hashes: Vec<u64>,
+    pending: Vec<Pending>,
     /// For each lane, the last successor that wrote it.
     last_writer: Vec<u64>,
     successor: u64,
+    /// Whether to note the states that are new, and these.
+    collect: bool,
     found: Vec<u32>,
+}
+
+/// A successor whose key lies beside it in a list of keys.
+struct Pending {
+    hash: u64,
+    parent: u32,
 }
 
 struct Limits<'o> {
@@ -146,14 +154,14 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// Expansions between two looks at the clock.
 const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
 
-/// Successors gathered before they are looked up, at most.
-const MAX_PENDING: usize = 256;
+/// Successors gathered before they are looked up.
+const MAX_PENDING: usize = 64;
 
 impl<'m, 'o> Search<'m, 'o> {
     fn new(machine: &'m Machine, options: Options<'o>) -> Self {
         Search {
             machine,
-            seen: Seen::new(machine.initial()),
+            seen: Seen::new(machine.initial(), options.order == Order::DepthFirst),
             limits: Limits {
                 options,
                 started: Instant::now(),
@@ -179,10 +187,11 @@ impl<'m, 'o> Search<'m, 'o> {
         }
         while self.limits.stopped.is_none() {
             let number = if breadth_first {
-                if next == self.seen.store.len() {
-                    break;
-                }
                 if next == level_end {
+                    self.flush();
+                    if next == self.seen.store.len() {
+                        break;
+                    }
                     depth += 1;
                     level_end = self.seen.store.len();
                     // An error found one level up is at least as short as all that follow.
@@ -225,17 +234,16 @@ impl<'m, 'o> Search<'m, 'o> {
                     }
                 }
             }
-            self.flush();
             if !breadth_first {
+                self.flush();
                 let found = self.seen.found.drain(..).rev();
                 self.stack.extend(found.map(|number| (number, depth + 1)));
                 if self.found.is_some() && !keep_going {
                     break;
                 }
-            } else {
-                self.seen.found.clear();
             }
         }
+        self.flush();
         let frontier = self.frontier(next);
         self.update_statistics(frontier, 0);
         let violation = self.found.as_ref().map(|found| Violation {
@@ -430,7 +438,7 @@ impl Visitor for Finder {
 }
 
 impl Seen {
-    fn new(initial: &[u64]) -> Self {
+    fn new(initial: &[u64], collect: bool) -> Self {
         let mut store = Store::new(initial.len());
         let numbers: Vec<u32> = initial
             .iter()
@@ -450,8 +458,9 @@ impl Seen {
             key,
             hash,
             pending_keys: Vec::new(),
-            pending_hashes: Vec::new(),
+            pending: Vec::new(),
             successor: 0,
+            collect,
             found: Vec::new(),
         }
     }
@@ -496,8 +505,11 @@ impl Seen {
             hash = hash.wrapping_add(change);
         }
         self.store.prefetch(hash);
-        self.pending_hashes.push(hash);
-        if self.pending_hashes.len() >= MAX_PENDING {
+        self.pending.push(Pending {
+            hash,
+            parent: self.number,
+        });
+        if self.pending.len() >= MAX_PENDING {
             self.flush()?;
         }
         Ok(())
@@ -506,14 +518,15 @@ impl Seen {
     /// Looks up the pending successors and stores the new ones.
     fn flush(&mut self) -> Result<(), crate::store::StoreFull> {
         let words = self.store.words();
-        for (position, &hash) in self.pending_hashes.iter().enumerate() {
+        for (position, pending) in self.pending.iter().enumerate() {
             let key = &self.pending_keys[position * words..(position + 1) * words];
-            if let Some(number) = self.store.insert(key, hash, self.number)? {
+            let inserted = self.store.insert(key, pending.hash, pending.parent)?;
+            if let Some(number) = inserted.filter(|_| self.collect) {
                 self.found.push(number);
             }
         }
         self.pending_keys.clear();
-        self.pending_hashes.clear();
+        self.pending.clear();
         Ok(())
     }
 }

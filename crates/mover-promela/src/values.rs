@@ -15,7 +15,8 @@ use mover_ir::program::SymbolSetId;
 use mover_ir::source::Span;
 
 use crate::ast::{
-    BinaryOperator, Expr as Syntax, ExprKind, Name, Path, PathElement, Probe, ReceiveArgument, UnaryOperator,
+    BinaryOperator, Expr as Syntax, ExprKind, Name, Path, PathElement, Probe, ReceiveArgument,
+    UnaryOperator,
 };
 use crate::context::Context;
 use crate::scopes::VariableInfo;
@@ -137,9 +138,9 @@ pub fn guard_checks(checks: Vec<Check>, condition: &Expr) -> Vec<Check> {
 fn always_below(index: &Expr, length: u32) -> bool {
     match index {
         Expr::Const { value, .. } => *value < u64::from(length),
-        Expr::Resize { arg, signed: false, .. } => {
-            arg.width() < 32 && (1u64 << arg.width()) <= u64::from(length)
-        }
+        Expr::Resize {
+            arg, signed: false, ..
+        } => arg.width() < 32 && (1u64 << arg.width()) <= u64::from(length),
         _ => false,
     }
 }
@@ -170,14 +171,21 @@ impl Context<'_> {
                 let mut checks = condition.checks.clone();
                 let condition = condition.into_truth();
                 checks.extend(guard_checks(then.checks.clone(), &condition));
-                checks.extend(guard_checks(otherwise.checks.clone(), &condition.clone().negate()));
+                checks.extend(guard_checks(
+                    otherwise.checks.clone(),
+                    &condition.clone().negate(),
+                ));
                 let symbols = then.symbols;
                 let expr = Expr::If(
                     Box::new(condition),
                     Box::new(then.into_number()),
                     Box::new(otherwise.into_number()),
                 );
-                Value { expr, checks, symbols }
+                Value {
+                    expr,
+                    checks,
+                    symbols,
+                }
             }
             ExprKind::Run { .. } => {
                 self.error(
@@ -311,7 +319,10 @@ impl Context<'_> {
                     return None;
                 };
                 let Some((field, found)) = self.types.field(outer, &element.name.text) else {
-                    let message = format!("`{}` has no field `{}`", self.types.structs[outer].name, element.name.text);
+                    let message = format!(
+                        "`{}` has no field `{}`",
+                        self.types.structs[outer].name, element.name.text
+                    );
                     self.error(element.name.span, message);
                     return None;
                 };
@@ -321,12 +332,16 @@ impl Context<'_> {
             index = self.step_into(element, shape, index, &mut checks)?;
         }
         if let Type::Struct(_) = shape.kind {
-            return Some(Found::Structure(self.cells_of_structure(&info, shape, leaf, &index, &checks)));
+            return Some(Found::Structure(
+                self.cells_of_structure(&info, shape, leaf, &index, &checks),
+            ));
         }
         let leaves = self.types.leaves(info.shape);
         let found = leaves.get(leaf)?;
         let fixed = match (&info.fixed_channels, index.as_const()) {
-            (Some(channels), Some(cell)) if found.is_channel => channels.get(cell as usize).copied(),
+            (Some(channels), Some(cell)) if found.is_channel => {
+                channels.get(cell as usize).copied()
+            }
             _ => None,
         };
         Some(Found::Cell(Cell {
@@ -334,13 +349,22 @@ impl Context<'_> {
             symbols: found.symbols,
             is_channel: found.is_channel,
             fixed,
-            channel: info.channel.clone().filter(|_| info.fixed_channels.is_some()),
+            channel: info
+                .channel
+                .clone()
+                .filter(|_| info.fixed_channels.is_some()),
             checks,
         }))
     }
 
     /// The cell number so far, one element of a path further.
-    fn step_into(&mut self, element: &PathElement, shape: Shape, outer: Expr, checks: &mut Vec<Check>) -> Option<Expr> {
+    fn step_into(
+        &mut self,
+        element: &PathElement,
+        shape: Shape,
+        outer: Expr,
+        checks: &mut Vec<Check>,
+    ) -> Option<Expr> {
         let name = &element.name;
         match (shape.length, &element.index) {
             (None, None) => Some(outer),
@@ -349,7 +373,10 @@ impl Context<'_> {
                 None
             }
             (Some(_), None) => {
-                self.error(name.span, format!("`{}` is an array and needs an index", name.text));
+                self.error(
+                    name.span,
+                    format!("`{}` is an array and needs an index", name.text),
+                );
                 None
             }
             (Some(length), Some(syntax)) => {
@@ -397,7 +424,8 @@ impl Context<'_> {
         };
         for (offset, leaf) in self.types.leaves(single).into_iter().enumerate() {
             for cell in 0..leaf.cells {
-                let scaled = fold_binary(BinaryOp::Mul, index.clone(), Expr::int(leaf.cells as i64));
+                let scaled =
+                    fold_binary(BinaryOp::Mul, index.clone(), Expr::int(leaf.cells as i64));
                 let number = fold_binary(BinaryOp::Add, scaled, Expr::int(cell as i64));
                 cells.push(Cell {
                     place: Place::element(info.leaf(first_leaf + offset), number, leaf.ty),
@@ -426,7 +454,10 @@ impl Context<'_> {
     pub fn channel(&mut self, path: &Path) -> Option<ChannelUse> {
         let cell = self.cell(path)?;
         if !cell.is_channel {
-            self.error(path.span, format!("`{}` is not a channel", self.text(path.span)));
+            self.error(
+                path.span,
+                format!("`{}` is not a channel", self.text(path.span)),
+            );
             return None;
         }
         let mut checks = cell.checks.clone();
@@ -483,7 +514,11 @@ impl Context<'_> {
     }
 
     /// The fields that a receive names. A poll stores nothing.
-    pub fn receive_arguments(&mut self, arguments: &[ReceiveArgument], stores: bool) -> (Vec<ReceiveArg>, Vec<Check>) {
+    pub fn receive_arguments(
+        &mut self,
+        arguments: &[ReceiveArgument],
+        stores: bool,
+    ) -> (Vec<ReceiveArg>, Vec<Check>) {
         let mut args = Vec::new();
         let mut checks = Vec::new();
         for argument in arguments {
@@ -532,7 +567,8 @@ impl Context<'_> {
     /// Reports a write to what SPIN provides; true if it is one.
     pub fn is_read_only(&mut self, path: &Path) -> bool {
         let name = &path.elements[0].name;
-        let read_only = matches!(&*name.text, "_pid" | "_nr_pr" | "_last") || self.mtype(&name.text).is_some();
+        let read_only =
+            matches!(&*name.text, "_pid" | "_nr_pr" | "_last") || self.mtype(&name.text).is_some();
         if read_only {
             self.error(name.span, format!("`{}` cannot be changed", name.text));
         }
@@ -545,7 +581,8 @@ impl Context<'_> {
             return;
         };
         let wanted = shape.fields.len();
-        let message = format!("the channel takes messages of {wanted} fields, but {given} are given");
+        let message =
+            format!("the channel takes messages of {wanted} fields, but {given} are given");
         if given > wanted || (sends && given < wanted) {
             let diagnostic = mover_ir::diagnostic::Diagnostic::error(message)
                 .at(span, "")
@@ -556,14 +593,21 @@ impl Context<'_> {
         }
     }
 
-    fn process_number(&mut self, process: usize, number: Option<&Syntax>, span: Span) -> Option<Value> {
+    fn process_number(
+        &mut self,
+        process: usize,
+        number: Option<&Syntax>,
+        span: Span,
+    ) -> Option<Value> {
         match number {
             Some(syntax) => Some(self.value(syntax)),
             None => {
                 let name = self.processes[process].name.clone();
                 self.error(
                     span,
-                    format!("`{name}` without a process number is not supported; write `{name}[n]`"),
+                    format!(
+                        "`{name}` without a process number is not supported; write `{name}[n]`"
+                    ),
                 );
                 None
             }
@@ -574,12 +618,21 @@ impl Context<'_> {
         let found = self.process_names.get(&name.text).copied();
         let known = found.filter(|&process| self.processes[process].unit <= self.unit);
         if known.is_none() {
-            self.error(name.span, format!("there is no proctype `{}` before this", name.text));
+            self.error(
+                name.span,
+                format!("there is no proctype `{}` before this", name.text),
+            );
         }
         known
     }
 
-    fn remote_label(&mut self, proctype: &Name, number: Option<&Syntax>, label: &Name, span: Span) -> Value {
+    fn remote_label(
+        &mut self,
+        proctype: &Name,
+        number: Option<&Syntax>,
+        label: &Name,
+        span: Span,
+    ) -> Value {
         let Some(process) = self.remote_process(proctype) else {
             return Value::constant(0);
         };
@@ -588,7 +641,10 @@ impl Context<'_> {
                 self.value(number);
             }
             if !self.processes[process].labels.has(&label.text) {
-                self.error(label.span, format!("`{}` has no label `{}`", proctype.text, label.text));
+                self.error(
+                    label.span,
+                    format!("`{}` has no label `{}`", proctype.text, label.text),
+                );
             }
             return Value::constant(0);
         }
@@ -600,7 +656,10 @@ impl Context<'_> {
             return Value::constant(0);
         };
         let Some(locations) = self.processes[process].labels.locations(&label.text) else {
-            self.error(label.span, format!("`{}` has no label `{}`", proctype.text, label.text));
+            self.error(
+                label.span,
+                format!("`{}` has no label `{}`", proctype.text, label.text),
+            );
             return Value::constant(0);
         };
         let checks = number.checks.clone();
@@ -624,7 +683,10 @@ impl Context<'_> {
         };
         let name = &variable.name;
         let Some(info) = self.processes[process].visible.get(&name.text).cloned() else {
-            self.error(name.span, format!("`{}` has no variable `{}`", proctype.text, name.text));
+            self.error(
+                name.span,
+                format!("`{}` has no variable `{}`", proctype.text, name.text),
+            );
             return Value::constant(0);
         };
         if self.in_monitor {
@@ -642,7 +704,10 @@ impl Context<'_> {
         };
         let leaves = self.types.leaves(info.shape);
         let [leaf] = leaves.as_slice() else {
-            self.error(name.span, "a field of another process's structure is not supported");
+            self.error(
+                name.span,
+                "a field of another process's structure is not supported",
+            );
             return Value::constant(0);
         };
         let read = Expr::RemoteRead {
@@ -670,7 +735,11 @@ pub fn has_room(channel: &ChannelUse) -> Expr {
         }
         None => {
             let capacity = Expr::ChannelCapacity(Box::new(channel.expr.clone()));
-            let unbuffered = Expr::binary(BinaryOp::Eq, capacity.clone(), Expr::constant(0, INDEX_WIDTH));
+            let unbuffered = Expr::binary(
+                BinaryOp::Eq,
+                capacity.clone(),
+                Expr::constant(0, INDEX_WIDTH),
+            );
             unbuffered.or(Expr::binary(BinaryOp::ULt, length, capacity))
         }
     }
@@ -736,16 +805,28 @@ fn binary(operator: BinaryOperator, left: Value, right: Value, right_span: Span)
     let expr = match operator {
         B::And | B::Or => {
             let (left, right) = (left.into_truth(), right.into_truth());
-            let evaluated = if operator == B::And { left.clone() } else { left.clone().negate() };
+            let evaluated = if operator == B::And {
+                left.clone()
+            } else {
+                left.clone().negate()
+            };
             checks.extend(guard_checks(right_checks, &evaluated));
-            let expr = if operator == B::And { left.and(right) } else { left.or(right) };
+            let expr = if operator == B::And {
+                left.and(right)
+            } else {
+                left.or(right)
+            };
             return Value::number(expr).with(checks);
         }
         B::Divide | B::Modulo => {
             let (left, right) = (left.into_number(), right.into_number());
             checks.extend(right_checks);
             let holds = truth(right.clone());
-            let operator = if operator == B::Divide { BinaryOp::SDiv } else { BinaryOp::SRem };
+            let operator = if operator == B::Divide {
+                BinaryOp::SDiv
+            } else {
+                BinaryOp::SRem
+            };
             if holds != Expr::TRUE {
                 checks.push(Check {
                     holds,
@@ -766,7 +847,11 @@ fn binary(operator: BinaryOperator, left: Value, right: Value, right_span: Span)
                     span: right_span,
                 });
             }
-            let operator = if operator == B::ShiftLeft { BinaryOp::Shl } else { BinaryOp::AShr };
+            let operator = if operator == B::ShiftLeft {
+                BinaryOp::Shl
+            } else {
+                BinaryOp::AShr
+            };
             return Value::number(fold_binary(operator, left, right)).with(checks);
         }
         B::Add => arithmetic(BinaryOp::Add, left, right),

@@ -31,7 +31,12 @@ fn resume(machine: &Machine<'_>, mut state: State) -> Option<State> {
         }
         state.exclusive = None;
         let template = state.threads[thread].as_ref()?.template;
-        if machine.program().template(template).location(location).atomic {
+        if machine
+            .program()
+            .template(template)
+            .location(location)
+            .atomic
+        {
             state.exclusive = Some(thread);
             let steps = machine.steps(&state);
             if steps.is_empty() || steps.iter().any(|step| step.by.thread != thread) {
@@ -61,7 +66,11 @@ fn explore(path: &Path) -> Outcome {
         if !seen.insert(state.clone()) {
             continue;
         }
-        assert!(seen.len() < 200_000, "{} has too many states for a small model", path.display());
+        assert!(
+            seen.len() < 200_000,
+            "{} has too many states for a small model",
+            path.display()
+        );
         if state.exclusive.is_none() {
             outcome.stored_states += 1;
         }
@@ -78,20 +87,47 @@ fn output_of(command: &mut Command) -> String {
 
 fn ask_spin(path: &Path, directory: &Path) -> Outcome {
     std::fs::create_dir_all(directory).expect("a directory for SPIN");
-    let said = output_of(Command::new("spin").args(["-a", "-o1", "-o2", "-o3"]).arg(path).current_dir(directory));
-    assert!(!said.contains("rror:"), "SPIN rejects {}: {said}", path.display());
     let said = output_of(
-        Command::new("gcc")
-            .args(["-w", "-O0", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-o", "pan", "pan.c"])
+        Command::new("spin")
+            .args(["-a", "-o1", "-o2", "-o3"])
+            .arg(path)
             .current_dir(directory),
     );
-    assert!(directory.join("pan").exists(), "gcc fails on {}: {said}", path.display());
-    let said = output_of(Command::new("./pan").args(["-c0", "-m100000"]).current_dir(directory));
+    assert!(
+        !said.contains("rror:"),
+        "SPIN rejects {}: {said}",
+        path.display()
+    );
+    let said = output_of(
+        Command::new("gcc")
+            .args([
+                "-w",
+                "-O0",
+                "-DSAFETY",
+                "-DNOREDUCE",
+                "-DNOCLAIM",
+                "-o",
+                "pan",
+                "pan.c",
+            ])
+            .current_dir(directory),
+    );
+    assert!(
+        directory.join("pan").exists(),
+        "gcc fails on {}: {said}",
+        path.display()
+    );
+    let said = output_of(
+        Command::new("./pan")
+            .args(["-c0", "-m100000"])
+            .current_dir(directory),
+    );
     let number_before = |what: &str| -> usize {
         let line = said.lines().find(|line| line.contains(what));
         let word = line.and_then(|line| line.split_whitespace().next());
         word.and_then(|word| word.parse::<f64>().ok())
-            .unwrap_or_else(|| panic!("no `{what}` for {}: {said}", path.display())) as usize
+            .unwrap_or_else(|| panic!("no `{what}` for {}: {said}", path.display()))
+            as usize
     };
     Outcome {
         stored_states: number_before("states, stored"),
@@ -126,12 +162,18 @@ fn every_rule_has_the_states_of_spin() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while let Some(path) = models.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                while let Some(path) =
+                    models.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+                {
                     let ours = explore(path);
                     if !has_peer {
                         continue;
                     }
-                    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    let name = path
+                        .file_stem()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned();
                     let theirs = ask_spin(path, &scratch.join(&name));
                     if ours != theirs {
                         let line = format!("{name}: mover {ours:?}, SPIN {theirs:?}");
