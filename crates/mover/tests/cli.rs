@@ -369,6 +369,7 @@ fn wrong_usage_is_exit_1() {
 
 #[test]
 fn files_that_are_no_models_are_refused_with_a_sentence() {
+    let executable = std::fs::read(env!("CARGO_BIN_EXE_mover")).expect("mover can be read");
     assert_refused(
         &check(&scratch("is-not-there.pml"), &[]),
         &["is-not-there.pml", "No such file"],
@@ -376,7 +377,7 @@ fn files_that_are_no_models_are_refused_with_a_sentence() {
     assert_refused(&check(&repository(), &[]), &["is a directory"]);
     assert_refused(&check(&model("empty", ""), &[]), &["empty.pml` is empty"]);
     assert_refused(
-        &check(Path::new(env!("CARGO_BIN_EXE_mover")), &[]),
+        &check(&model("binary", &executable[..4096]), &[]),
         &["binary file"],
     );
     assert_refused(
