@@ -455,11 +455,23 @@ impl<'m> View<'_, 'm> {
         self.eval(code) != 0
     }
 
+    /// Evaluates what is most often a constant or a cell, without a call if it is.
+    #[inline]
+    fn operand(&self, code: &Code) -> u64 {
+        match code {
+            Code::Const(value) => *value,
+            Code::Cell(Area::Own, cell) => cell.get(self.lanes, self.slot),
+            Code::Cell(Area::Global, cell) => cell.get(self.lanes, 0),
+            Code::ThreadId => self.thread as u64,
+            _ => self.eval(code),
+        }
+    }
+
     pub fn eval(&self, code: &Code) -> u64 {
         match code {
             Code::Const(value) => *value,
             Code::Cell(area, cell) => cell.get(self.lanes, self.base(*area)),
-            Code::Element(area, row, index) => match row.cell(self.eval(index)) {
+            Code::Element(area, row, index) => match row.cell(self.operand(index)) {
                 Some(cell) => cell.get(self.lanes, self.base(*area)),
                 None => 0,
             },
@@ -472,12 +484,12 @@ impl<'m> View<'_, 'm> {
             Code::All(all) => u64::from(all.iter().all(|code| self.holds(code))),
             Code::Any(any) => u64::from(any.iter().any(|code| self.holds(code))),
             Code::LogicalNot(arg) => 1 - self.eval(arg),
-            Code::Eq(lhs, rhs) => u64::from(self.eval(lhs) == self.eval(rhs)),
-            Code::Ne(lhs, rhs) => u64::from(self.eval(lhs) != self.eval(rhs)),
-            Code::Less(lhs, rhs) => u64::from(self.eval(lhs) < self.eval(rhs)),
-            Code::LessEq(lhs, rhs) => u64::from(self.eval(lhs) <= self.eval(rhs)),
-            Code::Add(lhs, rhs, mask) => self.eval(lhs).wrapping_add(self.eval(rhs)) & mask,
-            Code::Sub(lhs, rhs, mask) => self.eval(lhs).wrapping_sub(self.eval(rhs)) & mask,
+            Code::Eq(lhs, rhs) => u64::from(self.operand(lhs) == self.operand(rhs)),
+            Code::Ne(lhs, rhs) => u64::from(self.operand(lhs) != self.operand(rhs)),
+            Code::Less(lhs, rhs) => u64::from(self.operand(lhs) < self.operand(rhs)),
+            Code::LessEq(lhs, rhs) => u64::from(self.operand(lhs) <= self.operand(rhs)),
+            Code::Add(lhs, rhs, mask) => self.operand(lhs).wrapping_add(self.operand(rhs)) & mask,
+            Code::Sub(lhs, rhs, mask) => self.operand(lhs).wrapping_sub(self.operand(rhs)) & mask,
             Code::Unary(op, width, arg) => op.apply(self.eval(arg), *width),
             Code::Binary(op, width, lhs, rhs) => op.apply(self.eval(lhs), self.eval(rhs), *width),
             Code::If(parts) => {

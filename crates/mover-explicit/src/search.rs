@@ -303,13 +303,14 @@ impl<'m, 'o> Search<'m, 'o> {
         error: Option<(TemplateId, LocationId)>,
         steps: Vec<Step>,
     ) {
-        self.limits.statistics.violations += 1;
+        let keep_going = self.limits.options.keep_going;
+        if keep_going || self.found.is_none() {
+            self.limits.statistics.violations += 1;
+        }
         let shorter = match &self.found {
             None => true,
             // In the same level of a breadth-first search a deadlock is one step shorter.
-            Some(found) => {
-                found.error.is_some() && error.is_none() && !self.limits.options.keep_going
-            }
+            Some(found) => found.error.is_some() && error.is_none() && !keep_going,
         };
         if shorter {
             self.found = Some(Found {

@@ -117,8 +117,49 @@ impl LaneTable {
     }
 }
 
+/// Bits of a key that move together when keys are rewritten.
+struct BitMove {
+    from_word: usize,
+    from_shift: u8,
+    to_word: usize,
+    to_shift: u8,
+    mask: u32,
+}
+
+/// How to rewrite keys; numbers that stay neighbours move in one go.
+fn moves(old: &[(u32, u8, u8)], lanes: &[LaneTable]) -> Vec<BitMove> {
+    let mut moves: Vec<BitMove> = Vec::new();
+    for (&(word, shift, bits), table) in old.iter().zip(lanes) {
+        if bits == 0 {
+            continue;
+        }
+        if let Some(last) = moves.last_mut() {
+            let width = last.mask.count_ones() as u8;
+            let follows = last.from_word == word as usize
+                && last.from_shift + width == shift
+                && last.to_word == table.word as usize
+                && last.to_shift + width == table.shift;
+            if follows {
+                last.mask = mask(width + bits) as u32;
+                continue;
+            }
+        }
+        moves.push(BitMove {
+            from_word: word as usize,
+            from_shift: shift,
+            to_word: table.word as usize,
+            to_shift: table.shift,
+            mask: mask(bits) as u32,
+        });
+    }
+    moves
+}
+
 const CHUNK_LOG2: u32 = 13;
 const CHUNK: usize = 1 << CHUNK_LOG2;
+
+/// States whose buckets are fetched at once when the index grows.
+const REHASH_BATCH: usize = 32;
 
 /// Numbers of states, and the parent of the initial state.
 pub const NO_PARENT: u32 = u32::MAX;
@@ -255,6 +296,7 @@ impl Store {
             used += bits;
         }
         self.words = word as usize + usize::from(used > 0);
+        let moves = moves(&old, &self.lanes);
         let mut rewritten = vec![0u32; self.words];
         for (number, chunk) in self.keys.iter_mut().enumerate() {
             let count = (self.len as usize - number * CHUNK).min(CHUNK);
@@ -262,11 +304,9 @@ impl Store {
             for position in 0..count {
                 let key = &chunk[position * old_words..(position + 1) * old_words];
                 rewritten.fill(0);
-                for (table, &(word, shift, bits)) in self.lanes.iter().zip(&old) {
-                    if bits > 0 {
-                        let number = (key[word as usize] >> shift) & mask(bits) as u32;
-                        rewritten[table.word as usize] |= number << table.shift;
-                    }
+                for bits in &moves {
+                    let taken = (key[bits.from_word] >> bits.from_shift) & bits.mask;
+                    rewritten[bits.to_word] |= taken << bits.to_shift;
                 }
                 new.extend_from_slice(&rewritten);
             }
@@ -392,17 +432,32 @@ impl Store {
 
     fn grow_index(&mut self) {
         self.index = vec![Bucket::EMPTY; self.index.len() / 5 * 7 + 7];
-        for number in 0..self.len {
-            let key = self.key(number);
-            let hash = self.lanes.iter().fold(0u64, |hash, table| {
-                hash.wrapping_add(table.factor.wrapping_mul(table.number_in(key).into()))
-            });
-            let scrambled = scramble(hash);
-            let mut place = self.start(scrambled);
-            while !self.index[place].push(scrambled as u8, number) {
-                place = self.after(place);
+        let mut batch = Vec::with_capacity(REHASH_BATCH);
+        let mut number = 0;
+        while number < self.len {
+            let end = self.len.min(number + REHASH_BATCH as u32);
+            for number in number..end {
+                let hash = self.hash_of(self.key(number));
+                self.prefetch(hash);
+                batch.push(scramble(hash));
             }
+            for (number, scrambled) in (number..end).zip(batch.drain(..)) {
+                let mut place = self.start(scrambled);
+                while !self.index[place].push(scrambled as u8, number) {
+                    place = self.after(place);
+                }
+            }
+            number = end;
         }
+    }
+
+    fn hash_of(&self, key: &[u32]) -> u64 {
+        self.lanes
+            .iter()
+            .filter(|table| table.bits > 0)
+            .fold(0u64, |hash, table| {
+                hash.wrapping_add(table.factor.wrapping_mul(table.number_in(key).into()))
+            })
     }
 
     pub fn parent(&self, number: u32) -> Option<u32> {
