@@ -2,6 +2,8 @@
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
 mod common;
+#[path = "cli/guide.rs"]
+mod guide;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

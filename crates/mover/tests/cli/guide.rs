@@ -4,11 +4,9 @@
 //! the memory of the process differ from run to run and are not compared.
 //! `UPDATE_EXPECT` in the environment writes the pages anew.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{mover, repository, run};
+use crate::common::{mover, repository, run};
 
 #[test]
 fn the_output_in_the_guide_is_real() {
