@@ -218,12 +218,14 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
             return INTERNAL_ERROR;
         }
     };
+    let mut is_trace_lost = false;
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &verdict) {
         let error = outcome.violation.as_ref().and_then(|found| found.error);
         let file = json::trace_file(&program.name, trace, error);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
             eprintln!("mover: {reason}");
-            return INTERNAL_ERROR;
+            // The answer is still worth telling: it may have taken hours.
+            is_trace_lost = true;
         }
     }
     let answer = Answer {
@@ -251,6 +253,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         )
     };
     match print(&told) {
+        Ok(()) if is_trace_lost => INTERNAL_ERROR,
         Ok(()) => answer.verdict.exit_code(),
         Err(code) => code,
     }

@@ -4,6 +4,7 @@
 //! meaning of exit codes, of the JSON and of the last line is fixed: scripts
 //! rely on them.
 
+mod bench;
 mod check;
 mod explain;
 mod input;
@@ -42,6 +43,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Run a counterexample, written with `check --trace`, on the program again.
     Replay(replay::ReplayArgs),
+    /// Measure mover beside another tool on the same models.
+    Bench(bench::BenchArgs),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Bench(args) => bench::run(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
         eprintln!("mover: internal error; please report it with the input that led to it");
