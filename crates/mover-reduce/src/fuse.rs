@@ -7,6 +7,9 @@
 //! one of its edges is possible whatever the state, given what the guard before
 //! it has made known.
 //!
+//! An edge that may be one half of a rendezvous is not joined with what follows:
+//! after it the right to go on is the receiver's.
+//!
 //! Locations keep their numbers. Each fused edge remembers the edges it is made
 //! of, so that a run of the fused program can be told as a run of the original.
 
@@ -27,6 +30,7 @@ const LONGEST: usize = 64;
 
 pub fn fuse(original: &Program) -> Fused {
     let mut program = original.clone();
+    let has_rendezvous = original.has_rendezvous();
     let mut made_of = Vec::new();
     for (template, fused) in original.templates.iter().zip(&mut program.templates) {
         let mut of_template = Vec::new();
@@ -34,7 +38,9 @@ pub fn fuse(original: &Program) -> Fused {
             let mut of_location = Vec::new();
             for (number, edge) in location.edges.iter().enumerate() {
                 let mut parts = vec![number];
-                fused.edges[number] = fuse_edge(template, edge, &mut parts);
+                if !(has_rendezvous && edge.effects.iter().any(Effect::is_channel_operation)) {
+                    fused.edges[number] = fuse_edge(template, edge, &mut parts);
+                }
                 of_location.push(parts);
             }
             of_template.push(of_location);

@@ -214,12 +214,7 @@ fn classify(
 
 /// Where a thread may be met: it stands at a receive that may have no buffer.
 fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
-    let without_buffer = program.channels.iter().any(|channel| channel.capacity == 0)
-        || program
-            .templates
-            .iter()
-            .flat_map(|template| &template.channels)
-            .any(|channel| channel.capacity == 0);
+    let has_rendezvous = program.has_rendezvous();
     program
         .templates
         .iter()
@@ -229,7 +224,7 @@ fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
                 .locations
                 .iter()
                 .map(|location| {
-                    without_buffer
+                    has_rendezvous
                         && location
                             .edges
                             .iter()
