@@ -14,6 +14,7 @@ use mover_ir::expr::{BinaryOp, ChannelRef, Expr, INDEX_WIDTH, Place, ReceiveArg,
 use mover_ir::program::SymbolSetId;
 use mover_ir::source::Span;
 
+use crate::actions::poll_check;
 use crate::ast::{
     BinaryOperator, Expr as Syntax, ExprKind, Name, Path, PathElement, Probe, ReceiveArgument, UnaryOperator,
 };
@@ -473,7 +474,8 @@ impl Context<'_> {
             return Value::constant(0);
         };
         self.check_arity(&channel, args.len(), path.span, false);
-        checks.splice(0..0, channel.checks);
+        let polls = poll_check(&channel, path.span);
+        checks.splice(0..0, channel.checks.into_iter().chain(polls));
         Value::number(Expr::CanReceive {
             channel: Box::new(channel.expr),
             args,
