@@ -344,6 +344,19 @@ impl Program {
         self.any_expr(|expr| matches!(expr, Expr::Timeout))
     }
 
+    /// Whether the priorities of threads can make a difference.
+    pub fn uses_priorities(&self) -> bool {
+        let sets = |effect: &Effect| matches!(effect, Effect::SetPriority { .. });
+        self.priority_scheduling
+            || self.any_expr(|expr| matches!(expr, Expr::ThreadPriority(_)))
+            || self
+                .templates
+                .iter()
+                .flat_map(|template| &template.locations)
+                .flat_map(|location| &location.edges)
+                .any(|edge| edge.effects.iter().any(sets))
+    }
+
     pub fn symbol(&self, set: Option<SymbolSetId>, value: i64) -> Option<&str> {
         self.symbols[set?.index()]
             .names
@@ -357,4 +370,24 @@ impl Program {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SymbolSet {
     pub names: Vec<(i64, String)>,
+}
+
+impl Program {
+    /// The program in which a failed assertion has no effect: edges into an
+    /// error that says where to resume lead there instead. Other errors still
+    /// end the run.
+    pub fn resume_after_errors(&mut self) {
+        for template in &mut self.templates {
+            let resume: Vec<Option<LocationId>> = template
+                .locations
+                .iter()
+                .map(|location| location.error.as_ref().and_then(|error| error.resume))
+                .collect();
+            for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
+                if let Some(location) = resume[edge.target.index()] {
+                    edge.target = location;
+                }
+            }
+        }
+    }
 }

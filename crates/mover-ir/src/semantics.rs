@@ -13,8 +13,9 @@
 //!    with priority scheduling, of those threads whose priority is highest among
 //!    the threads that have steps.
 //! 2. If there are none, the same with [`Expr::Timeout`] true.
+//! 3. If a thread has run into an error, there are none: the program has aborted.
 //!
-//! A state without steps is a proper end if every thread stands at a location
+//! A state without steps and without error is a proper end if every thread stands at a location
 //! marked as valid end, else a deadlock.
 
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef, mask, resize};
@@ -34,6 +35,7 @@ pub struct Thread {
     pub locals: Vec<u64>,
     /// The messages in each of the thread's own channels.
     pub channels: Vec<Vec<Message>>,
+    /// 0 in programs where priorities make no difference.
     pub priority: u8,
 }
 
@@ -74,11 +76,16 @@ enum Readiness {
     },
 }
 
+/// The message of a rendezvous. It is delivered even if the sender, and with
+/// it the channel, is gone by then.
+type Offer<'p> = (&'p ChannelDecl, Message);
+
 pub struct Machine<'p> {
     program: &'p Program,
     global_offsets: Vec<usize>,
     local_offsets: Vec<Vec<usize>>,
     uses_timeout: bool,
+    uses_priorities: bool,
 }
 
 fn offsets(variables: &[Variable]) -> Vec<usize> {
@@ -104,6 +111,7 @@ impl<'p> Machine<'p> {
                 .map(|template| offsets(&template.locals))
                 .collect(),
             uses_timeout: program.uses_timeout(),
+            uses_priorities: program.uses_priorities(),
         }
     }
 
@@ -164,7 +172,7 @@ impl<'p> Machine<'p> {
             location: template.entry,
             locals,
             channels: vec![Vec::new(); template.channels.len()],
-            priority,
+            priority: if self.uses_priorities { priority } else { 0 },
         });
         if number == state.threads.len() {
             state.threads.push(thread);
@@ -174,8 +182,11 @@ impl<'p> Machine<'p> {
         number
     }
 
-    /// All steps that are possible in the state.
+    /// All steps that are possible in the state; none once a thread has run into an error.
     pub fn steps(&self, state: &State) -> Vec<Step> {
+        if self.error(state).is_some() {
+            return Vec::new();
+        }
         let steps = self.steps_where(state, false);
         if steps.is_empty() && self.uses_timeout {
             return self.steps_where(state, true);
@@ -344,17 +355,17 @@ impl<'p> Machine<'p> {
         let mut next = state.clone();
         next.exclusive = None;
         let mut output = String::new();
-        let offered = step.with.map(|_| {
+        let offered: Option<Offer<'p>> = step.with.and_then(|_| {
             let edge = self.edge(state, step.by);
             let view = View::new(self, state, step.by.thread, false);
             match edge.effects.first() {
                 Some(Effect::Send {
                     channel, values, ..
                 }) => {
-                    let decl = view.channel(view.eval(channel)).map(|(decl, _)| decl);
-                    decl.map_or(Vec::new(), |decl| view.message(decl, values))
+                    let (decl, _) = view.channel(view.eval(channel))?;
+                    Some((decl, view.message(decl, values)))
                 }
-                _ => Vec::new(),
+                _ => None,
             }
         });
         self.perform(&mut next, state, step.by, offered.as_ref(), &mut output);
@@ -401,7 +412,7 @@ impl<'p> Machine<'p> {
         next: &mut State,
         before: &State,
         by: Move,
-        offered: Option<&Message>,
+        offered: Option<&Offer<'p>>,
         output: &mut String,
     ) {
         let edge = self.edge(before, by);
@@ -418,7 +429,7 @@ impl<'p> Machine<'p> {
         next: &mut State,
         number: usize,
         effect: &Effect,
-        offered: Option<&Message>,
+        offered: Option<&Offer<'p>>,
         output: &mut String,
     ) {
         let view = View::new(self, next, number, false);
@@ -458,24 +469,25 @@ impl<'p> Machine<'p> {
                 random,
                 peek,
             } => {
-                let handle = view.eval(channel);
-                let Some((decl, _)) = view.channel(handle) else {
-                    return;
-                };
-                let message = match offered {
-                    Some(message) => message.clone(),
+                let (decl, message) = match offered {
+                    Some((decl, message)) => (*decl, message.clone()),
                     None => {
+                        let handle = view.eval(channel);
+                        let Some((decl, _)) = view.channel(handle) else {
+                            return;
+                        };
                         let Some(position) = view.find_message(channel, args, *random) else {
                             return;
                         };
                         let Some(buffer) = self.buffer_mut(next, handle) else {
                             return;
                         };
-                        if *peek {
+                        let message = if *peek {
                             buffer[position].clone()
                         } else {
                             buffer.remove(position)
-                        }
+                        };
+                        (decl, message)
                     }
                 };
                 for ((arg, field), value) in args.iter().zip(&decl.fields).zip(message) {
@@ -569,7 +581,9 @@ impl<'p> Machine<'p> {
 
     /// Whether no thread can move although some thread is not at a proper end.
     pub fn is_deadlock(&self, state: &State) -> bool {
-        !self.stuck_threads(state).is_empty() && self.steps(state).is_empty()
+        self.error(state).is_none()
+            && !self.stuck_threads(state).is_empty()
+            && self.steps(state).is_empty()
     }
 
     /// The threads that are not at a proper end.

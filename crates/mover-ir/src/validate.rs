@@ -217,6 +217,10 @@ impl Context<'_> {
         ensure(operations.count() <= 1, || {
             "more than one channel operation".into()
         })?;
+        let is_error = self.template.location(edge.target).error.is_some();
+        ensure(edge.effects.is_empty() || !is_error, || {
+            "an edge into an error has effects".into()
+        })?;
         for (position, effect) in edge.effects.iter().enumerate() {
             ensure(!effect.is_channel_operation() || position == 0, || {
                 "a channel operation is not the first effect".into()

@@ -1,1 +1,61 @@
-fn main() {}
+//! The command line.
+//!
+//! Reads options, calls the front ends and engines, prints what they say. The
+//! meaning of exit codes, of the JSON and of the last line is fixed: scripts
+//! rely on them.
+
+mod check;
+mod input;
+mod output;
+mod progress;
+mod replay;
+mod resources;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Exit codes besides those of a verdict.
+pub const USAGE: u8 = 1;
+pub const BAD_INPUT: u8 = 2;
+pub const INTERNAL_ERROR: u8 = 6;
+
+#[derive(Parser)]
+#[command(
+    name = "mover",
+    version,
+    about = "A model checker for concurrent software",
+    after_help = "Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 input that cannot be read \
+                  or is not supported, 6 internal error."
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check a program: is it safe, and if not, by which run?
+    Check(check::CheckArgs),
+    /// Run a counterexample, written with `check --trace`, on the program again.
+    Replay(replay::ReplayArgs),
+}
+
+fn main() -> ExitCode {
+    let command_line = match CommandLine::try_parse() {
+        Ok(command_line) => command_line,
+        Err(error) => {
+            let is_error = error.use_stderr();
+            let _ = error.print();
+            return ExitCode::from(if is_error { USAGE } else { 0 });
+        }
+    };
+    let work = std::panic::catch_unwind(|| match command_line.command {
+        Command::Check(args) => check::run(args),
+        Command::Replay(args) => replay::run(&args),
+    });
+    ExitCode::from(work.unwrap_or_else(|_| {
+        eprintln!("mover: internal error; please report it with the input that led to it");
+        INTERNAL_ERROR
+    }))
+}

@@ -1,0 +1,507 @@
+//! Expressions compiled for packed states.
+//!
+//! The IR's expressions name variables; [`Code`] names lanes and bits. What is
+//! known at compile time is gone: widths that need no work, variables that no
+//! edge writes, and the shapes that make up most guards (a cell against a
+//! constant) are one node each. Evaluation is a match over a small tree; `&&`
+//! and `||` stop early, which is not observable because expressions are total.
+
+use mover_ir::expr::{
+    BinaryOp, ChannelRef, Expr, Place, ReceiveArg, UnaryOp, VariableRef, mask, resize, sign_extend,
+};
+use mover_ir::program::{Effect, Init, Program};
+use mover_ir::semantics::ChannelHome;
+
+use crate::layout::{Cell, ChannelShape, Layout, Row};
+
+/// Where a variable lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Area {
+    Global,
+    /// In the slot of the executing thread.
+    Own,
+}
+
+/// What a field of a received message is compared with or stored to.
+#[derive(Debug)]
+pub enum CodeArg {
+    Match { value: Code, width: u8 },
+    Store(Target),
+    Ignore,
+}
+
+/// A cell to be written.
+#[derive(Debug)]
+pub struct Target {
+    pub area: Area,
+    pub row: Row,
+    pub index: Code,
+    pub width: u8,
+}
+
+#[derive(Debug)]
+pub enum Code {
+    Const(u64),
+    Cell(Area, Cell),
+    Element(Area, Row, Box<Code>),
+    CellEq(Area, Cell, u64),
+    CellNe(Area, Cell, u64),
+    /// Logical operators at width 1.
+    All(Vec<Code>),
+    Any(Vec<Code>),
+    LogicalNot(Box<Code>),
+    Unary(UnaryOp, u8, Box<Code>),
+    Binary(BinaryOp, u8, Box<Code>, Box<Code>),
+    If(Box<[Code; 3]>),
+    SignExtend {
+        arg: Box<Code>,
+        from: u8,
+        to: u8,
+    },
+    Truncate(Box<Code>, u8),
+    ThreadId,
+    ThreadCount,
+    ThreadAt {
+        thread: Box<Code>,
+        pcs: Vec<u64>,
+    },
+    RemoteRead {
+        thread: Box<Code>,
+        pcs: std::ops::Range<u64>,
+        row: Row,
+        index: Box<Code>,
+    },
+    ThreadPriority(Box<Code>),
+    OwnChannel(u32),
+    ChannelExists(Box<Code>),
+    ChannelLen(Box<Code>),
+    ChannelCapacity(Box<Code>),
+    CanReceive {
+        channel: Box<Code>,
+        args: Vec<CodeArg>,
+        random: bool,
+    },
+    Timeout,
+}
+
+/// What compiling an expression needs to know.
+pub struct Compiler<'a> {
+    pub program: &'a Program,
+    pub layout: &'a Layout,
+    /// Initial values of the global variables that nothing writes.
+    constants: Vec<Option<Vec<u64>>>,
+    /// The template whose expressions are compiled.
+    pub template: usize,
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(program: &'a Program, layout: &'a Layout) -> Self {
+        let mut written = vec![false; program.globals.len()];
+        let mut write = |place: &Place| {
+            if let VariableRef::Global(id) = place.variable {
+                written[id.index()] = true;
+            }
+        };
+        let edges = program
+            .templates
+            .iter()
+            .flat_map(|t| &t.locations)
+            .flat_map(|l| &l.edges);
+        for effect in edges.flat_map(|edge| &edge.effects) {
+            match effect {
+                Effect::Assign { place, .. }
+                | Effect::Spawn {
+                    result: Some(place),
+                    ..
+                } => write(place),
+                Effect::Receive { args, .. } => args.iter().for_each(|arg| {
+                    if let ReceiveArg::Store(place) = arg {
+                        write(place);
+                    }
+                }),
+                _ => {}
+            }
+        }
+        let constants = program
+            .globals
+            .iter()
+            .zip(written)
+            .map(|(variable, written)| {
+                let len = variable.len as usize;
+                (!written).then(|| match &variable.init {
+                    Init::All(value) => vec![*value; len],
+                    Init::Cells(values) => values.clone(),
+                    Init::Channels(channels) => channels
+                        .iter()
+                        .map(|&channel| program.channel_handle(channel, 0))
+                        .collect(),
+                })
+            })
+            .collect();
+        Compiler {
+            program,
+            layout,
+            constants,
+            template: 0,
+        }
+    }
+
+    fn row(&self, variable: VariableRef) -> (Area, Row) {
+        match variable {
+            VariableRef::Global(id) => (Area::Global, self.layout.globals[id.index()]),
+            VariableRef::Local(id) => (
+                Area::Own,
+                self.layout.templates[self.template].locals[id.index()],
+            ),
+        }
+    }
+
+    pub fn target(&self, place: &Place) -> Target {
+        let (area, row) = self.row(place.variable);
+        Target {
+            area,
+            row,
+            index: self.expr(&place.index),
+            width: place.ty.width,
+        }
+    }
+
+    pub fn args(&self, args: &[ReceiveArg]) -> Vec<CodeArg> {
+        args.iter()
+            .map(|arg| match arg {
+                ReceiveArg::Match(value) => CodeArg::Match {
+                    value: self.expr(value),
+                    width: value.width(),
+                },
+                ReceiveArg::Store(place) => CodeArg::Store(self.target(place)),
+                ReceiveArg::Ignore => CodeArg::Ignore,
+            })
+            .collect()
+    }
+
+    fn boxed(&self, expr: &Expr) -> Box<Code> {
+        Box::new(self.expr(expr))
+    }
+
+    pub fn expr(&self, expr: &Expr) -> Code {
+        match expr {
+            Expr::Const { value, .. } => Code::Const(*value),
+            Expr::Read(place) => self.read(place),
+            Expr::Unary(op, arg) => {
+                let width = arg.width();
+                match (op, self.expr(arg)) {
+                    (_, Code::Const(value)) => Code::Const(op.apply(value, width)),
+                    (UnaryOp::Not, arg) if width == 1 => Code::LogicalNot(Box::new(arg)),
+                    (_, arg) => Code::Unary(*op, width, Box::new(arg)),
+                }
+            }
+            Expr::Binary(op, lhs, rhs) => binary(*op, lhs.width(), self.expr(lhs), self.expr(rhs)),
+            Expr::If(condition, then, otherwise) => match self.expr(condition) {
+                Code::Const(0) => self.expr(otherwise),
+                Code::Const(_) => self.expr(then),
+                condition => Code::If(Box::new([condition, self.expr(then), self.expr(otherwise)])),
+            },
+            Expr::Resize { arg, width, signed } => {
+                let from = arg.width();
+                match self.expr(arg) {
+                    Code::Const(value) => Code::Const(resize(value, from, *width, *signed)),
+                    arg if *width < from => Code::Truncate(Box::new(arg), *width),
+                    arg if !signed => arg,
+                    arg => Code::SignExtend {
+                        arg: Box::new(arg),
+                        from,
+                        to: *width,
+                    },
+                }
+            }
+            Expr::ThreadId => Code::ThreadId,
+            Expr::ThreadCount => Code::ThreadCount,
+            Expr::ThreadAt {
+                thread,
+                template,
+                locations,
+            } => Code::ThreadAt {
+                thread: self.boxed(thread),
+                pcs: locations
+                    .iter()
+                    .map(|&location| self.layout.pc_of(*template, location).into())
+                    .collect(),
+            },
+            Expr::RemoteRead {
+                thread,
+                template,
+                variable,
+                index,
+                ..
+            } => {
+                let first = u64::from(
+                    self.layout
+                        .pc_of(*template, mover_ir::program::LocationId(0)),
+                );
+                let count = self.program.template(*template).locations.len() as u64;
+                Code::RemoteRead {
+                    thread: self.boxed(thread),
+                    pcs: first..first + count,
+                    row: self.layout.templates[template.index()].locals[variable.index()],
+                    index: self.boxed(index),
+                }
+            }
+            Expr::ThreadPriority(thread) => Code::ThreadPriority(self.boxed(thread)),
+            Expr::Channel(channel @ ChannelRef::Global(_)) => {
+                Code::Const(self.program.channel_handle(*channel, 0))
+            }
+            Expr::Channel(ChannelRef::Local(index)) => Code::OwnChannel(*index),
+            Expr::ChannelExists(channel) => match self.expr(channel) {
+                Code::Const(handle) if self.global_channel(handle).is_some() => Code::Const(1),
+                channel => Code::ChannelExists(Box::new(channel)),
+            },
+            Expr::ChannelLen(channel) => match self.expr(channel) {
+                Code::Const(handle) => match self.global_channel(handle) {
+                    Some(shape) => Code::Cell(Area::Global, shape.len),
+                    None => Code::ChannelLen(Box::new(Code::Const(handle))),
+                },
+                channel => Code::ChannelLen(Box::new(channel)),
+            },
+            Expr::ChannelCapacity(channel) => match self.expr(channel) {
+                Code::Const(handle) => match self.global_channel(handle) {
+                    Some(shape) => Code::Const(shape.capacity.into()),
+                    None => Code::ChannelCapacity(Box::new(Code::Const(handle))),
+                },
+                channel => Code::ChannelCapacity(Box::new(channel)),
+            },
+            Expr::CanReceive {
+                channel,
+                args,
+                random,
+            } => Code::CanReceive {
+                channel: self.boxed(channel),
+                args: self.args(args),
+                random: *random,
+            },
+            Expr::Timeout => Code::Timeout,
+        }
+    }
+
+    fn global_channel(&self, handle: u64) -> Option<&ChannelShape> {
+        match self.program.resolve_channel(handle)? {
+            ChannelHome::Global(index) => self.layout.channels.get(index),
+            ChannelHome::Thread { .. } => None,
+        }
+    }
+
+    fn read(&self, place: &Place) -> Code {
+        let (area, row) = self.row(place.variable);
+        match self.expr(&place.index) {
+            Code::Const(index) => {
+                if let VariableRef::Global(id) = place.variable
+                    && let Some(values) = &self.constants[id.index()]
+                {
+                    return Code::Const(values.get(index as usize).copied().unwrap_or(0));
+                }
+                match row.cell(index) {
+                    Some(cell) => Code::Cell(area, cell),
+                    None => Code::Const(0),
+                }
+            }
+            index => Code::Element(area, row, Box::new(index)),
+        }
+    }
+}
+
+fn binary(op: BinaryOp, width: u8, lhs: Code, rhs: Code) -> Code {
+    match (op, lhs, rhs) {
+        (_, Code::Const(a), Code::Const(b)) => Code::Const(op.apply(a, b, width)),
+        (BinaryOp::Eq, Code::Cell(area, cell), Code::Const(value))
+        | (BinaryOp::Eq, Code::Const(value), Code::Cell(area, cell)) => {
+            Code::CellEq(area, cell, value)
+        }
+        (BinaryOp::Ne, Code::Cell(area, cell), Code::Const(value))
+        | (BinaryOp::Ne, Code::Const(value), Code::Cell(area, cell)) => {
+            Code::CellNe(area, cell, value)
+        }
+        (BinaryOp::And, Code::All(mut all), rhs) if width == 1 => {
+            all.push(rhs);
+            Code::All(all)
+        }
+        (BinaryOp::And, lhs, rhs) if width == 1 => Code::All(vec![lhs, rhs]),
+        (BinaryOp::Or, Code::Any(mut any), rhs) if width == 1 => {
+            any.push(rhs);
+            Code::Any(any)
+        }
+        (BinaryOp::Or, lhs, rhs) if width == 1 => Code::Any(vec![lhs, rhs]),
+        (op, lhs, rhs) => Code::Binary(op, width, Box::new(lhs), Box::new(rhs)),
+    }
+}
+
+/// A packed state as one thread sees it.
+#[derive(Clone, Copy)]
+pub struct View<'a, 'm> {
+    pub layout: &'m Layout,
+    pub channels_per_thread: usize,
+    pub lanes: &'a [u64],
+    pub thread: usize,
+    /// First lane of the thread's slot.
+    pub slot: usize,
+    pub timeout: bool,
+}
+
+impl<'m> View<'_, 'm> {
+    #[inline]
+    fn base(&self, area: Area) -> usize {
+        match area {
+            Area::Global => 0,
+            Area::Own => self.slot,
+        }
+    }
+
+    #[inline]
+    pub fn holds(&self, code: &Code) -> bool {
+        self.eval(code) != 0
+    }
+
+    pub fn eval(&self, code: &Code) -> u64 {
+        match code {
+            Code::Const(value) => *value,
+            Code::Cell(area, cell) => cell.get(self.lanes, self.base(*area)),
+            Code::Element(area, row, index) => match row.cell(self.eval(index)) {
+                Some(cell) => cell.get(self.lanes, self.base(*area)),
+                None => 0,
+            },
+            Code::CellEq(area, cell, value) => {
+                u64::from(cell.get(self.lanes, self.base(*area)) == *value)
+            }
+            Code::CellNe(area, cell, value) => {
+                u64::from(cell.get(self.lanes, self.base(*area)) != *value)
+            }
+            Code::All(all) => u64::from(all.iter().all(|code| self.holds(code))),
+            Code::Any(any) => u64::from(any.iter().any(|code| self.holds(code))),
+            Code::LogicalNot(arg) => 1 - self.eval(arg),
+            Code::Unary(op, width, arg) => op.apply(self.eval(arg), *width),
+            Code::Binary(op, width, lhs, rhs) => op.apply(self.eval(lhs), self.eval(rhs), *width),
+            Code::If(parts) => {
+                let [condition, then, otherwise] = &**parts;
+                if self.holds(condition) {
+                    self.eval(then)
+                } else {
+                    self.eval(otherwise)
+                }
+            }
+            Code::SignExtend { arg, from, to } => {
+                sign_extend(self.eval(arg), *from) as u64 & mask(*to)
+            }
+            Code::Truncate(arg, width) => self.eval(arg) & mask(*width),
+            Code::ThreadId => self.thread as u64,
+            Code::ThreadCount => self.thread_count() as u64,
+            Code::ThreadAt { thread, pcs } => match self.slot_of(thread) {
+                Some(slot) => u64::from(pcs.contains(&self.layout.pc.get(self.lanes, slot))),
+                None => 0,
+            },
+            Code::RemoteRead {
+                thread,
+                pcs,
+                row,
+                index,
+            } => match (self.slot_of(thread), row.cell(self.eval(index))) {
+                (Some(slot), Some(cell)) if pcs.contains(&self.layout.pc.get(self.lanes, slot)) => {
+                    cell.get(self.lanes, slot)
+                }
+                _ => 0,
+            },
+            Code::ThreadPriority(thread) => match (self.slot_of(thread), self.layout.priority) {
+                (Some(slot), Some(cell)) => cell.get(self.lanes, slot),
+                _ => 0,
+            },
+            Code::OwnChannel(index) => self.own_channel(*index),
+            Code::ChannelExists(channel) => u64::from(self.channel(self.eval(channel)).is_some()),
+            Code::ChannelLen(channel) => match self.channel(self.eval(channel)) {
+                Some((shape, base)) => shape.len.get(self.lanes, base),
+                None => 0,
+            },
+            Code::ChannelCapacity(channel) => match self.channel(self.eval(channel)) {
+                Some((shape, _)) => shape.capacity.into(),
+                None => 0,
+            },
+            Code::CanReceive {
+                channel,
+                args,
+                random,
+            } => u64::from(
+                self.find_message(self.eval(channel), args, *random)
+                    .is_some(),
+            ),
+            Code::Timeout => u64::from(self.timeout),
+        }
+    }
+
+    pub fn slots(&self) -> usize {
+        (self.lanes.len() - self.layout.slots_start) / self.layout.slot_lanes
+    }
+
+    pub fn thread_count(&self) -> usize {
+        (0..self.slots())
+            .filter(|&thread| self.layout.pc.get(self.lanes, self.layout.slot(thread)) != 0)
+            .count()
+    }
+
+    /// The slot of a thread that is alive.
+    fn slot_of(&self, thread: &Code) -> Option<usize> {
+        let thread = self.eval(thread) as usize;
+        let slot = self.layout.slot(thread);
+        (thread < self.slots() && self.layout.pc.get(self.lanes, slot) != 0).then_some(slot)
+    }
+
+    fn own_channel(&self, index: u32) -> u64 {
+        (1 + self.layout.channels.len() + self.thread * self.channels_per_thread) as u64
+            + u64::from(index)
+    }
+
+    /// A channel that exists, with the lane its addresses are relative to.
+    pub fn channel(&self, handle: u64) -> Option<(&'m ChannelShape, usize)> {
+        let number = (handle as usize).checked_sub(1)?;
+        let layout = self.layout;
+        let Some(number) = number.checked_sub(layout.channels.len()) else {
+            return Some((&layout.channels[number], 0));
+        };
+        let thread = number.checked_div(self.channels_per_thread)?;
+        if thread >= self.slots() {
+            return None;
+        }
+        let slot = layout.slot(thread);
+        let pc = layout.pc.get(self.lanes, slot);
+        let template = layout.template_of(pc)?;
+        let shape = layout.templates[template]
+            .channels
+            .get(number % self.channels_per_thread)?;
+        Some((shape, slot))
+    }
+
+    /// Whether the fields of a message, given by position, match.
+    pub fn matches(&self, args: &[CodeArg], mut field: impl FnMut(usize) -> Option<i64>) -> bool {
+        args.iter().enumerate().all(|(position, arg)| match arg {
+            CodeArg::Match { value, width } => {
+                field(position).is_none_or(|field| sign_extend(self.eval(value), *width) == field)
+            }
+            CodeArg::Store(_) | CodeArg::Ignore => true,
+        })
+    }
+
+    /// The channel and the position of the message that a receive takes.
+    pub fn find_message(
+        &self,
+        handle: u64,
+        args: &[CodeArg],
+        random: bool,
+    ) -> Option<(&'m ChannelShape, usize, u64)> {
+        let (shape, base) = self.channel(handle)?;
+        let len = shape.len.get(self.lanes, base);
+        let candidates = if random { len } else { len.min(1) };
+        (0..candidates)
+            .find(|&position| {
+                self.matches(args, |index| {
+                    let cell = shape.rows.get(index)?.cell(position)?;
+                    Some(shape.types[index].number(cell.get(self.lanes, base)))
+                })
+            })
+            .map(|position| (shape, base, position))
+    }
+}

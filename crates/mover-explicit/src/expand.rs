@@ -1,0 +1,215 @@
+//! From one stored state to the next ones.
+//!
+//! A state is stored only where every thread may move. Inside an atomic
+//! sequence only one thread may, so the states there are passed through and not
+//! stored, as SPIN does; [`Expander`] walks them depth first with a stack of its
+//! own and shows its caller the states at which the sequence ends or blocks.
+//!
+//! An atomic sequence can loop, even for ever, and can branch. From a certain
+//! length on the states inside are therefore remembered for the time of the
+//! expansion: the same state with the same thread leads to the same ends.
+
+use std::ops::ControlFlow;
+
+use hashbrown::HashTable;
+
+use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::store::scramble;
+
+/// Atomic sequences of up to this many steps are walked without remembering: few
+/// enough that branching cannot make many of them.
+const SHORT_CHAIN: usize = 4;
+
+/// Steps between two looks at the clock.
+const TICK: u32 = 1 << 12;
+
+/// The remaining alternatives at one point of an atomic sequence.
+struct Frame {
+    first: usize,
+    next: usize,
+    end: usize,
+    mark: usize,
+}
+
+/// What a step led to.
+pub enum Event {
+    /// A state in which every thread may move.
+    Successor,
+    /// A thread has run into an error.
+    Error(ErrorLocation),
+}
+
+/// What the expansion of a state came to.
+pub enum Expansion {
+    Done,
+    /// No thread can move.
+    Stuck,
+    /// The caller wanted no more.
+    Stopped,
+}
+
+/// The caller's side of an expansion.
+pub trait Visitor {
+    /// A step has led somewhere; the workspace holds the state.
+    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()>;
+
+    /// Called every now and then, with the bytes taken by the expansion itself.
+    fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
+}
+
+/// The steps from the expanded state to the present one.
+pub struct Path<'a> {
+    frames: &'a [Frame],
+    steps: &'a [Step],
+}
+
+impl Path<'_> {
+    pub fn steps(&self) -> impl Iterator<Item = Step> {
+        self.frames.iter().map(|frame| self.steps[frame.next - 1])
+    }
+}
+
+pub struct Expander<'m> {
+    machine: &'m Machine,
+    pub work: Workspace,
+    /// Whether to continue behind an error where the program would.
+    go_on: bool,
+    steps: Vec<Step>,
+    frames: Vec<Frame>,
+    passed: PassedStates,
+    ticks: u32,
+}
+
+impl<'m> Expander<'m> {
+    pub fn new(machine: &'m Machine, go_on: bool) -> Self {
+        Expander {
+            machine,
+            work: Workspace::default(),
+            go_on,
+            steps: Vec::new(),
+            frames: Vec::new(),
+            passed: PassedStates::default(),
+            ticks: 0,
+        }
+    }
+
+    /// Shows the visitor what the state in the workspace leads to.
+    pub fn expand(&mut self, visitor: &mut impl Visitor) -> Expansion {
+        let machine = self.machine;
+        let work = &mut self.work;
+        work.forget();
+        self.steps.clear();
+        self.frames.clear();
+        self.passed.clear();
+        machine.steps(&work.lanes, &mut self.steps);
+        if self.steps.is_empty() {
+            return Expansion::Stuck;
+        }
+        self.frames.push(Frame {
+            first: 0,
+            next: 0,
+            end: self.steps.len(),
+            mark: work.mark(),
+        });
+        while let Some(frame) = self.frames.last_mut() {
+            work.back_to(frame.mark);
+            if frame.next == frame.end {
+                self.steps.truncate(frame.first);
+                self.frames.pop();
+                continue;
+            }
+            let step = self.steps[frame.next];
+            frame.next += 1;
+            self.ticks += 1;
+            if self.ticks >= TICK {
+                self.ticks = 0;
+                if visitor.tick(self.passed.bytes()).is_break() {
+                    return Expansion::Stopped;
+                }
+            }
+            let last = machine.apply(work, step);
+            if let Some(error) = machine.error(&work.lanes, last) {
+                let path = Path {
+                    frames: &self.frames,
+                    steps: &self.steps,
+                };
+                if visitor.visit(work, path, Event::Error(error)).is_break() {
+                    return Expansion::Stopped;
+                }
+                match error.resume_pc {
+                    Some(pc) if self.go_on => machine.resume(work, last, pc),
+                    _ => continue,
+                }
+            }
+            if machine.is_atomic(&work.lanes, last) {
+                let first = self.steps.len();
+                machine.thread_steps(&work.lanes, last, false, &mut self.steps);
+                if self.steps.len() > first {
+                    if self.frames.len() >= SHORT_CHAIN && !self.passed.insert(last, &work.lanes) {
+                        self.steps.truncate(first);
+                        continue;
+                    }
+                    self.frames.push(Frame {
+                        first,
+                        next: first,
+                        end: self.steps.len(),
+                        mark: work.mark(),
+                    });
+                    continue;
+                }
+            }
+            let path = Path {
+                frames: &self.frames,
+                steps: &self.steps,
+            };
+            if visitor.visit(work, path, Event::Successor).is_break() {
+                return Expansion::Stopped;
+            }
+        }
+        Expansion::Done
+    }
+}
+
+/// The states inside atomic sequences that one expansion has passed.
+#[derive(Default)]
+struct PassedStates {
+    /// Thread, number of lanes, lanes; one state after the other.
+    arena: Vec<u64>,
+    index: HashTable<usize>,
+}
+
+impl PassedStates {
+    fn clear(&mut self) {
+        self.arena.clear();
+        self.index.clear();
+    }
+
+    /// Whether the state is new.
+    fn insert(&mut self, thread: usize, lanes: &[u64]) -> bool {
+        let start = self.arena.len();
+        self.arena.push(thread as u64);
+        self.arena.push(lanes.len() as u64);
+        self.arena.extend_from_slice(lanes);
+        let arena = &self.arena;
+        let record = |at: usize| &arena[at..at + 2 + arena[at + 1] as usize];
+        let hash = |at: usize| hash_words(record(at));
+        let known = self
+            .index
+            .find(hash(start), |&at| record(at) == record(start))
+            .is_some();
+        if known {
+            self.arena.truncate(start);
+            return false;
+        }
+        self.index.insert_unique(hash(start), start, |&at| hash(at));
+        true
+    }
+
+    fn bytes(&self) -> usize {
+        self.arena.capacity() * 8 + self.index.capacity() * 9
+    }
+}
+
+fn hash_words(words: &[u64]) -> u64 {
+    words.iter().fold(0, |hash, &word| scramble(hash ^ word))
+}

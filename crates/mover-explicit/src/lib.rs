@@ -1,0 +1,16 @@
+//! Explicit-state search.
+//!
+//! [`explore`] takes a program and visits every state that it can reach, one
+//! step of one thread at a time, until it has seen all of them, has found a
+//! violation, or has to give up. See [`search`](crate::Options) for what can be
+//! asked, the module `layout` for how states are packed and `store` for how they
+//! are kept.
+
+mod code;
+mod expand;
+mod layout;
+mod machine;
+mod search;
+mod store;
+
+pub use search::{Options, Order, Outcome, Statistics, Stop, Violation, explore};

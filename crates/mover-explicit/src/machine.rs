@@ -1,0 +1,798 @@
+//! Steps on packed states.
+//!
+//! This is the second implementation of what `mover_ir::semantics` defines,
+//! made for speed: a state is changed in place and changed back, nothing is
+//! allocated for a step, and edges lie sorted by priority so that the rule "only
+//! the highest priority that is enabled" is a loop that ends early. Tests run
+//! both side by side.
+//!
+//! Every write goes through [`Workspace::write`], which remembers the old lane.
+//! The list of remembered lanes is at once the way back and the list of lanes
+//! that the store must look at.
+
+use mover_ir::expr::{Ty, mask, resize};
+use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
+use mover_ir::semantics;
+
+use crate::code::{Area, Code, CodeArg, Compiler, Target, View};
+use crate::layout::{Cell, ChannelShape, Layout};
+
+/// One step: an edge of a thread and, for a rendezvous, one of its partner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    thread: u16,
+    /// Position among the compiled edges of the location.
+    edge: u16,
+    partner: Option<(u16, u16)>,
+}
+
+#[derive(Debug)]
+enum Operation {
+    /// Enabled by its guard alone.
+    Plain,
+    Send {
+        channel: Code,
+        values: Vec<(Code, u8)>,
+        sorted: bool,
+    },
+    Receive {
+        channel: Code,
+        args: Vec<CodeArg>,
+        random: bool,
+        peek: bool,
+    },
+}
+
+#[derive(Debug)]
+enum Action {
+    Assign(Target, Code),
+    Spawn {
+        template: usize,
+        args: Vec<Code>,
+        priority: u8,
+        result: Option<Target>,
+    },
+    Exit,
+    SetPriority {
+        thread: Code,
+        priority: Code,
+    },
+}
+
+#[derive(Debug)]
+struct CompiledEdge {
+    priority: i32,
+    guard: Code,
+    operation: Operation,
+    actions: Vec<Action>,
+    spawns: bool,
+    target_pc: u64,
+    /// Position in the location's list of the IR.
+    original: usize,
+}
+
+#[derive(Debug)]
+struct CompiledLocation {
+    /// Highest priority first, else in the order of the IR.
+    edges: Vec<CompiledEdge>,
+    receives: bool,
+    atomic: bool,
+    valid_end: bool,
+    /// The template and the location of an error.
+    error: Option<ErrorLocation>,
+}
+
+/// An error location and where a search that goes on continues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ErrorLocation {
+    pub template: TemplateId,
+    pub location: LocationId,
+    pub resume_pc: Option<u64>,
+}
+
+/// What a new thread's slot holds.
+#[derive(Debug)]
+struct Image {
+    lanes: Vec<u64>,
+    params: Vec<Cell>,
+    /// Cells that refer to the thread's own channels.
+    own_channels: Vec<(Cell, u32)>,
+}
+
+/// A program made ready for packed states.
+pub struct Machine {
+    layout: Layout,
+    /// By program counter; 0 is no location.
+    locations: Vec<CompiledLocation>,
+    images: Vec<Image>,
+    initial: Vec<u64>,
+    channels_per_thread: usize,
+    max_threads: usize,
+    uses_timeout: bool,
+    priority_scheduling: bool,
+}
+
+/// The lanes of one state, changed in place, with the way back.
+#[derive(Default)]
+pub struct Workspace {
+    pub lanes: Vec<u64>,
+    undo: Vec<(u32, u64)>,
+    message: Vec<u64>,
+}
+
+impl Workspace {
+    #[inline]
+    fn write(&mut self, base: usize, cell: Cell, value: u64) {
+        let lane = base + cell.lane as usize;
+        let old = self.lanes[lane];
+        let new = cell.put(old, value);
+        if new != old {
+            self.undo.push((lane as u32, old));
+            self.lanes[lane] = new;
+        }
+    }
+
+    fn write_lane(&mut self, lane: usize, value: u64) {
+        let old = self.lanes[lane];
+        if value != old {
+            self.undo.push((lane as u32, old));
+            self.lanes[lane] = value;
+        }
+    }
+
+    /// Makes the present state the one that nothing goes back from.
+    pub fn forget(&mut self) {
+        self.undo.clear();
+    }
+
+    /// A point to go back to.
+    pub fn mark(&self) -> usize {
+        self.undo.len()
+    }
+
+    pub fn back_to(&mut self, mark: usize) {
+        while self.undo.len() > mark {
+            if let Some((lane, old)) = self.undo.pop() {
+                self.lanes[lane as usize] = old;
+            }
+        }
+    }
+
+    /// The lanes written since the workspace was loaded; some more than once.
+    pub fn dirty(&self) -> impl Iterator<Item = usize> + '_ {
+        self.undo.iter().map(|&(lane, _)| lane as usize)
+    }
+}
+
+/// Most lanes that a state may have: half a mebibyte.
+pub const MAX_LANES: usize = 1 << 16;
+
+impl Machine {
+    /// The program must be valid. Fails if a state would be too large.
+    pub fn new(program: &Program) -> Result<Machine, String> {
+        let layout = Layout::new(program);
+        let lanes = layout.lanes(program.initial.len());
+        if lanes > MAX_LANES {
+            return Err(format!(
+                "a state takes {} KiB, more than the {} KiB that explicit search takes",
+                lanes / 128,
+                MAX_LANES / 128
+            ));
+        }
+        let mut compiler = Compiler::new(program, &layout);
+        let mut locations = vec![CompiledLocation {
+            edges: Vec::new(),
+            receives: false,
+            atomic: false,
+            valid_end: true,
+            error: None,
+        }];
+        let mut images = Vec::new();
+        for (number, template) in program.templates.iter().enumerate() {
+            compiler.template = number;
+            let id = TemplateId(number as u32);
+            for location in 0..template.locations.len() {
+                locations.push(compile_location(&compiler, id, LocationId(location as u32)));
+            }
+            images.push(compile_image(program, &layout, id));
+        }
+        let mut machine = Machine {
+            locations,
+            images,
+            initial: Vec::new(),
+            channels_per_thread: program.channels_per_thread() as usize,
+            max_threads: program.max_threads as usize,
+            uses_timeout: program.uses_timeout(),
+            priority_scheduling: program.priority_scheduling,
+            layout,
+        };
+        machine.initial = machine.initial_lanes(program);
+        Ok(machine)
+    }
+
+    fn initial_lanes(&self, program: &Program) -> Vec<u64> {
+        let mut work = Workspace {
+            lanes: vec![0; self.layout.slots_start],
+            ..Workspace::default()
+        };
+        for (variable, row) in program.globals.iter().zip(&self.layout.globals) {
+            for index in 0..u64::from(variable.len) {
+                let value = match &variable.init {
+                    Init::All(value) => *value,
+                    Init::Cells(values) => values[index as usize],
+                    Init::Channels(channels) => program.channel_handle(channels[index as usize], 0),
+                };
+                if let Some(cell) = row.cell(index) {
+                    work.write(0, cell, value);
+                }
+            }
+        }
+        for instance in &program.initial {
+            let template = instance.template.index();
+            self.start(&mut work, template, &instance.args, instance.priority);
+        }
+        work.lanes
+    }
+
+    pub fn initial(&self) -> &[u64] {
+        &self.initial
+    }
+
+    fn view<'a>(&self, lanes: &'a [u64], thread: usize, timeout: bool) -> View<'a, '_> {
+        View {
+            layout: &self.layout,
+            channels_per_thread: self.channels_per_thread,
+            lanes,
+            thread,
+            slot: self.layout.slot(thread),
+            timeout,
+        }
+    }
+
+    fn slots(&self, lanes: &[u64]) -> usize {
+        (lanes.len() - self.layout.slots_start) / self.layout.slot_lanes
+    }
+
+    #[inline]
+    fn location(&self, lanes: &[u64], thread: usize) -> &CompiledLocation {
+        let pc = self.layout.pc.get(lanes, self.layout.slot(thread));
+        &self.locations[pc as usize]
+    }
+
+    /// Appends all steps of the state.
+    pub fn steps(&self, lanes: &[u64], steps: &mut Vec<Step>) {
+        self.steps_where(lanes, false, steps);
+        if self.uses_timeout && steps.is_empty() {
+            self.steps_where(lanes, true, steps);
+        }
+    }
+
+    fn steps_where(&self, lanes: &[u64], timeout: bool, steps: &mut Vec<Step>) {
+        let first = steps.len();
+        let by_priority = self.layout.priority.filter(|_| self.priority_scheduling);
+        let Some(priority) = by_priority else {
+            for thread in 0..self.slots(lanes) {
+                self.thread_steps(lanes, thread, timeout, steps);
+            }
+            return;
+        };
+        let mut highest = 0;
+        for thread in 0..self.slots(lanes) {
+            let own = priority.get(lanes, self.layout.slot(thread));
+            let before = steps.len();
+            if before > first && own < highest {
+                continue;
+            }
+            self.thread_steps(lanes, thread, timeout, steps);
+            if steps.len() > before && (before == first || own > highest) {
+                steps.drain(first..before);
+                highest = own;
+            }
+        }
+    }
+
+    /// Appends the steps that a thread can start.
+    pub fn thread_steps(&self, lanes: &[u64], thread: usize, timeout: bool, steps: &mut Vec<Step>) {
+        let location = self.location(lanes, thread);
+        let view = self.view(lanes, thread, timeout);
+        let mut found: Option<i32> = None;
+        for (index, edge) in location.edges.iter().enumerate() {
+            if found.is_some_and(|priority| priority > edge.priority) {
+                break;
+            }
+            if !view.holds(&edge.guard) {
+                continue;
+            }
+            let before = steps.len();
+            let step = Step {
+                thread: thread as u16,
+                edge: index as u16,
+                partner: None,
+            };
+            let possible = match &edge.operation {
+                Operation::Plain => true,
+                Operation::Send {
+                    channel, values, ..
+                } => {
+                    let handle = view.eval(channel);
+                    match view.channel(handle) {
+                        None => false,
+                        Some((shape, _)) if shape.capacity == 0 => {
+                            self.offer(&view, handle, values, step, steps);
+                            false
+                        }
+                        Some((shape, base)) => {
+                            shape.len.get(lanes, base) < u64::from(shape.capacity)
+                        }
+                    }
+                }
+                Operation::Receive {
+                    channel,
+                    args,
+                    random,
+                    ..
+                } => view
+                    .find_message(view.eval(channel), args, *random)
+                    .is_some(),
+            };
+            if possible && (!edge.spawns || view.thread_count() < self.max_threads) {
+                steps.push(step);
+            }
+            if steps.len() > before {
+                found = Some(edge.priority);
+            }
+        }
+    }
+
+    /// Appends a step for each receive that can take the message of a rendezvous.
+    fn offer(
+        &self,
+        sender: &View,
+        handle: u64,
+        values: &[(Code, u8)],
+        step: Step,
+        steps: &mut Vec<Step>,
+    ) {
+        let lanes = sender.lanes;
+        for thread in (0..sender.slots()).filter(|&thread| thread != sender.thread) {
+            let location = self.location(lanes, thread);
+            if !location.receives {
+                continue;
+            }
+            let view = self.view(lanes, thread, sender.timeout);
+            let mut found: Option<i32> = None;
+            for (index, edge) in location.edges.iter().enumerate() {
+                if found.is_some_and(|priority| priority > edge.priority) {
+                    break;
+                }
+                let Operation::Receive { channel, args, .. } = &edge.operation else {
+                    continue;
+                };
+                let takes = view.holds(&edge.guard)
+                    && view.eval(channel) == handle
+                    && view.matches(args, |position| {
+                        let (shape, _) = sender.channel(handle)?;
+                        let ty = shape.types.get(position)?;
+                        let value = values.get(position).map_or(0, |(value, width)| {
+                            resize(sender.eval(value), *width, ty.width, true)
+                        });
+                        Some(ty.number(value))
+                    });
+                if takes {
+                    found = Some(edge.priority);
+                    steps.push(Step {
+                        partner: Some((thread as u16, index as u16)),
+                        ..step
+                    });
+                }
+            }
+        }
+    }
+
+    /// Does a step that is possible; gives the thread whose location decides
+    /// who may move next.
+    pub fn apply(&self, work: &mut Workspace, step: Step) -> usize {
+        let thread = step.thread as usize;
+        let edge = &self.location(&work.lanes, thread).edges[step.edge as usize];
+        let Some((partner, partner_edge)) = step.partner else {
+            self.move_to(work, thread, edge.target_pc);
+            self.operate(work, thread, &edge.operation);
+            self.act(work, thread, &edge.actions);
+            return thread;
+        };
+        let partner = partner as usize;
+        let taking = &self.location(&work.lanes, partner).edges[partner_edge as usize];
+        let shape = self.evaluate_message(work, thread, &edge.operation);
+        self.move_to(work, thread, edge.target_pc);
+        self.act(work, thread, &edge.actions);
+        self.move_to(work, partner, taking.target_pc);
+        if let (Operation::Receive { args, .. }, Some((shape, _))) = (&taking.operation, shape) {
+            for (position, (arg, ty)) in args.iter().zip(&shape.types).enumerate() {
+                let value = work.message[position];
+                self.receive_field(work, partner, arg, *ty, value);
+            }
+        }
+        self.act(work, partner, &taking.actions);
+        partner
+    }
+
+    #[inline]
+    fn move_to(&self, work: &mut Workspace, thread: usize, pc: u64) {
+        work.write(self.layout.slot(thread), self.layout.pc, pc);
+    }
+
+    /// Puts the message of a send into the workspace and gives its channel.
+    fn evaluate_message<'m>(
+        &'m self,
+        work: &mut Workspace,
+        thread: usize,
+        send: &Operation,
+    ) -> Option<(&'m ChannelShape, usize)> {
+        let Operation::Send {
+            channel, values, ..
+        } = send
+        else {
+            return None;
+        };
+        let mut message = std::mem::take(&mut work.message);
+        message.clear();
+        let view = self.view(&work.lanes, thread, false);
+        let found = view.channel(view.eval(channel));
+        if let Some((shape, _)) = found {
+            for (position, ty) in shape.types.iter().enumerate() {
+                message.push(values.get(position).map_or(0, |(value, width)| {
+                    resize(view.eval(value), *width, ty.width, true)
+                }));
+            }
+        }
+        work.message = message;
+        found
+    }
+
+    fn operate(&self, work: &mut Workspace, thread: usize, operation: &Operation) {
+        match operation {
+            Operation::Plain => {}
+            Operation::Send { sorted, .. } => {
+                let Some((shape, base)) = self.evaluate_message(work, thread, operation) else {
+                    return;
+                };
+                let len = shape.len.get(&work.lanes, base);
+                let position = if *sorted {
+                    (0..len)
+                        .find(|&at| sorts_after(work, shape, base, at))
+                        .unwrap_or(len)
+                } else {
+                    len
+                };
+                for (field, row) in shape.rows.iter().enumerate() {
+                    for at in (position..len).rev() {
+                        copy_cell(work, base, row.cell(at), row.cell(at + 1));
+                    }
+                    let value = work.message[field];
+                    if let Some(cell) = row.cell(position) {
+                        work.write(base, cell, value);
+                    }
+                }
+                work.write(base, shape.len, len + 1);
+            }
+            Operation::Receive {
+                channel,
+                args,
+                random,
+                peek,
+            } => {
+                let view = self.view(&work.lanes, thread, false);
+                let Some((shape, base, position)) =
+                    view.find_message(view.eval(channel), args, *random)
+                else {
+                    return;
+                };
+                let len = shape.len.get(&work.lanes, base);
+                let mut message = std::mem::take(&mut work.message);
+                message.clear();
+                for row in &shape.rows {
+                    let cell = row.cell(position);
+                    message.push(cell.map_or(0, |cell| cell.get(&work.lanes, base)));
+                }
+                if !peek {
+                    for row in &shape.rows {
+                        for at in position + 1..len {
+                            copy_cell(work, base, row.cell(at), row.cell(at - 1));
+                        }
+                        if let Some(cell) = row.cell(len - 1) {
+                            work.write(base, cell, 0);
+                        }
+                    }
+                    work.write(base, shape.len, len - 1);
+                }
+                for ((arg, ty), &value) in args.iter().zip(&shape.types).zip(&message) {
+                    self.receive_field(work, thread, arg, *ty, value);
+                }
+                work.message = message;
+            }
+        }
+    }
+
+    fn receive_field(
+        &self,
+        work: &mut Workspace,
+        thread: usize,
+        arg: &CodeArg,
+        ty: Ty,
+        value: u64,
+    ) {
+        if let CodeArg::Store(target) = arg {
+            let value = resize(value, ty.width, target.width, ty.signed);
+            self.store(work, thread, target, value);
+        }
+    }
+
+    fn store(&self, work: &mut Workspace, thread: usize, target: &Target, value: u64) {
+        let slot = self.layout.slot(thread);
+        let index = match target.index {
+            Code::Const(index) => index,
+            _ => self.view(&work.lanes, thread, false).eval(&target.index),
+        };
+        let base = match target.area {
+            Area::Global => 0,
+            Area::Own => slot,
+        };
+        if let Some(cell) = target.row.cell(index) {
+            work.write(base, cell, value);
+        }
+    }
+
+    fn act(&self, work: &mut Workspace, thread: usize, actions: &[Action]) {
+        for action in actions {
+            let view = self.view(&work.lanes, thread, false);
+            match action {
+                Action::Assign(target, value) => {
+                    let value = view.eval(value);
+                    self.store(work, thread, target, value);
+                }
+                Action::Spawn {
+                    template,
+                    args,
+                    priority,
+                    result,
+                } => {
+                    let args: Vec<u64> = args.iter().map(|arg| view.eval(arg)).collect();
+                    let started = self.start(work, *template, &args, *priority);
+                    if let Some(target) = result {
+                        self.store(work, thread, target, started as u64 & mask(target.width));
+                    }
+                }
+                Action::Exit => {
+                    let slot = self.layout.slot(thread);
+                    for lane in slot..slot + self.layout.slot_lanes {
+                        work.write_lane(lane, 0);
+                    }
+                }
+                Action::SetPriority { thread, priority } => {
+                    let thread = view.eval(thread) as usize;
+                    let value = view.eval(priority);
+                    let alive = thread < view.slots()
+                        && self.layout.pc.get(&work.lanes, self.layout.slot(thread)) != 0;
+                    if let (Some(cell), true) = (self.layout.priority, alive) {
+                        work.write(self.layout.slot(thread), cell, value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills the lowest free slot, adding one at the end if there is none.
+    fn start(&self, work: &mut Workspace, template: usize, args: &[u64], priority: u8) -> usize {
+        let slots = self.slots(&work.lanes);
+        let free = |&thread: &usize| self.layout.pc.get(&work.lanes, self.layout.slot(thread)) == 0;
+        let thread = (0..slots).find(free).unwrap_or(slots);
+        let slot = self.layout.slot(thread);
+        if thread == slots {
+            work.lanes.resize(slot + self.layout.slot_lanes, 0);
+        }
+        let image = &self.images[template];
+        for (lane, &value) in image.lanes.iter().enumerate() {
+            work.write_lane(slot + lane, value);
+        }
+        for (&cell, &arg) in image.params.iter().zip(args) {
+            work.write(slot, cell, arg);
+        }
+        for &(cell, index) in &image.own_channels {
+            let view = self.view(&work.lanes, thread, false);
+            let handle = view.eval(&Code::OwnChannel(index));
+            work.write(slot, cell, handle);
+        }
+        if let Some(cell) = self.layout.priority {
+            work.write(slot, cell, priority.into());
+        }
+        thread
+    }
+
+    pub fn is_atomic(&self, lanes: &[u64], thread: usize) -> bool {
+        self.location(lanes, thread).atomic
+    }
+
+    /// The error that the thread has run into.
+    pub fn error(&self, lanes: &[u64], thread: usize) -> Option<ErrorLocation> {
+        self.location(lanes, thread).error
+    }
+
+    /// Sends a thread on from an error to where the program would continue.
+    pub fn resume(&self, work: &mut Workspace, thread: usize, pc: u64) {
+        self.move_to(work, thread, pc);
+    }
+
+    /// Whether all threads of a state are at proper ends.
+    pub fn is_proper_end(&self, lanes: &[u64]) -> bool {
+        (0..self.slots(lanes)).all(|thread| self.location(lanes, thread).valid_end)
+    }
+
+    /// The step in the terms of the IR, for the state it is taken in.
+    pub fn original_step(&self, lanes: &[u64], step: Step) -> semantics::Step {
+        let original = |thread: u16, edge: u16| semantics::Move {
+            thread: thread as usize,
+            edge: self.location(lanes, thread as usize).edges[edge as usize].original,
+        };
+        semantics::Step {
+            by: original(step.thread, step.edge),
+            with: step.partner.map(|(thread, edge)| original(thread, edge)),
+        }
+    }
+}
+
+/// Whether the message at a position of the buffer is greater than the one in the workspace.
+fn sorts_after(work: &Workspace, shape: &ChannelShape, base: usize, at: u64) -> bool {
+    for (field, row) in shape.rows.iter().enumerate() {
+        let ty = shape.types[field];
+        let there = row.cell(at).map_or(0, |cell| cell.get(&work.lanes, base));
+        let (there, mine) = (ty.number(there), ty.number(work.message[field]));
+        if there != mine {
+            return there > mine;
+        }
+    }
+    false
+}
+
+fn copy_cell(work: &mut Workspace, base: usize, from: Option<Cell>, to: Option<Cell>) {
+    if let (Some(from), Some(to)) = (from, to) {
+        let value = from.get(&work.lanes, base);
+        work.write(base, to, value);
+    }
+}
+
+fn compile_location(
+    compiler: &Compiler,
+    template: TemplateId,
+    location: LocationId,
+) -> CompiledLocation {
+    let source = compiler.program.template(template).location(location);
+    let mut edges: Vec<CompiledEdge> = source
+        .edges
+        .iter()
+        .enumerate()
+        .map(|(original, edge)| {
+            let mut operation = Operation::Plain;
+            let mut actions = Vec::new();
+            for effect in &edge.effects {
+                match effect {
+                    Effect::Assign { place, value } => {
+                        actions.push(Action::Assign(compiler.target(place), compiler.expr(value)))
+                    }
+                    Effect::Send {
+                        channel,
+                        values,
+                        sorted,
+                    } => {
+                        operation = Operation::Send {
+                            channel: compiler.expr(channel),
+                            values: values
+                                .iter()
+                                .map(|value| (compiler.expr(value), value.width()))
+                                .collect(),
+                            sorted: *sorted,
+                        }
+                    }
+                    Effect::Receive {
+                        channel,
+                        args,
+                        random,
+                        peek,
+                    } => {
+                        operation = Operation::Receive {
+                            channel: compiler.expr(channel),
+                            args: compiler.args(args),
+                            random: *random,
+                            peek: *peek,
+                        }
+                    }
+                    Effect::Spawn {
+                        template,
+                        args,
+                        priority,
+                        result,
+                    } => actions.push(Action::Spawn {
+                        template: template.index(),
+                        args: args.iter().map(|arg| compiler.expr(arg)).collect(),
+                        priority: *priority,
+                        result: result.as_ref().map(|place| compiler.target(place)),
+                    }),
+                    Effect::Exit => actions.push(Action::Exit),
+                    Effect::SetPriority { thread, priority } => {
+                        actions.push(Action::SetPriority {
+                            thread: compiler.expr(thread),
+                            priority: compiler.expr(priority),
+                        });
+                    }
+                    Effect::Print { .. } => {}
+                }
+            }
+            CompiledEdge {
+                priority: edge.priority,
+                guard: compiler.expr(&edge.guard),
+                operation,
+                spawns: edge
+                    .effects
+                    .iter()
+                    .any(|effect| matches!(effect, Effect::Spawn { .. })),
+                actions,
+                target_pc: compiler.layout.pc_of(template, edge.target).into(),
+                original,
+            }
+        })
+        .filter(|edge| !matches!(edge.guard, Code::Const(0)))
+        .collect();
+    edges.sort_by_key(|edge| std::cmp::Reverse(edge.priority));
+    CompiledLocation {
+        receives: edges
+            .iter()
+            .any(|edge| matches!(edge.operation, Operation::Receive { .. })),
+        edges,
+        atomic: source.atomic,
+        valid_end: source.valid_end,
+        error: source.error.as_ref().map(|error| ErrorLocation {
+            template,
+            location,
+            resume_pc: error
+                .resume
+                .map(|resume| compiler.layout.pc_of(template, resume).into()),
+        }),
+    }
+}
+
+fn compile_image(program: &Program, layout: &Layout, id: TemplateId) -> Image {
+    let template = program.template(id);
+    let rows = &layout.templates[id.index()].locals;
+    let mut work = Workspace {
+        lanes: vec![0; layout.slot_lanes],
+        ..Workspace::default()
+    };
+    let mut own_channels = Vec::new();
+    work.write(0, layout.pc, layout.pc_of(id, template.entry).into());
+    for (variable, row) in template.locals.iter().zip(rows) {
+        for index in 0..u64::from(variable.len) {
+            let Some(cell) = row.cell(index) else {
+                continue;
+            };
+            let value = match &variable.init {
+                Init::All(value) => *value,
+                Init::Cells(values) => values[index as usize],
+                Init::Channels(channels) => match channels[index as usize] {
+                    mover_ir::expr::ChannelRef::Local(own) => {
+                        own_channels.push((cell, own));
+                        0
+                    }
+                    global => program.channel_handle(global, 0),
+                },
+            };
+            work.write(0, cell, value);
+        }
+    }
+    Image {
+        lanes: work.lanes,
+        params: rows[..template.params as usize]
+            .iter()
+            .filter_map(|row| row.cell(0))
+            .collect(),
+        own_channels,
+    }
+}

@@ -1,0 +1,152 @@
+//! Answers and traces as JSON.
+//!
+//! The fields of an answer are fixed: scripts rely on them. A trace written
+//! with `--trace` can be read back and replayed.
+
+use mover_ir::program::{LocationId, Property, TemplateId};
+use mover_ir::semantics::{Move, Step};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::trace::{Trace, TraceStep};
+use crate::verdict::{Answer, Verdict};
+
+/// The one object that `mover check --json` prints.
+pub fn answer(answer: &Answer) -> Value {
+    let asked: Vec<&str> = answer.properties.iter().map(|p| p.name()).collect();
+    let (property, reason, trace) = match &answer.verdict {
+        Verdict::Safe => (asked.join(","), Value::Null, Value::Null),
+        Verdict::Unsafe(trace) => (
+            trace.property.name().to_string(),
+            Value::from(trace.message.clone()),
+            Value::from(trace.steps.iter().map(step).collect::<Vec<_>>()),
+        ),
+        Verdict::Unknown { reason, .. } => {
+            (asked.join(","), Value::from(reason.clone()), Value::Null)
+        }
+    };
+    json!({
+        "verdict": answer.verdict.name(),
+        "property": property,
+        "properties": asked,
+        "engine": answer.engine,
+        "reduction": answer.reduction,
+        "bound": null,
+        "reason": reason,
+        "caveats": answer.caveats,
+        "states": answer.states,
+        "transitions": answer.transitions,
+        "depth": answer.depth,
+        "violations": answer.violations,
+        "store_bytes": answer.store_bytes,
+        "time_s": (answer.time.as_secs_f64() * 1e6).round() / 1e6,
+        "peak_mb": answer.peak_mb,
+        "trace": trace,
+    })
+}
+
+fn step(step: &TraceStep) -> Value {
+    let changes: Vec<Value> = step
+        .changes
+        .iter()
+        .map(|change| json!({"name": change.name, "from": change.from, "to": change.to}))
+        .collect();
+    json!({
+        "thread": step.step.by.thread,
+        "name": step.thread,
+        "file": step.file,
+        "line": step.line,
+        "text": step.text,
+        "changes": changes,
+        "output": Some(&step.output).filter(|output| !output.is_empty()),
+        "edge": step.step.by.edge,
+        "with": step.step.with.map(|with| json!({
+            "thread": with.thread,
+            "edge": with.edge,
+            "name": step.partner,
+        })),
+    })
+}
+
+/// Names the format of trace files, so that a reader can refuse others.
+const FORMAT: &str = "mover-trace-1";
+
+/// A counterexample as a file that `mover replay` accepts.
+pub fn trace_file(program: &str, trace: &Trace, error: Option<(TemplateId, LocationId)>) -> Value {
+    json!({
+        "format": FORMAT,
+        "program": program,
+        "property": trace.property.name(),
+        "message": trace.message,
+        "error": error.map(|(template, location)| json!({
+            "template": template.0,
+            "location": location.0,
+        })),
+        "steps": trace.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
+
+#[derive(Deserialize, Serialize)]
+struct FileMove {
+    thread: usize,
+    edge: usize,
+}
+
+#[derive(Deserialize)]
+struct FileStep {
+    #[serde(flatten)]
+    by: FileMove,
+    with: Option<FileMove>,
+}
+
+#[derive(Deserialize)]
+struct FileError {
+    template: u32,
+    location: u32,
+}
+
+#[derive(Deserialize)]
+struct TraceFile {
+    format: String,
+    property: String,
+    error: Option<FileError>,
+    steps: Vec<FileStep>,
+}
+
+/// What a trace file claims.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claim {
+    pub property: Property,
+    pub error: Option<(TemplateId, LocationId)>,
+    pub steps: Vec<Step>,
+}
+
+/// Reads a trace file; the error is a sentence for the user.
+pub fn read_trace_file(text: &str) -> Result<Claim, String> {
+    let file: TraceFile =
+        serde_json::from_str(text).map_err(|error| format!("not a trace file of mover: {error}"))?;
+    if file.format != FORMAT {
+        return Err(format!(
+            "format `{}` is not the `{FORMAT}` that this version reads",
+            file.format
+        ));
+    }
+    let taken = |by: FileMove| Move {
+        thread: by.thread,
+        edge: by.edge,
+    };
+    Ok(Claim {
+        property: file.property.parse()?,
+        error: file
+            .error
+            .map(|error| (TemplateId(error.template), LocationId(error.location))),
+        steps: file
+            .steps
+            .into_iter()
+            .map(|step| Step {
+                by: taken(step.by),
+                with: step.with.map(taken),
+            })
+            .collect(),
+    })
+}

@@ -1,0 +1,280 @@
+//! Answers for people.
+//!
+//! A trace is a table: one line for each step with the thread, the place, the
+//! statement, and only what the step changed. The last line is always the
+//! verdict in words.
+
+use std::fmt::Write;
+
+use crate::trace::{Change, Trace};
+use crate::verdict::{Answer, Verdict};
+
+/// How to mark what stands out.
+#[derive(Clone, Copy)]
+pub struct Style {
+    pub color: bool,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_string()
+        }
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Each thread keeps its colour through the trace.
+    fn thread(self, number: usize, text: &str) -> String {
+        const COLORS: [&str; 6] = ["36", "35", "33", "34", "32", "91"];
+        self.paint(COLORS[number % COLORS.len()], text)
+    }
+}
+
+/// The whole answer; ends with the verdict line.
+pub fn answer(answer: &Answer, style: Style) -> String {
+    let mut out = String::new();
+    if let Verdict::Unsafe(trace) = &answer.verdict {
+        out += &trace_table(trace, style);
+        out.push('\n');
+    }
+    for caveat in &answer.caveats {
+        out += &format!("note: {caveat}\n");
+    }
+    out += &style.dim(&statistics(answer));
+    out.push('\n');
+    if let Verdict::Unknown { advice, .. } = &answer.verdict {
+        out += &format!("try: {advice}\n");
+    }
+    let verdict = verdict_line(answer);
+    let color = match answer.verdict {
+        Verdict::Safe => "1;32",
+        Verdict::Unsafe(_) => "1;31",
+        Verdict::Unknown { .. } => "1;33",
+    };
+    out += &style.paint(color, &verdict);
+    out.push('\n');
+    out
+}
+
+fn statistics(answer: &Answer) -> String {
+    let mut parts = vec![
+        format!("{} states", grouped(answer.states)),
+        format!("{} steps", grouped(answer.transitions)),
+        format!("depth {}", grouped(answer.depth)),
+        format!("{:.2} s", answer.time.as_secs_f64()),
+    ];
+    let seconds = answer.time.as_secs_f64();
+    if seconds > 0.1 {
+        parts.push(format!(
+            "{} states/s",
+            grouped((answer.states as f64 / seconds) as u64)
+        ));
+    }
+    if answer.states > 1000 {
+        parts.push(format!("{} bytes/state", answer.store_bytes / answer.states));
+    }
+    if let Some(peak) = answer.peak_mb {
+        parts.push(format!("{peak:.0} MB"));
+    }
+    if answer.violations > 1 {
+        parts.push(format!("{} violations met", grouped(answer.violations)));
+    }
+    format!(
+        "{} engine, reduction {}: {}",
+        answer.engine,
+        answer.reduction,
+        parts.join(", ")
+    )
+}
+
+/// 1234567 as 1,234,567.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The verdict in one line of words.
+pub fn verdict_line(answer: &Answer) -> String {
+    let uncovered = if answer.caveats.is_empty() {
+        String::new()
+    } else {
+        format!(" (but {})", answer.caveats.join("; "))
+    };
+    match &answer.verdict {
+        Verdict::Safe => {
+            use mover_ir::program::Property;
+            let claims: Vec<&str> = answer
+                .properties
+                .iter()
+                .map(|property| match property {
+                    Property::UnreachCall => "no assertion can fail",
+                    Property::NoDeadlock => "no deadlock is reachable",
+                })
+                .collect();
+            format!("safe: {}{uncovered}", claims.join(" and "))
+        }
+        Verdict::Unsafe(trace) => {
+            let place = trace
+                .steps
+                .last()
+                .filter(|_| trace.property != mover_ir::program::Property::NoDeadlock)
+                .and_then(|step| Some(format!(" at {}:{}", step.file.as_ref()?, step.line?)))
+                .unwrap_or_default();
+            format!("unsafe: {}{place} ({})", trace.message, trace.property)
+        }
+        Verdict::Unknown { reason, .. } => format!("unknown: {reason}"),
+    }
+}
+
+/// The steps of a counterexample as a table.
+pub fn trace_table(trace: &Trace, style: Style) -> String {
+    struct Line {
+        thread: usize,
+        cells: [String; 4],
+        changes: String,
+    }
+    let lines: Vec<Line> = trace
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(number, step)| {
+            let place = match (&step.file, step.line) {
+                (Some(file), Some(line)) => format!("{}:{line}", short_name(file)),
+                _ => String::new(),
+            };
+            let thread = match &step.partner {
+                Some(partner) => format!("{} → {partner}", step.thread),
+                None => step.thread.clone(),
+            };
+            let mut changes: Vec<String> = step.changes.iter().map(change_text).collect();
+            if !step.output.is_empty() {
+                changes.push(format!("prints {:?}", step.output));
+            }
+            Line {
+                thread: step.step.by.thread,
+                cells: [(number + 1).to_string(), thread, place, one_line(&step.text)],
+                changes: changes.join(", "),
+            }
+        })
+        .collect();
+    const TITLES: [&str; 4] = ["step", "thread", "line", "statement"];
+    let mut widths = TITLES.map(|title| title.chars().count());
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(&line.cells) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let pad = |text: &str, width: usize| {
+        let missing = width.saturating_sub(text.chars().count());
+        format!("{text}{}", " ".repeat(missing))
+    };
+    let mut out = String::new();
+    let titles: Vec<String> = TITLES.iter().zip(widths).map(|(t, w)| pad(t, w)).collect();
+    let _ = writeln!(
+        out,
+        "{}",
+        style.bold(&format!("{}  changes", titles.join("  ")))
+    );
+    for line in &lines {
+        let cells: Vec<String> = line
+            .cells
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                let cell = pad(cell, width);
+                match column {
+                    0 | 2 => style.dim(&cell),
+                    1 => style.thread(line.thread, &cell),
+                    _ => cell,
+                }
+            })
+            .collect();
+        let text = format!("{}  {}", cells.join("  "), line.changes);
+        let _ = writeln!(out, "{}", text.trim_end());
+    }
+    out += &standings_text(trace, style);
+    out
+}
+
+/// For a deadlock: where everybody stands and what for.
+fn standings_text(trace: &Trace, style: Style) -> String {
+    if trace.property != mover_ir::program::Property::NoDeadlock {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.bold("where the threads stand"));
+    for standing in &trace.standings {
+        let place = match (&standing.file, standing.line) {
+            (Some(file), Some(line)) => format!(" at {}:{line}", short_name(file)),
+            _ => String::new(),
+        };
+        let state = if standing.at_proper_end {
+            "is at a proper end".to_string()
+        } else if standing.waits_for.is_empty() {
+            "can never go on".to_string()
+        } else {
+            let statements: Vec<String> = standing.waits_for.iter().map(|s| one_line(s)).collect();
+            format!("waits for {}", statements.join(" or "))
+        };
+        let _ = writeln!(out, "  {}{place} {state}", standing.thread);
+    }
+    out
+}
+
+fn change_text(change: &Change) -> String {
+    if change.from.is_empty() {
+        format!("{} {}", change.name, change.to)
+    } else {
+        format!("{}: {} → {}", change.name, change.from, change.to)
+    }
+}
+
+fn short_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// A statement on one line, cut if it is long.
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 48;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let cut: String = text.chars().take(LONGEST - 1).collect();
+    format!("{cut}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(1234567), "1,234,567");
+    }
+
+    #[test]
+    fn long_statements_are_cut_to_one_line() {
+        assert_eq!(one_line("a\n  b"), "a b");
+        assert_eq!(one_line(&"x".repeat(60)).chars().count(), 48);
+    }
+}

@@ -1,0 +1,340 @@
+//! Counterexamples, replayed before anybody sees them.
+//!
+//! [`Trace::replay`] runs the steps that an engine claims on the concrete
+//! semantics. It fails if a step is not possible there or if the run does not
+//! end in what the engine says it found; such a claim is a defect of the engine
+//! and is never shown as an answer. While it runs, it notes for each step where
+//! it stands in the source and what it changed.
+
+use std::fmt;
+
+use mover_ir::print::print_value;
+use mover_ir::program::{ChannelDecl, LocationId, Program, Property, TemplateId, Variable};
+use mover_ir::semantics::{Machine, Message, State, Step};
+
+/// One cell, channel or thread that a step changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    pub name: String,
+    pub from: String,
+    pub to: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceStep {
+    pub step: Step,
+    /// `P[1]`: the template and the number of the thread.
+    pub thread: String,
+    /// The receiver of a rendezvous.
+    pub partner: Option<String>,
+    pub file: Option<String>,
+    pub line: Option<usize>,
+    pub text: String,
+    pub changes: Vec<Change>,
+    /// What the step prints.
+    pub output: String,
+    /// Whether the thread keeps the others from moving after it.
+    pub exclusive: bool,
+}
+
+/// Where a thread stands when it all ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    pub thread: String,
+    pub file: Option<String>,
+    pub line: Option<usize>,
+    /// The statements it waits for.
+    pub waits_for: Vec<String>,
+    pub at_proper_end: bool,
+}
+
+/// A run of the program that violates a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    pub property: Property,
+    /// What went wrong: `assertion violated: x == 1`.
+    pub message: String,
+    pub steps: Vec<TraceStep>,
+    pub standings: Vec<Standing>,
+}
+
+/// Why a claimed counterexample is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReplayError {
+    /// The step with this number, from 1, cannot be taken.
+    Impossible(usize),
+    /// The run does not end in the error that was claimed.
+    NoError,
+    /// The run does not end in a deadlock.
+    NoDeadlock,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplayError::Impossible(number) => write!(f, "step {number} is not possible"),
+            ReplayError::NoError => write!(f, "the run does not end in the error claimed"),
+            ReplayError::NoDeadlock => write!(f, "the run does not end in a deadlock"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+impl Trace {
+    /// Runs the steps; `error` is the error location claimed, none for a deadlock.
+    pub fn replay(
+        program: &Program,
+        steps: &[Step],
+        property: Property,
+        error: Option<(TemplateId, LocationId)>,
+    ) -> Result<Trace, ReplayError> {
+        let machine = Machine::new(program);
+        let mut state = machine.initial();
+        let mut told = Vec::new();
+        for (number, &step) in steps.iter().enumerate() {
+            if !machine.steps(&state).contains(&step) {
+                return Err(ReplayError::Impossible(number + 1));
+            }
+            let (next, output) = machine.apply_with_output(&state, step);
+            told.push(tell(program, &state, &next, step, output));
+            state = next;
+        }
+        let message = match error {
+            Some(claimed) => {
+                let (thread, mark) = machine.error(&state).ok_or(ReplayError::NoError)?;
+                let thread = state.threads[thread].as_ref().ok_or(ReplayError::NoError)?;
+                if (thread.template, thread.location) != claimed || mark.property != property {
+                    return Err(ReplayError::NoError);
+                }
+                mark.message.clone()
+            }
+            None => {
+                if !machine.is_deadlock(&state) {
+                    return Err(ReplayError::NoDeadlock);
+                }
+                let stuck: Vec<String> = machine
+                    .stuck_threads(&state)
+                    .into_iter()
+                    .map(|thread| thread_name(program, &state, thread))
+                    .collect();
+                format!("deadlock: no thread can move, and {} cannot end here", list(&stuck))
+            }
+        };
+        Ok(Trace {
+            property,
+            message,
+            steps: told,
+            standings: standings(program, &machine, &state),
+        })
+    }
+
+    /// How often another thread goes on than the one before.
+    pub fn context_switches(&self) -> usize {
+        self.steps
+            .windows(2)
+            .filter(|pair| pair[0].step.by.thread != pair[1].step.by.thread)
+            .count()
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`; long lists are cut.
+fn list(items: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        _ if items.len() > SHOWN => {
+            let shown = items[..SHOWN].join(", ");
+            format!("{shown} and {} others", items.len() - SHOWN)
+        }
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+pub fn thread_name(program: &Program, state: &State, thread: usize) -> String {
+    match state.threads.get(thread) {
+        Some(Some(alive)) => format!("{}[{thread}]", program.template(alive.template).name),
+        _ => format!("[{thread}]"),
+    }
+}
+
+fn standings(program: &Program, machine: &Machine, state: &State) -> Vec<Standing> {
+    let stuck = machine.stuck_threads(state);
+    let mut standings = Vec::new();
+    for (number, thread) in state.threads.iter().enumerate() {
+        let Some(thread) = thread else { continue };
+        let location = program.template(thread.template).location(thread.location);
+        if location.error.is_some() {
+            continue;
+        }
+        let span = location
+            .edges
+            .iter()
+            .find_map(|edge| edge.span)
+            .or(location.span);
+        let place = span.map(|span| program.sources.locate(span));
+        let mut waits_for: Vec<String> = Vec::new();
+        for edge in &location.edges {
+            if !waits_for.contains(&edge.text) {
+                waits_for.push(edge.text.clone());
+            }
+        }
+        standings.push(Standing {
+            thread: thread_name(program, state, number),
+            file: place.map(|place| place.file.to_string()),
+            line: place.map(|place| place.line),
+            waits_for,
+            at_proper_end: !stuck.contains(&number),
+        });
+    }
+    standings
+}
+
+fn tell(program: &Program, before: &State, after: &State, step: Step, output: String) -> TraceStep {
+    let edge = before.threads[step.by.thread].as_ref().map(|thread| {
+        &program
+            .template(thread.template)
+            .location(thread.location)
+            .edges[step.by.edge]
+    });
+    let place = edge
+        .and_then(|edge| edge.span)
+        .map(|span| program.sources.locate(span));
+    TraceStep {
+        step,
+        thread: thread_name(program, before, step.by.thread),
+        partner: step
+            .with
+            .map(|partner| thread_name(program, before, partner.thread)),
+        file: place.map(|place| place.file.to_string()),
+        line: place.map(|place| place.line),
+        text: edge.map_or(String::new(), |edge| edge.text.clone()),
+        changes: changes(program, before, after),
+        output,
+        exclusive: after.exclusive.is_some(),
+    }
+}
+
+/// Everything that differs between two states and has a name.
+fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
+    let mut changes = Vec::new();
+    compare_cells(
+        program,
+        "",
+        &program.globals,
+        &before.globals,
+        &after.globals,
+        &mut changes,
+    );
+    compare_channels(
+        program,
+        "",
+        &program.channels,
+        &before.channels,
+        &after.channels,
+        &mut changes,
+    );
+    for number in 0..before.threads.len().max(after.threads.len()) {
+        let old = before.threads.get(number).and_then(Option::as_ref);
+        let new = after.threads.get(number).and_then(Option::as_ref);
+        match (old, new) {
+            (Some(old), Some(new)) if old.template == new.template => {
+                let template = program.template(new.template);
+                let prefix = format!("{}[{number}]:", template.name);
+                compare_cells(
+                    program,
+                    &prefix,
+                    &template.locals,
+                    &old.locals,
+                    &new.locals,
+                    &mut changes,
+                );
+                compare_channels(
+                    program,
+                    &prefix,
+                    &template.channels,
+                    &old.channels,
+                    &new.channels,
+                    &mut changes,
+                );
+            }
+            _ => {
+                for (state, thread, to) in [(before, old, "ended"), (after, new, "started")] {
+                    if thread.is_some() {
+                        changes.push(Change {
+                            name: thread_name(program, state, number),
+                            from: String::new(),
+                            to: to.to_string(),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    changes
+}
+
+fn compare_cells(
+    program: &Program,
+    prefix: &str,
+    variables: &[Variable],
+    old: &[u64],
+    new: &[u64],
+    changes: &mut Vec<Change>,
+) {
+    let mut offset = 0;
+    for variable in variables {
+        for index in 0..variable.len as usize {
+            let (old, new) = (old[offset + index], new[offset + index]);
+            if old == new {
+                continue;
+            }
+            let index = if variable.is_array {
+                format!("[{index}]")
+            } else {
+                String::new()
+            };
+            let value = |value| print_value(program, variable.ty, variable.symbols, value);
+            changes.push(Change {
+                name: format!("{prefix}{}{index}", variable.name),
+                from: value(old),
+                to: value(new),
+            });
+        }
+        offset += variable.len as usize;
+    }
+}
+
+fn compare_channels(
+    program: &Program,
+    prefix: &str,
+    declarations: &[ChannelDecl],
+    old: &[Vec<Message>],
+    new: &[Vec<Message>],
+    changes: &mut Vec<Change>,
+) {
+    for (declaration, (old, new)) in declarations.iter().zip(old.iter().zip(new)) {
+        if old != new {
+            changes.push(Change {
+                name: format!("{prefix}{}", declaration.name),
+                from: buffer_text(program, declaration, old),
+                to: buffer_text(program, declaration, new),
+            });
+        }
+    }
+}
+
+fn buffer_text(program: &Program, declaration: &ChannelDecl, messages: &[Message]) -> String {
+    let message = |message: &Message| {
+        let fields: Vec<String> = declaration
+            .fields
+            .iter()
+            .zip(message)
+            .map(|(field, &value)| print_value(program, field.ty, field.symbols, value))
+            .collect();
+        fields.join(",")
+    };
+    let messages: Vec<String> = messages.iter().map(message).collect();
+    format!("[{}]", messages.join(" | "))
+}

@@ -1,0 +1,284 @@
+//! `mover check`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use mover_explicit::{Options, Order, Outcome, Stop};
+use mover_ir::print::print_program;
+use mover_ir::program::{Program, Property};
+use mover_report::text::Style;
+use mover_report::trace::Trace;
+use mover_report::verdict::{Answer, Verdict};
+use mover_report::{json, text};
+
+use crate::input::{self, InputArgs};
+use crate::output::{print, stdout_color, write_file};
+use crate::progress::Progress;
+use crate::resources::{available_memory, peak_mb};
+use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Let mover choose
+    Auto,
+    /// Visit the states one by one
+    Explicit,
+    Bmc,
+    Ic3,
+    Token,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reduction {
+    /// All interleavings
+    None,
+    Static,
+    Phase,
+    Dynamic,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SearchOrder {
+    /// Breadth first: a counterexample is as short as any
+    Bfs,
+    /// Depth first
+    Dfs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Dump {
+    /// The program as mover understands it
+    Ir,
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// What to check (may be repeated): `unreach-call` (no assertion fails) or `no-deadlock` (no
+    /// invalid end state); both if not given
+    #[arg(long = "property", value_name = "NAME")]
+    properties: Vec<Property>,
+
+    /// How to search; this version has `explicit`
+    #[arg(long, value_enum, default_value = "auto")]
+    engine: Engine,
+
+    /// Which interleavings to leave out; this version has `none`
+    #[arg(long, value_enum, default_value = "none")]
+    reduce: Reduction,
+
+    /// Which states to expand first
+    #[arg(long, value_enum, default_value = "bfs")]
+    order: SearchOrder,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+
+    /// Write the counterexample to a file that `mover replay` reads
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+
+    /// Give up when the search needs more memory than this (default: nine tenths of what is free)
+    #[arg(long, value_name = "MB")]
+    memory: Option<u64>,
+
+    /// Cores to use; explicit search takes one
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    jobs: usize,
+
+    /// Do not stop at the first violation: visit everything, count violations, and go on behind a
+    /// failed assertion as if it had held (as SPIN's `pan -c0` does)
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Print the program instead of checking it
+    #[arg(long, value_enum, value_name = "WHAT")]
+    dump: Option<Dump>,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub fn run(args: CheckArgs) -> u8 {
+    if let Err(reason) = available(&args) {
+        eprintln!("mover: {reason}");
+        return USAGE;
+    }
+    let mut program = match input::read(&args.input) {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    if args.dump == Some(Dump::Ir) {
+        return match print(&print_program(&program)) {
+            Ok(()) => 0,
+            Err(code) => code,
+        };
+    }
+    let properties = if args.properties.is_empty() {
+        Property::ALL.to_vec()
+    } else {
+        let mut properties = args.properties.clone();
+        properties.sort();
+        properties.dedup();
+        properties
+    };
+    if !properties.contains(&Property::UnreachCall) {
+        program.resume_after_errors();
+    }
+    check(&args, &program, properties)
+}
+
+/// What this version does not have is refused by name.
+fn available(args: &CheckArgs) -> Result<(), String> {
+    if !matches!(args.engine, Engine::Auto | Engine::Explicit) {
+        return Err("this engine is not part of this version; use `--engine explicit`".into());
+    }
+    if args.reduce != Reduction::None {
+        return Err("this reduction is not part of this version; use `--reduce none`".into());
+    }
+    if args.jobs == 0 {
+        return Err("--jobs needs at least 1".into());
+    }
+    if args.timeout.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
+        return Err("--timeout needs a number of seconds".into());
+    }
+    if args.jobs > 1 && !args.quiet {
+        eprintln!("mover: explicit search runs on one core in this version");
+    }
+    Ok(())
+}
+
+fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
+    let started = Instant::now();
+    let interrupt = Arc::new(AtomicBool::new(false));
+    stop_on_signal(&interrupt);
+    let progress = Progress::new(args.quiet);
+    let memory = args
+        .memory
+        .map(|megabytes| megabytes << 20)
+        .or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
+    let outcome = mover_explicit::explore(
+        program,
+        Options {
+            order: match args.order {
+                SearchOrder::Bfs => Order::BreadthFirst,
+                SearchOrder::Dfs => Order::DepthFirst,
+            },
+            errors: properties.contains(&Property::UnreachCall),
+            deadlocks: properties.contains(&Property::NoDeadlock),
+            keep_going: args.keep_going,
+            timeout: args.timeout.map(Duration::from_secs_f64),
+            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            interrupt: &interrupt,
+            progress: &mut |statistics| progress.show(statistics),
+        },
+    );
+    progress.finish();
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(reason) => {
+            eprintln!("mover: {}: {reason}", args.input.file.display());
+            return BAD_INPUT;
+        }
+    };
+    let verdict = match verdict(program, &outcome) {
+        Ok(verdict) => verdict,
+        Err(reason) => {
+            eprintln!("mover: internal error: the counterexample does not replay: {reason}");
+            return INTERNAL_ERROR;
+        }
+    };
+    if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &verdict) {
+        let error = outcome.violation.as_ref().and_then(|found| found.error);
+        let file = json::trace_file(&program.name, trace, error);
+        if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
+            eprintln!("mover: {reason}");
+            return INTERNAL_ERROR;
+        }
+    }
+    let answer = Answer {
+        verdict,
+        properties,
+        engine: "explicit",
+        reduction: "none",
+        states: outcome.statistics.states,
+        transitions: outcome.statistics.transitions,
+        depth: outcome.statistics.depth,
+        store_bytes: outcome.statistics.bytes,
+        violations: outcome.statistics.violations,
+        time: started.elapsed(),
+        peak_mb: peak_mb(),
+        caveats: program.caveats.clone(),
+    };
+    let told = if args.json {
+        format!("{}\n", json::answer(&answer))
+    } else {
+        text::answer(
+            &answer,
+            Style {
+                color: stdout_color(),
+            },
+        )
+    };
+    match print(&told) {
+        Ok(()) => answer.verdict.exit_code(),
+        Err(code) => code,
+    }
+}
+
+/// The first signal ends the search with what is known, the second ends the process.
+fn stop_on_signal(interrupt: &Arc<AtomicBool>) {
+    let flag = Arc::clone(interrupt);
+    let installed = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    if let Err(error) = installed {
+        eprintln!("mover: signals are not handled: {error}");
+    }
+}
+
+/// A violation counts once it has been replayed.
+fn verdict(program: &Program, outcome: &Outcome) -> Result<Verdict, String> {
+    if let Some(violation) = &outcome.violation {
+        let trace = Trace::replay(
+            program,
+            &violation.steps,
+            violation.property,
+            violation.error,
+        )
+        .map_err(|error| error.to_string())?;
+        return Ok(Verdict::Unsafe(Box::new(trace)));
+    }
+    let states = text::grouped(outcome.statistics.states);
+    Ok(match outcome.stopped {
+        None => Verdict::Safe,
+        Some(stop) => {
+            let (why, advice) = match stop {
+                Stop::Timeout => ("the time limit was reached", "a longer --timeout"),
+                Stop::Memory => ("the memory limit was reached", "a larger --memory"),
+                Stop::Interrupt => ("the search was interrupted", "letting it run on"),
+                Stop::StoreFull => (
+                    "the store can hold no more states",
+                    "a model with smaller parameters",
+                ),
+            };
+            Verdict::Unknown {
+                reason: format!("{why} after {states} states, no violation among them"),
+                advice: format!("{advice}, or a model with smaller parameters"),
+            }
+        }
+    })
+}
