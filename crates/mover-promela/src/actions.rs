@@ -12,8 +12,9 @@ use mover_ir::source::Span;
 
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, StatementKind};
 use crate::context::{Context, PROCESS_LIMIT};
+use crate::paths::{ChannelUse, Found};
 use crate::substitute::at_creation;
-use crate::values::{Check, ChannelUse, Found, Value, cell_value, fold_binary, has_room, stored};
+use crate::values::{Check, Value, cell_value, fold_binary, has_room, stored};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
@@ -218,7 +219,14 @@ impl Context<'_> {
     }
 
     /// A step that stores a value in a cell.
-    pub fn store(&mut self, place: Place, mut checks: Vec<Check>, value: Value, text: String, span: Span) -> Action {
+    pub fn store(
+        &mut self,
+        place: Place,
+        mut checks: Vec<Check>,
+        value: Value,
+        text: String,
+        span: Span,
+    ) -> Action {
         checks.extend(value.checks.clone());
         let value = value.into_stored(place.ty);
         Action::always(vec![Effect::Assign { place, value }], checks, text, span)
@@ -243,7 +251,14 @@ impl Context<'_> {
         self.store(place, checks, Value::number(sum), text, span)
     }
 
-    fn send(&mut self, path: &Path, sorted: bool, arguments: &[Syntax], text: String, span: Span) -> Action {
+    fn send(
+        &mut self,
+        path: &Path,
+        sorted: bool,
+        arguments: &[Syntax],
+        text: String,
+        span: Span,
+    ) -> Action {
         let mut values = Vec::new();
         let mut checks = Vec::new();
         for argument in arguments {
@@ -384,16 +399,28 @@ impl Context<'_> {
             self.report(diagnostic);
             return Action::skip(text, span);
         }
-        let mut checks: Vec<Check> = values.iter().flat_map(|value| value.checks.clone()).collect();
+        let mut checks: Vec<Check> = values
+            .iter()
+            .flat_map(|value| value.checks.clone())
+            .collect();
         let mut args: Vec<Expr> = values
             .into_iter()
             .zip(&target.locals)
             .map(|(value, parameter)| value.into_stored(parameter.ty))
             .collect();
         for (_, initial) in &target.computed {
-            args.push(at_creation(initial, &args, &target.locals, &Expr::ThreadCount));
+            args.push(at_creation(
+                initial,
+                &args,
+                &target.locals,
+                &Expr::ThreadCount,
+            ));
         }
-        let room = Expr::binary(BinaryOp::ULt, Expr::ThreadCount, Expr::int(i64::from(PROCESS_LIMIT)));
+        let room = Expr::binary(
+            BinaryOp::ULt,
+            Expr::ThreadCount,
+            Expr::int(i64::from(PROCESS_LIMIT)),
+        );
         checks.push(Check {
             holds: room,
             message: format!("too many processes: at most {PROCESS_LIMIT} can be alive at a time"),
@@ -420,7 +447,10 @@ pub fn poll_check(channel: &ChannelUse, span: Span) -> Option<Check> {
 }
 
 fn may_be_unbuffered(channel: &ChannelUse) -> bool {
-    channel.shape.as_ref().is_none_or(|shape| shape.capacity == 0)
+    channel
+        .shape
+        .as_ref()
+        .is_none_or(|shape| shape.capacity == 0)
 }
 
 fn is_buffered(channel: &ChannelUse) -> Expr {

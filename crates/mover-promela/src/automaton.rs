@@ -41,8 +41,10 @@ pub struct Automaton {
 
 /// Makes the automaton of a body; `provided` must hold for every step.
 pub fn build(flow: &mut Flow, provided: Expr) -> Result<Automaton, Vec<Misplaced>> {
-    let label_names: Vec<(Rc<str>, ElementId)> =
-        flow.label_names().map(|(name, element)| (name.clone(), element)).collect();
+    let label_names: Vec<(Rc<str>, ElementId)> = flow
+        .label_names()
+        .map(|(name, element)| (name.clone(), element))
+        .collect();
     let states = analyse(flow)?;
     let mut builder = Builder {
         states: &states,
@@ -68,7 +70,10 @@ pub fn build(flow: &mut Flow, provided: Expr) -> Result<Automaton, Vec<Misplaced
     }
     let mut labels = LabelPlaces::default();
     for (name, element) in label_names {
-        let places = builder.numbers.iter().filter(|(key, _)| key.element == element && key.within.is_none());
+        let places = builder
+            .numbers
+            .iter()
+            .filter(|(key, _)| key.element == element && key.within.is_none());
         let mut locations: Vec<LocationId> = places.map(|(_, &location)| location).collect();
         locations.sort();
         labels.insert(name, locations);
@@ -112,7 +117,11 @@ impl Builder<'_, '_> {
         let element = &self.states.flow.elements[key.element];
         self.locations.push(Location {
             labels: match key.within {
-                None => element.labels.iter().map(|label| label.to_string()).collect(),
+                None => element
+                    .labels
+                    .iter()
+                    .map(|label| label.to_string())
+                    .collect(),
                 Some(_) => Vec::new(),
             },
             atomic: key.atomic,
@@ -126,7 +135,12 @@ impl Builder<'_, '_> {
         number
     }
 
-    fn error_location(&mut self, message: &str, span: Span, resume: Option<LocationId>) -> LocationId {
+    fn error_location(
+        &mut self,
+        message: &str,
+        span: Span,
+        resume: Option<LocationId>,
+    ) -> LocationId {
         let key = (message.to_string(), span, resume);
         if let Some(&number) = self.errors.get(&key) {
             return number;
@@ -145,7 +159,15 @@ impl Builder<'_, '_> {
         number
     }
 
-    fn push(&mut self, edges: &Edges, guard: Expr, effects: Vec<Effect>, target: LocationId, text: &str, span: Span) {
+    fn push(
+        &mut self,
+        edges: &Edges,
+        guard: Expr,
+        effects: Vec<Effect>,
+        target: LocationId,
+        text: &str,
+        span: Span,
+    ) {
         let guard = edges.provided.clone().and(guard);
         if guard == Expr::FALSE {
             return;
@@ -195,7 +217,12 @@ impl Builder<'_, '_> {
         }))
     }
 
-    fn add_step(&mut self, edges: &Edges, via: ElementId, condition: Expr) -> Result<(), Misplaced> {
+    fn add_step(
+        &mut self,
+        edges: &Edges,
+        via: ElementId,
+        condition: Expr,
+    ) -> Result<(), Misplaced> {
         let states = self.states;
         let element = &states.flow.elements[via];
         match &element.kind {
@@ -206,7 +233,14 @@ impl Builder<'_, '_> {
             ElementKind::End => {
                 let next = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1));
                 let is_youngest = Expr::binary(BinaryOp::Eq, next, Expr::ThreadCount);
-                self.push(edges, condition.and(is_youngest), vec![Effect::Exit], edges.at, "-end-", element.span);
+                self.push(
+                    edges,
+                    condition.and(is_youngest),
+                    vec![Effect::Exit],
+                    edges.at,
+                    "-end-",
+                    element.span,
+                );
             }
             ElementKind::Block(BlockKind::DStep, _) => self.add_dstep(edges, via, condition)?,
             kind => {
@@ -248,7 +282,14 @@ impl Builder<'_, '_> {
             self.push(edges, fails, Vec::new(), error, &action.text, action.span);
         }
         let guard = safe.and(action.guard.clone());
-        self.push(edges, guard, action.effects.clone(), target, &action.text, action.span);
+        self.push(
+            edges,
+            guard,
+            action.effects.clone(),
+            target,
+            &action.text,
+            action.span,
+        );
     }
 
     fn is_else(&self, via: ElementId) -> Result<bool, Misplaced> {
@@ -313,7 +354,11 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn interior_executable(&self, dstep: ElementId, first: ElementId) -> Result<(Expr, Option<Side>), Misplaced> {
+    fn interior_executable(
+        &self,
+        dstep: ElementId,
+        first: ElementId,
+    ) -> Result<(Expr, Option<Side>), Misplaced> {
         let states = self.states;
         match &states.flow.elements[first].kind {
             ElementKind::Action(action) => Ok((action.executable.clone(), action.rendezvous)),
@@ -335,7 +380,11 @@ impl Builder<'_, '_> {
     }
 
     /// The location where a d_step goes on, inside or behind it.
-    fn dstep_location(&mut self, dstep: ElementId, onward: Interior) -> Result<LocationId, Misplaced> {
+    fn dstep_location(
+        &mut self,
+        dstep: ElementId,
+        onward: Interior,
+    ) -> Result<LocationId, Misplaced> {
         match onward {
             Interior::Inside(element) => Ok(self.location(Key {
                 element,
@@ -347,7 +396,12 @@ impl Builder<'_, '_> {
     }
 
     /// The step that enters a d_step.
-    fn add_dstep(&mut self, edges: &Edges, dstep: ElementId, condition: Expr) -> Result<(), Misplaced> {
+    fn add_dstep(
+        &mut self,
+        edges: &Edges,
+        dstep: ElementId,
+        condition: Expr,
+    ) -> Result<(), Misplaced> {
         let states = self.states;
         let span = states.span(dstep);
         let start = states.dstep_start(dstep)?;
@@ -368,7 +422,14 @@ impl Builder<'_, '_> {
                         });
                     }
                     let target = self.dstep_location(dstep, start)?;
-                    self.push(edges, condition.and(executable), Vec::new(), target, "d_step", span);
+                    self.push(
+                        edges,
+                        condition.and(executable),
+                        Vec::new(),
+                        target,
+                        "d_step",
+                        span,
+                    );
                     return Ok(());
                 }
                 _ => {
@@ -385,7 +446,12 @@ impl Builder<'_, '_> {
     }
 
     /// The steps at an element inside a d_step.
-    fn fill_interior(&mut self, at: LocationId, dstep: ElementId, element: ElementId) -> Result<(), Misplaced> {
+    fn fill_interior(
+        &mut self,
+        at: LocationId,
+        dstep: ElementId,
+        element: ElementId,
+    ) -> Result<(), Misplaced> {
         let states = self.states;
         let openings: Vec<Interior> = match &states.flow.elements[element].kind {
             ElementKind::Choice(options) => options
@@ -405,16 +471,33 @@ impl Builder<'_, '_> {
             match opening {
                 Interior::Outside => {
                     let target = self.dstep_location(dstep, opening)?;
-                    self.push(&edges, Expr::TRUE, Vec::new(), target, "goto", states.span(element));
+                    self.push(
+                        &edges,
+                        Expr::TRUE,
+                        Vec::new(),
+                        target,
+                        "goto",
+                        states.span(element),
+                    );
                     can_block = false;
                 }
-                Interior::Inside(first) => can_block &= self.add_interior(&edges, dstep, element, first)?,
+                Interior::Inside(first) => {
+                    can_block &= self.add_interior(&edges, dstep, element, first)?
+                }
             }
             edges.priority -= 1;
         }
         if can_block {
-            let error = self.error_location("a statement in a d_step blocks", states.span(element), None);
-            self.push(&edges, Expr::TRUE, Vec::new(), error, "d_step", states.span(element));
+            let error =
+                self.error_location("a statement in a d_step blocks", states.span(element), None);
+            self.push(
+                &edges,
+                Expr::TRUE,
+                Vec::new(),
+                error,
+                "d_step",
+                states.span(element),
+            );
         }
         Ok(())
     }
@@ -438,12 +521,26 @@ impl Builder<'_, '_> {
             }
             ElementKind::Choice(_) if first != element => {
                 let target = self.dstep_location(dstep, Interior::Inside(first))?;
-                self.push(edges, Expr::TRUE, Vec::new(), target, "goto", states.span(first));
+                self.push(
+                    edges,
+                    Expr::TRUE,
+                    Vec::new(),
+                    target,
+                    "goto",
+                    states.span(first),
+                );
                 Ok(false)
             }
             _ => {
                 let target = self.dstep_location(dstep, onward)?;
-                self.push(edges, Expr::TRUE, Vec::new(), target, "else", states.span(first));
+                self.push(
+                    edges,
+                    Expr::TRUE,
+                    Vec::new(),
+                    target,
+                    "else",
+                    states.span(first),
+                );
                 Ok(false)
             }
         }

@@ -11,9 +11,10 @@ use crate::actions::Action;
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, Sequence, Statement, StatementKind};
 use crate::context::Context;
 use crate::flow::{BlockKind, ElementId, ElementKind, Flow, Misplaced, SequenceId, Target};
+use crate::paths::{Cell, Found};
 use crate::scopes::VariableInfo;
 use crate::types::{Shape, Type};
-use crate::values::{Cell, Found, Value, cell_value, fold_binary};
+use crate::values::{Value, cell_value, fold_binary};
 
 /// SPIN spells out selections up to this distance of the bounds.
 const LITERAL_SELECT_LIMIT: i32 = 32;
@@ -91,10 +92,18 @@ impl Body<'_, '_> {
         for label in labels.iter().rev() {
             let scopes = self.scopes();
             if self.context.mtype(&label.text).is_some() {
-                self.context
-                    .error(label.span, format!("`{}` is an mtype constant and cannot be a label", label.text));
+                self.context.error(
+                    label.span,
+                    format!(
+                        "`{}` is an mtype constant and cannot be a label",
+                        label.text
+                    ),
+                );
             }
-            if let Err(problem) = self.flow.add_label(label.text.clone(), scopes, element, label.span) {
+            if let Err(problem) =
+                self.flow
+                    .add_label(label.text.clone(), scopes, element, label.span)
+            {
                 self.report(problem);
             }
         }
@@ -212,8 +221,14 @@ impl Body<'_, '_> {
             }
             basic => {
                 let action = self.context.action(basic, span);
-                if self.in_dstep && action.effects.iter().any(|effect| matches!(effect, Effect::Spawn { .. })) {
-                    self.context.error(span, "`run` is not possible in a d_step; use atomic");
+                if self.in_dstep
+                    && action
+                        .effects
+                        .iter()
+                        .any(|effect| matches!(effect, Effect::Spawn { .. }))
+                {
+                    self.context
+                        .error(span, "`run` is not possible in a d_step; use atomic");
                 }
                 self.place(ElementKind::Action(action), labels, span);
             }
@@ -251,7 +266,13 @@ impl Body<'_, '_> {
         sequences
     }
 
-    fn choice(&mut self, options: Vec<SequenceId>, exit_of: Option<usize>, labels: &[Name], span: Span) {
+    fn choice(
+        &mut self,
+        options: Vec<SequenceId>,
+        exit_of: Option<usize>,
+        labels: &[Name],
+        span: Span,
+    ) {
         match self.flow.add_choice(options, exit_of, span) {
             Ok(choice) => self.label(labels, choice),
             Err(problem) => self.report(problem),
@@ -260,7 +281,8 @@ impl Body<'_, '_> {
 
     fn unless(&mut self, normal: &Statement, escape: &Statement, span: Span) {
         if self.in_dstep {
-            self.context.error(span, "`unless` is not possible in a d_step");
+            self.context
+                .error(span, "`unless` is not possible in a d_step");
             return;
         }
         let lifted = matches!(
@@ -268,7 +290,9 @@ impl Body<'_, '_> {
             StatementKind::Block(_) | StatementKind::Atomic(_) | StatementKind::DStep(_)
         ) && normal.labels.len() == 1;
         let normal_sequence = match &normal.kind {
-            StatementKind::Block(sequence) if normal.labels.is_empty() || lifted => self.block(sequence),
+            StatementKind::Block(sequence) if normal.labels.is_empty() || lifted => {
+                self.block(sequence)
+            }
             StatementKind::Atomic(sequence) if lifted => {
                 let inner = self.block(sequence);
                 if let Some(inner) = inner {
@@ -289,7 +313,8 @@ impl Body<'_, '_> {
             StatementKind::Block(sequence) if escape.labels.is_empty() => self.block(sequence),
             _ => self.sequence_of(escape),
         };
-        let (Some(normal_sequence), Some(escape_sequence)) = (normal_sequence, escape_sequence) else {
+        let (Some(normal_sequence), Some(escape_sequence)) = (normal_sequence, escape_sequence)
+        else {
             return;
         };
         if !lifted {
@@ -320,7 +345,8 @@ impl Body<'_, '_> {
         match self.context.lookup(path) {
             Some(Found::Cell(cell)) if single && !cell.is_channel => true,
             Some(_) => {
-                self.context.error(path.span, "the counter must be a plain variable");
+                self.context
+                    .error(path.span, "the counter must be a plain variable");
                 false
             }
             None => false,
@@ -329,10 +355,16 @@ impl Body<'_, '_> {
 
     fn store_action(&mut self, target: &Path, value: &Syntax) -> Action {
         let span = target.span.to(value.span);
-        let text = format!("{} = {}", self.context.text(target.span), self.context.text(value.span));
+        let text = format!(
+            "{} = {}",
+            self.context.text(target.span),
+            self.context.text(value.span)
+        );
         let value = self.context.value(value);
         match self.context.cell(target) {
-            Some(cell) => self.context.store(cell.place, cell.checks, value, text, span),
+            Some(cell) => self
+                .context
+                .store(cell.place, cell.checks, value, text, span),
             None => Action::skip(text, span),
         }
     }
@@ -357,7 +389,11 @@ impl Body<'_, '_> {
         let counter = cell_value(cell);
         let mut checks = counter.checks.clone();
         checks.extend(bound_value.checks.clone());
-        let mut value = Value::number(fold_binary(operator, counter.into_number(), bound_value.into_number()));
+        let mut value = Value::number(fold_binary(
+            operator,
+            counter.into_number(),
+            bound_value.into_number(),
+        ));
         value.checks = checks;
         Action::condition(value, text, span)
     }
@@ -378,7 +414,15 @@ impl Body<'_, '_> {
         }
     }
 
-    fn for_range(&mut self, variable: &Path, from: &Syntax, to: &Syntax, body: &Sequence, labels: &[Name], span: Span) {
+    fn for_range(
+        &mut self,
+        variable: &Path,
+        from: &Syntax,
+        to: &Syntax,
+        body: &Sequence,
+        labels: &[Name],
+        span: Span,
+    ) {
         if !self.counter(variable) {
             return;
         }
@@ -400,9 +444,19 @@ impl Body<'_, '_> {
         }
     }
 
-    fn for_in(&mut self, variable: &Path, container: &Path, body: &Sequence, labels: &[Name], span: Span) {
+    fn for_in(
+        &mut self,
+        variable: &Path,
+        container: &Path,
+        body: &Sequence,
+        labels: &[Name],
+        span: Span,
+    ) {
         let [element] = container.elements.as_slice() else {
-            self.context.error(container.span, "`for .. in` takes the plain name of an array or a channel");
+            self.context.error(
+                container.span,
+                "`for .. in` takes the plain name of an array or a channel",
+            );
             return;
         };
         let Some(info) = self.context.find(&element.name.text).cloned() else {
@@ -417,7 +471,14 @@ impl Body<'_, '_> {
                 span: container.span,
                 depth: 1,
             };
-            self.for_range(variable, &number(0), &number(length - 1), body, labels, span);
+            self.for_range(
+                variable,
+                &number(0),
+                &number(length - 1),
+                body,
+                labels,
+                span,
+            );
             return;
         }
         self.for_messages(variable, container, &info, body, labels, span);
@@ -438,38 +499,62 @@ impl Body<'_, '_> {
             Some(Found::Cell(_)) => {
                 self.context.error(
                     variable.span,
-                    format!("`{}` is not an array, and only structures can be taken from a channel", info.name),
+                    format!(
+                        "`{}` is not an array, and only structures can be taken from a channel",
+                        info.name
+                    ),
                 );
                 return;
             }
             None => return,
         };
         let Some(shape) = info.channel.clone() else {
-            self.context
-                .error(container.span, "the channel must be declared with its messages");
+            self.context.error(
+                container.span,
+                "the channel must be declared with its messages",
+            );
             return;
         };
         let types: Vec<Ty> = shape.fields.iter().map(|field| field.ty).collect();
         let wanted: Vec<Ty> = cells.iter().map(|cell| cell.place.ty).collect();
         if types != wanted || shape.capacity == 0 {
-            self.context.error(span, "the messages of the channel must be structures of the type of the variable");
+            self.context.error(
+                span,
+                "the messages of the channel must be structures of the type of the variable",
+            );
             return;
         }
-        let counter = self.message_counter(if shape.capacity > 255 { Ty::SHORT } else { Ty::BYTE }, span);
+        let counter = self.message_counter(
+            if shape.capacity > 255 {
+                Ty::SHORT
+            } else {
+                Ty::BYTE
+            },
+            span,
+        );
         let Some(channel) = self.context.channel(container) else {
             return;
         };
         self.flow.enter_loop();
         let read = |value: Expr| value.resize(32, counter.ty.signed);
         let start = Value::constant(0);
-        let action = self.context.store(counter.clone(), Vec::new(), start, "counter = 0".to_string(), span);
+        let action = self.context.store(
+            counter.clone(),
+            Vec::new(),
+            start,
+            "counter = 0".to_string(),
+            span,
+        );
         self.flow.add_action(action);
         self.flow.open_sequence();
         let length = Expr::ChannelLen(Box::new(channel.expr.clone()));
         let below = fold_binary(BinaryOp::SLt, read(Expr::Read(counter.clone())), length);
         let text = self.context.text(container.span);
-        self.flow
-            .add_action(Action::condition(Value::number(below), format!("counter < len({text})"), span));
+        self.flow.add_action(Action::condition(
+            Value::number(below),
+            format!("counter < len({text})"),
+            span,
+        ));
         let (receive, send) = self.rotate(&cells, container, &text, span);
         self.flow.add_action(receive);
         self.flow.add_action(send);
@@ -478,23 +563,40 @@ impl Body<'_, '_> {
                 inner.statement(statement);
             }
         });
-        let next = fold_binary(BinaryOp::Add, read(Expr::Read(counter.clone())), Expr::int(1));
-        let action = self
-            .context
-            .store(counter, Vec::new(), Value::number(next), "counter++".to_string(), span);
+        let next = fold_binary(
+            BinaryOp::Add,
+            read(Expr::Read(counter.clone())),
+            Expr::int(1),
+        );
+        let action = self.context.store(
+            counter,
+            Vec::new(),
+            Value::number(next),
+            "counter++".to_string(),
+            span,
+        );
         self.flow.add_action(action);
         if let Some(main) = self.close(span, false) {
             self.counting_loop(main, true, labels, span);
         }
     }
 
-    fn rotate(&mut self, cells: &[Cell], container: &Path, name: &str, span: Span) -> (Action, Action) {
+    fn rotate(
+        &mut self,
+        cells: &[Cell],
+        container: &Path,
+        name: &str,
+        span: Span,
+    ) -> (Action, Action) {
         let checks: Vec<_> = cells.iter().flat_map(|cell| cell.checks.clone()).collect();
         let values = cells
             .iter()
             .map(|cell| Expr::Read(cell.place.clone()).resize(32, cell.place.ty.signed))
             .collect();
-        let args: Vec<ReceiveArg> = cells.iter().map(|cell| ReceiveArg::Store(cell.place.clone())).collect();
+        let args: Vec<ReceiveArg> = cells
+            .iter()
+            .map(|cell| ReceiveArg::Store(cell.place.clone()))
+            .collect();
         let skip = || Action::skip("", span);
         let Some(channel) = self.context.channel(container) else {
             return (skip(), skip());
@@ -517,9 +619,9 @@ impl Body<'_, '_> {
         };
         receive.checks = channel.checks.clone();
         receive.checks.extend(checks.clone());
-        let send = self
-            .context
-            .send_action(channel, values, false, checks, format!("{name}!"), span);
+        let send =
+            self.context
+                .send_action(channel, values, false, checks, format!("{name}!"), span);
         (receive, send)
     }
 
@@ -570,15 +672,22 @@ impl Body<'_, '_> {
         Place::scalar(info.leaf(0), ty)
     }
 
-    fn select(&mut self, variable: &Path, from: &Syntax, to: &Syntax, literal: bool, labels: &[Name], span: Span) {
+    fn select(
+        &mut self,
+        variable: &Path,
+        from: &Syntax,
+        to: &Syntax,
+        literal: bool,
+        labels: &[Name],
+        span: Span,
+    ) {
         if !self.counter(variable) {
             return;
         }
-        if literal
-            && let (ExprKind::Number(low), ExprKind::Number(high)) = (&from.kind, &to.kind)
-        {
+        if literal && let (ExprKind::Number(low), ExprKind::Number(high)) = (&from.kind, &to.kind) {
             if low > high {
-                self.context.error(span, "the first bound is above the second");
+                self.context
+                    .error(span, "the first bound is above the second");
                 return;
             }
             if i64::from(*high) - i64::from(*low) <= i64::from(LITERAL_SELECT_LIMIT) {
@@ -619,7 +728,13 @@ impl Body<'_, '_> {
         self.close(span, false)
     }
 
-    fn select_by_options(&mut self, variable: &Path, values: std::ops::RangeInclusive<i32>, labels: &[Name], span: Span) {
+    fn select_by_options(
+        &mut self,
+        variable: &Path,
+        values: std::ops::RangeInclusive<i32>,
+        labels: &[Name],
+        span: Span,
+    ) {
         let mut options = Vec::new();
         for value in values {
             self.flow.open_sequence();

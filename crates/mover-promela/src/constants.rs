@@ -48,16 +48,24 @@ pub fn evaluate(expression: &Expr, state: &InitialState<'_>) -> Option<u64> {
     match expression {
         Expr::Const { value, .. } => Some(*value),
         Expr::Read(place) => read(place, state),
-        Expr::Unary(operator, operand) => Some(operator.apply(evaluate(operand, state)?, operand.width())),
+        Expr::Unary(operator, operand) => {
+            Some(operator.apply(evaluate(operand, state)?, operand.width()))
+        }
         Expr::Binary(operator, left, right) => {
             let (a, b) = (evaluate(left, state)?, evaluate(right, state)?);
             Some(operator.apply(a, b, left.width()))
         }
         Expr::If(condition, then, otherwise) => {
-            let branch = if evaluate(condition, state)? != 0 { then } else { otherwise };
+            let branch = if evaluate(condition, state)? != 0 {
+                then
+            } else {
+                otherwise
+            };
             evaluate(branch, state)
         }
-        Expr::Resize { arg, width, signed } => Some(resize(evaluate(arg, state)?, arg.width(), *width, *signed)),
+        Expr::Resize { arg, width, signed } => {
+            Some(resize(evaluate(arg, state)?, arg.width(), *width, *signed))
+        }
         Expr::ThreadId => state.thread.map(u64::from),
         _ => None,
     }

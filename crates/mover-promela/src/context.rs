@@ -108,7 +108,9 @@ impl Context<'_> {
     }
 
     pub fn mtype(&self, name: &str) -> Option<&MtypeConstant> {
-        self.mtypes.get(name).filter(|constant| constant.unit <= self.unit)
+        self.mtypes
+            .get(name)
+            .filter(|constant| constant.unit <= self.unit)
     }
 
     pub fn report_unknown(&mut self, name: &Name) {
@@ -120,8 +122,12 @@ impl Context<'_> {
             self.report(diagnostic);
             return;
         }
-        let mut diagnostic = Diagnostic::error(format!("there is no variable `{text}`")).at(name.span, "");
-        let locals = self.process.into_iter().flat_map(|process| self.processes[process].scopes.names());
+        let mut diagnostic =
+            Diagnostic::error(format!("there is no variable `{text}`")).at(name.span, "");
+        let locals = self
+            .process
+            .into_iter()
+            .flat_map(|process| self.processes[process].scopes.names());
         let globals = self.global_names.keys().map(|name| &**name);
         let constants = self.mtypes.keys().map(|name| &**name);
         if let Some(near) = nearest(text, locals.chain(globals).chain(constants)) {

@@ -18,17 +18,19 @@ use mover_ir::source::Span;
 
 use crate::actions::Action;
 use crate::ast::{
-    ChannelInitial, Declaration, Expr as Syntax, ExprKind, Initial, MtypeDeclaration, Name, TypeName, Typedef,
-    VariableDeclaration, Visibility,
+    ChannelInitial, Declaration, Expr as Syntax, ExprKind, Initial, MtypeDeclaration, Name,
+    TypeName, Typedef, VariableDeclaration, Visibility,
 };
 use crate::constants::{InitialState, evaluate, fold};
 use crate::context::{CELL_LIMIT, Context, Global, MtypeConstant};
+use crate::paths::Found;
 use crate::scopes::VariableInfo;
 use crate::substitute::is_expressible;
 use crate::types::{
-    ChannelShape, FieldInitial, LEAF_LIMIT, Leaf, STRUCT_DEPTH_LIMIT, Shape, StructField, StructType, Type,
+    ChannelShape, FieldInitial, LEAF_LIMIT, Leaf, STRUCT_DEPTH_LIMIT, Shape, StructField,
+    StructType, Type,
 };
-use crate::values::{Found, Value};
+use crate::values::Value;
 
 /// SPIN's own limit.
 const MTYPE_LIMIT: usize = 255;
@@ -67,7 +69,9 @@ impl Context<'_> {
                 continue;
             }
             let value = (before + count - position) as i32;
-            self.symbols[set.index()].names.push((i64::from(value), name.text.to_string()));
+            self.symbols[set.index()]
+                .names
+                .push((i64::from(value), name.text.to_string()));
             let constant = MtypeConstant {
                 value,
                 set,
@@ -100,7 +104,10 @@ impl Context<'_> {
                 if fields.iter().any(|field| field.name == variable.name.text) {
                     self.error(
                         variable.name.span,
-                        format!("`{}` has two fields `{}`", typedef.name.text, variable.name.text),
+                        format!(
+                            "`{}` has two fields `{}`",
+                            typedef.name.text, variable.name.text
+                        ),
                     );
                 }
                 let initial = self.field_initial(variable, shape);
@@ -119,7 +126,10 @@ impl Context<'_> {
         });
         let kind = Type::Struct(index);
         if self.types.depth(kind) > STRUCT_DEPTH_LIMIT || self.types.leaf_count(kind) > LEAF_LIMIT {
-            self.error(typedef.name.span, format!("the type `{}` is too large", typedef.name.text));
+            self.error(
+                typedef.name.span,
+                format!("the type `{}` is too large", typedef.name.text),
+            );
             self.types.structs[index].fields.clear();
         }
         self.type_names.insert(typedef.name.text.clone(), index);
@@ -128,27 +138,42 @@ impl Context<'_> {
     fn field_initial(&mut self, variable: &VariableDeclaration, shape: Shape) -> FieldInitial {
         match &variable.initial {
             Initial::None => FieldInitial::Value(0),
-            Initial::Channel(channel) if shape.kind == Type::Channel => match self.channel_shape(channel) {
-                Some(channel) => FieldInitial::Channel(channel),
-                None => FieldInitial::Value(0),
-            },
+            Initial::Channel(channel) if shape.kind == Type::Channel => {
+                match self.channel_shape(channel) {
+                    Some(channel) => FieldInitial::Channel(channel),
+                    None => FieldInitial::Value(0),
+                }
+            }
             Initial::Channel(channel) => {
-                self.error(channel.span, "only a `chan` can be initialised with a channel");
+                self.error(
+                    channel.span,
+                    "only a `chan` can be initialised with a channel",
+                );
                 FieldInitial::Value(0)
             }
             Initial::Value(syntax) => FieldInitial::Value(self.constant(syntax).unwrap_or(0)),
             Initial::List(values) => {
                 if shape.length.is_none() {
-                    self.error(variable.name.span, format!("`{}` is not an array", variable.name.text));
+                    self.error(
+                        variable.name.span,
+                        format!("`{}` is not an array", variable.name.text),
+                    );
                 }
-                FieldInitial::Values(values.iter().map(|value| self.constant(value).unwrap_or(0)).collect())
+                FieldInitial::Values(
+                    values
+                        .iter()
+                        .map(|value| self.constant(value).unwrap_or(0))
+                        .collect(),
+                )
             }
         }
     }
 
     /// A constant expression; reports one that is not.
     pub fn constant(&mut self, syntax: &Syntax) -> Option<i32> {
-        let value = fold(syntax, &|name| self.mtype(name).map(|constant| constant.value));
+        let value = fold(syntax, &|name| {
+            self.mtype(name).map(|constant| constant.value)
+        });
         if value.is_none() && !matches!(syntax.kind, ExprKind::Invalid) {
             self.error(syntax.span, "this must be a constant");
         }
@@ -163,13 +188,24 @@ impl Context<'_> {
             && let Some(info) = self.find(&element.name.text)
             && let Some(value) = info.constant
         {
-            self.warning(syntax.span, format!("`{}` stands for its initial value {value} here", element.name.text));
+            self.warning(
+                syntax.span,
+                format!(
+                    "`{}` stands for its initial value {value} here",
+                    element.name.text
+                ),
+            );
             return Some(value);
         }
         self.constant(syntax)
     }
 
-    fn type_of(&mut self, type_name: &TypeName, width: Option<(i32, Span)>, span: Span) -> Option<Type> {
+    fn type_of(
+        &mut self,
+        type_name: &TypeName,
+        width: Option<(i32, Span)>,
+        span: Span,
+    ) -> Option<Type> {
         if let Some((_, width_span)) = width
             && *type_name != TypeName::Unsigned
         {
@@ -183,32 +219,47 @@ impl Context<'_> {
             TypeName::Int => Type::Scalar(Ty::INT),
             TypeName::Chan => Type::Channel,
             TypeName::Mtype(set) => {
-                let known = self.mtype_sets.contains_key(&set.as_ref().map(|name| name.text.clone()));
+                let known = self
+                    .mtype_sets
+                    .contains_key(&set.as_ref().map(|name| name.text.clone()));
                 if let Some(name) = set
                     && !known
                 {
-                    self.error(name.span, format!("there is no mtype set `{}` before this", name.text));
+                    self.error(
+                        name.span,
+                        format!("there is no mtype set `{}` before this", name.text),
+                    );
                 }
                 Type::Mtype(self.mtype_set(set.as_ref()))
             }
             TypeName::Struct(name) => match self.type_names.get(&name.text) {
                 Some(&index) => Type::Struct(index),
                 None => {
-                    self.error(name.span, format!("the type `{}` contains itself", name.text));
+                    self.error(
+                        name.span,
+                        format!("the type `{}` contains itself", name.text),
+                    );
                     return None;
                 }
             },
             TypeName::Unsigned => match width {
                 Some((bits @ 1..=31, _)) => Type::Scalar(Ty::unsigned(bits as u8)),
                 _ => {
-                    self.error(span, "an `unsigned` needs a number of bits from 1 to 31: `unsigned x : 5`");
+                    self.error(
+                        span,
+                        "an `unsigned` needs a number of bits from 1 to 31: `unsigned x : 5`",
+                    );
                     return None;
                 }
             },
         })
     }
 
-    fn shape(&mut self, declaration: &Declaration, variable: &VariableDeclaration) -> Option<Shape> {
+    fn shape(
+        &mut self,
+        declaration: &Declaration,
+        variable: &VariableDeclaration,
+    ) -> Option<Shape> {
         let kind = self.type_of(&declaration.type_name, variable.width, variable.name.span)?;
         let length = match &variable.length {
             None => None,
@@ -270,7 +321,12 @@ impl Context<'_> {
     }
 
     /// Declares the variables of a declaration within a process.
-    pub fn declare_locals(&mut self, declaration: &Declaration, moment: Moment, reserved: &mut impl Iterator<Item = u32>) {
+    pub fn declare_locals(
+        &mut self,
+        declaration: &Declaration,
+        moment: Moment,
+        reserved: &mut impl Iterator<Item = u32>,
+    ) {
         let mut declared = Vec::new();
         for variable in &declaration.variables {
             let slot = if moment == Moment::Creation && self.is_computed(variable) {
@@ -310,7 +366,10 @@ impl Context<'_> {
             return None;
         }
         if matches!(&*name.text, "_pid" | "_nr_pr" | "_last" | "_priority" | "_") {
-            self.error(name.span, format!("`{}` is a name of SPIN's own", name.text));
+            self.error(
+                name.span,
+                format!("`{}` is a name of SPIN's own", name.text),
+            );
             return None;
         }
         let mut info = VariableInfo {
@@ -343,15 +402,22 @@ impl Context<'_> {
         if moment == Moment::Step
             && let Initial::Channel(channel) = &variable.initial
         {
-            let diagnostic = Diagnostic::error("a channel cannot be created in the middle of a body")
-                .at(channel.span, "")
-                .help(format!("declare `{}` at the start of the proctype", name.text));
+            let diagnostic =
+                Diagnostic::error("a channel cannot be created in the middle of a body")
+                    .at(channel.span, "")
+                    .help(format!(
+                        "declare `{}` at the start of the proctype",
+                        name.text
+                    ));
             self.report(diagnostic);
         }
         if moment == Moment::Step
             && let Initial::List(_) = variable.initial
         {
-            self.error(name.span, "a list of initial values is possible only at the start of a body");
+            self.error(
+                name.span,
+                "a list of initial values is possible only at the start of a body",
+            );
         }
         for leaf in &leaves {
             let init = self.leaf_init(&mut info, variable, leaf, initial);
@@ -384,7 +450,10 @@ impl Context<'_> {
     }
 
     fn has_room(&mut self, leaves: &[Leaf], global: bool, span: Span) -> bool {
-        let cells: u64 = leaves.iter().map(|leaf| leaf.cells).fold(0, u64::saturating_add);
+        let cells: u64 = leaves
+            .iter()
+            .map(|leaf| leaf.cells)
+            .fold(0, u64::saturating_add);
         let used = match self.process {
             Some(process) if !global => &mut self.processes[process].cells,
             _ => &mut self.global_cells,
@@ -392,7 +461,10 @@ impl Context<'_> {
         *used = used.saturating_add(cells);
         let fits = *used <= CELL_LIMIT;
         if !fits {
-            self.error(span, format!("the variables have more than {CELL_LIMIT} cells together"));
+            self.error(
+                span,
+                format!("the variables have more than {CELL_LIMIT} cells together"),
+            );
         }
         fits
     }
@@ -407,7 +479,10 @@ impl Context<'_> {
         let in_structure = !leaf.suffix.is_empty();
         if in_structure {
             if !matches!(initial, Initial::None) {
-                self.error(variable.name.span, "a structure cannot have an initial value");
+                self.error(
+                    variable.name.span,
+                    "a structure cannot have an initial value",
+                );
                 return Init::All(0);
             }
             return match leaf.initial.clone() {
@@ -419,7 +494,13 @@ impl Context<'_> {
                 }
                 FieldInitial::Channel(shape) => {
                     let name = format!("{}{}", variable.name.text, leaf.suffix);
-                    Init::Channels(self.create_channels(&name, &shape, leaf.cells, leaf.is_array, info.is_global))
+                    Init::Channels(self.create_channels(
+                        &name,
+                        &shape,
+                        leaf.cells,
+                        leaf.is_array,
+                        info.is_global,
+                    ))
                 }
             };
         }
@@ -427,27 +508,44 @@ impl Context<'_> {
             Initial::None => Init::All(0),
             Initial::Channel(channel) => {
                 if !leaf.is_channel {
-                    self.error(channel.span, "only a `chan` can be initialised with a channel");
+                    self.error(
+                        channel.span,
+                        "only a `chan` can be initialised with a channel",
+                    );
                     return Init::All(0);
                 }
                 let Some(shape) = self.channel_shape(channel) else {
                     return Init::All(0);
                 };
-                let channels =
-                    self.create_channels(&variable.name.text, &shape, leaf.cells, leaf.is_array, info.is_global);
+                let channels = self.create_channels(
+                    &variable.name.text,
+                    &shape,
+                    leaf.cells,
+                    leaf.is_array,
+                    info.is_global,
+                );
                 info.channel = Some(Rc::new(shape));
                 info.fixed_channels = Some(Rc::from(channels.as_slice()));
                 Init::Channels(channels)
             }
             Initial::List(values) => {
                 if info.shape.length.is_none() {
-                    self.error(variable.name.span, format!("`{}` is not an array", variable.name.text));
+                    self.error(
+                        variable.name.span,
+                        format!("`{}` is not an array", variable.name.text),
+                    );
                     return Init::All(0);
                 }
                 if values.len() > leaf.cells as usize {
-                    self.error(values[leaf.cells as usize].span, "more initial values than elements");
+                    self.error(
+                        values[leaf.cells as usize].span,
+                        "more initial values than elements",
+                    );
                 }
-                let values: Vec<i32> = values.iter().map(|value| self.constant(value).unwrap_or(0)).collect();
+                let values: Vec<i32> = values
+                    .iter()
+                    .map(|value| self.constant(value).unwrap_or(0))
+                    .collect();
                 Init::Cells(repeat_last(&values, leaf.cells as usize, leaf.ty))
             }
             Initial::Value(syntax) => {
@@ -502,7 +600,11 @@ impl Context<'_> {
         let mut created = Vec::new();
         for cell in 0..count {
             let channel = ChannelDecl {
-                name: if is_array { format!("{name}[{cell}]") } else { name.to_string() },
+                name: if is_array {
+                    format!("{name}[{cell}]")
+                } else {
+                    name.to_string()
+                },
                 capacity: shape.capacity,
                 fields: shape
                     .fields
@@ -519,7 +621,10 @@ impl Context<'_> {
                 _ => &mut self.channels,
             };
             if channels.len() >= CHANNEL_LIMIT {
-                self.error(shape.span, format!("there are more than {CHANNEL_LIMIT} channels"));
+                self.error(
+                    shape.span,
+                    format!("there are more than {CHANNEL_LIMIT} channels"),
+                );
                 return vec![ChannelRef::Global(0); count as usize];
             }
             let number = channels.len() as u32;
@@ -547,10 +652,15 @@ impl Context<'_> {
             locals,
             thread: None,
         };
-        let sound = checks.iter().all(|check| evaluate(&check.holds, &state) == Some(1));
+        let sound = checks
+            .iter()
+            .all(|check| evaluate(&check.holds, &state) == Some(1));
         let known = evaluate(&expr, &state).filter(|_| sound);
         if known.is_none() {
-            self.error(syntax.span, "this initial value is not known at the start of the model");
+            self.error(
+                syntax.span,
+                "this initial value is not known at the start of the model",
+            );
         }
         known
     }
@@ -599,16 +709,19 @@ impl Context<'_> {
                 "this initial value is not supported; assign it in a statement",
             );
         }
-        self.processes[process].computed.push((VariableId(slot), expr));
+        self.processes[process]
+            .computed
+            .push((VariableId(slot), expr));
     }
 
     /// Whether a declaration at the start of a body needs to know the state at
     /// the creation of its process. Anything but a plain constant counts.
     pub fn is_computed(&self, variable: &VariableDeclaration) -> bool {
         match &variable.initial {
-            Initial::Value(syntax) => {
-                fold(syntax, &|name| self.mtype(name).map(|constant| constant.value)).is_none()
-            }
+            Initial::Value(syntax) => fold(syntax, &|name| {
+                self.mtype(name).map(|constant| constant.value)
+            })
+            .is_none(),
             _ => false,
         }
     }
@@ -634,7 +747,11 @@ impl Context<'_> {
             match leaves.as_slice() {
                 [leaf] if leaf.suffix.is_empty() => {
                     let place = Place::element(info.leaf(0), Expr::int(0), leaf.ty);
-                    let cell = if info.shape.length.is_some() { "[0]" } else { "" };
+                    let cell = if info.shape.length.is_some() {
+                        "[0]"
+                    } else {
+                        ""
+                    };
                     let text = format!("{}{cell} = {shown}", name.text);
                     steps.push(self.store(place, Vec::new(), value, text, name.span));
                 }

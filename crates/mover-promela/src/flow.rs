@@ -77,7 +77,11 @@ pub enum BlockKind {
 #[derive(Clone, Debug)]
 pub enum Target {
     /// A label and the scopes the goto stands in.
-    Label { name: Rc<str>, scopes: Vec<u32>, span: Span },
+    Label {
+        name: Rc<str>,
+        scopes: Vec<u32>,
+        span: Span,
+    },
     /// The n-th loop.
     Loop(usize),
     /// Resolved.
@@ -156,7 +160,9 @@ impl Misplaced {
 }
 
 pub fn is_special(label: &str) -> bool {
-    ["end", "accept", "progress"].iter().any(|prefix| label.starts_with(prefix))
+    ["end", "accept", "progress"]
+        .iter()
+        .any(|prefix| label.starts_with(prefix))
 }
 
 impl Flow {
@@ -223,8 +229,17 @@ impl Flow {
         self.sequences[sequence].last = Some(element);
     }
 
-    pub fn add_label(&mut self, name: Rc<str>, scopes: Vec<u32>, element: ElementId, span: Span) -> Result<(), Misplaced> {
-        let repeated = self.labels.iter().any(|label| label.name == name && label.scopes == scopes);
+    pub fn add_label(
+        &mut self,
+        name: Rc<str>,
+        scopes: Vec<u32>,
+        element: ElementId,
+        span: Span,
+    ) -> Result<(), Misplaced> {
+        let repeated = self
+            .labels
+            .iter()
+            .any(|label| label.name == name && label.scopes == scopes);
         self.elements[element].labels.push(name.clone());
         self.labels.push(Label {
             name: name.clone(),
@@ -232,7 +247,10 @@ impl Flow {
             element,
         });
         if repeated {
-            return Err(Misplaced::new(span, format!("the label `{name}` stands twice in this scope")));
+            return Err(Misplaced::new(
+                span,
+                format!("the label `{name}` stands twice in this scope"),
+            ));
         }
         Ok(())
     }
@@ -250,11 +268,21 @@ impl Flow {
     pub fn place(&mut self, element: ElementId) {
         let is_goto = matches!(self.elements[element].kind, ElementKind::Goto(_));
         let sequence = self.current();
-        if is_goto && self.elements[element].labels.iter().any(|label| is_special(label)) {
+        if is_goto
+            && self.elements[element]
+                .labels
+                .iter()
+                .any(|label| is_special(label))
+        {
             let span = self.elements[element].span;
             let skip = self.new_element(ElementKind::Action(Action::skip("skip", span)), span);
             // Only the label that was read last moves.
-            if let Some(label) = self.labels.iter_mut().rev().find(|label| label.element == element) {
+            if let Some(label) = self
+                .labels
+                .iter_mut()
+                .rev()
+                .find(|label| label.element == element)
+            {
                 label.element = skip;
                 let name = label.name.clone();
                 self.elements[element].labels.retain(|other| *other != name);
@@ -338,9 +366,15 @@ impl Flow {
             let first = flow.sequences[option].first;
             first.is_some_and(|first| matches!(flow.elements[first].kind, ElementKind::Else))
         };
-        let elses = options.iter().filter(|&&option| is_else(self, option)).count();
+        let elses = options
+            .iter()
+            .filter(|&&option| is_else(self, option))
+            .count();
         if elses > 1 {
-            return Err(Misplaced::new(span, "there is more than one `else` among the options"));
+            return Err(Misplaced::new(
+                span,
+                "there is more than one `else` among the options",
+            ));
         }
         options.sort_by_key(|&option| is_else(self, option));
         let join = self.new_element(ElementKind::Join, span);
@@ -429,7 +463,9 @@ impl Flow {
             return;
         };
         match self.elements[last].kind {
-            ElementKind::Block(BlockKind::Plain | BlockKind::Atomic, inner) => self.make_atomic(inner, dstep),
+            ElementKind::Block(BlockKind::Plain | BlockKind::Atomic, inner) => {
+                self.make_atomic(inner, dstep)
+            }
             ElementKind::Unless(normal, _) => self.make_atomic(normal, dstep),
             _ => {
                 let status = &mut self.elements[last].status;
@@ -521,7 +557,11 @@ impl Flow {
 
     /// A label in the goto's own scope, else in one around it, else anywhere.
     fn resolve(&self, name: &str, scopes: &[u32], span: Span) -> Result<ElementId, Misplaced> {
-        let candidates: Vec<&Label> = self.labels.iter().filter(|label| &*label.name == name).collect();
+        let candidates: Vec<&Label> = self
+            .labels
+            .iter()
+            .filter(|label| &*label.name == name)
+            .collect();
         if let Some(label) = candidates.iter().find(|label| label.scopes == scopes) {
             return Ok(label.element);
         }
@@ -535,7 +575,10 @@ impl Flow {
             ([], []) => Err(Misplaced::new(span, format!("there is no label `{name}`"))),
             _ => Err(Misplaced::new(
                 span,
-                format!("it is not clear which of {} labels `{name}` is meant; give them different names", candidates.len()),
+                format!(
+                    "it is not clear which of {} labels `{name}` is meant; give them different names",
+                    candidates.len()
+                ),
             )),
         }
     }

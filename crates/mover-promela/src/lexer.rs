@@ -21,7 +21,11 @@ const EMBEDDED_C: [&str; 3] = ["c_code", "c_decl", "c_expr"];
 /// After this many bad characters the rest of the file is not worth a word.
 const BAD_CHARACTER_LIMIT: usize = 5;
 
-pub fn tokenize(text: &str, origin: &mut Origin<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
+pub fn tokenize(
+    text: &str,
+    origin: &mut Origin<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
         position: 0,
@@ -107,7 +111,11 @@ impl<'a> Lexer<'a, '_> {
             }
             None => {
                 self.position = start + 2;
-                self.error("unterminated comment", "the comment that starts here never ends", start);
+                self.error(
+                    "unterminated comment",
+                    "the comment that starts here never ends",
+                    start,
+                );
                 self.position = self.text.len();
             }
         }
@@ -159,7 +167,11 @@ impl<'a> Lexer<'a, '_> {
             self.position += 1;
             self.push(TokenKind::Character(i32::from(value)), start);
         } else {
-            self.error("a character constant holds one ASCII character between two `'`", "", start);
+            self.error(
+                "a character constant holds one ASCII character between two `'`",
+                "",
+                start,
+            );
         }
     }
 
@@ -178,8 +190,10 @@ impl<'a> Lexer<'a, '_> {
         if i64::from(kept) != value {
             let span = self.origin.span(start, self.position);
             self.diagnostics.push(
-                Diagnostic::warning(format!("the number {value} does not fit in 32 bits and is read as {kept}"))
-                    .at(span, ""),
+                Diagnostic::warning(format!(
+                    "the number {value} does not fit in 32 bits and is read as {kept}"
+                ))
+                .at(span, ""),
             );
         }
         self.push(TokenKind::Number(kept), start);
@@ -252,14 +266,21 @@ impl<'a> Lexer<'a, '_> {
         self.advance_character();
         self.bad_characters += 1;
         if self.bad_characters == BAD_CHARACTER_LIMIT {
-            self.error("this does not look like Promela: too many characters that have no meaning in it", "", start);
+            self.error(
+                "this does not look like Promela: too many characters that have no meaning in it",
+                "",
+                start,
+            );
             self.bad_characters += 1;
         } else {
             let character = &self.text[start..self.position];
             let message = if character == "#" {
                 "a preprocessor directive where none is read".to_string()
             } else {
-                format!("the character `{}` has no meaning in Promela", character.escape_debug())
+                format!(
+                    "the character `{}` has no meaning in Promela",
+                    character.escape_debug()
+                )
             };
             self.error(&message, "", start);
         }

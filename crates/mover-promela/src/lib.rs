@@ -29,7 +29,9 @@ mod lexer;
 mod model;
 mod origin;
 mod parser;
+mod paths;
 mod preprocess;
+mod remote;
 mod scopes;
 mod states;
 mod substitute;
@@ -111,15 +113,17 @@ impl Reading {
     fn read_file(&mut self, path: &Path) -> Option<FileId> {
         let name = path.to_string_lossy().into_owned();
         if path.is_dir() {
-            self.diagnostics
-                .push(Diagnostic::error(format!("`{name}` is a directory, not a Promela model")));
+            self.diagnostics.push(Diagnostic::error(format!(
+                "`{name}` is a directory, not a Promela model"
+            )));
             return None;
         }
         match std::fs::read(path) {
             Ok(bytes) => self.add(&name, &bytes),
             Err(error) => {
-                self.diagnostics
-                    .push(Diagnostic::error(format!("`{name}` cannot be read: {error}")));
+                self.diagnostics.push(Diagnostic::error(format!(
+                    "`{name}` cannot be read: {error}"
+                )));
                 None
             }
         }
@@ -157,7 +161,12 @@ impl Reading {
         self.parse_tokens(tokens, file)
     }
 
-    fn parse_file(mut self, path: &Path, file: FileId, options: &Options) -> Result<Frontend, Failure> {
+    fn parse_file(
+        mut self,
+        path: &Path,
+        file: FileId,
+        options: &Options,
+    ) -> Result<Frontend, Failure> {
         if !preprocess::is_needed(&self.sources.file(file).text, options) {
             return self.parse_verbatim(file);
         }
@@ -171,12 +180,17 @@ impl Reading {
                 return Err(self.fail());
             }
         };
-        let mut origin = Origin::preprocessed(&self.sources, &preprocessed.text, &preprocessed.lines);
+        let mut origin =
+            Origin::preprocessed(&self.sources, &preprocessed.text, &preprocessed.lines);
         let tokens = lexer::tokenize(&preprocessed.text, &mut origin, &mut self.diagnostics);
         self.parse_tokens(tokens, file)
     }
 
-    fn parse_tokens(mut self, tokens: Vec<token::Token>, file: FileId) -> Result<Frontend, Failure> {
+    fn parse_tokens(
+        mut self,
+        tokens: Vec<token::Token>,
+        file: FileId,
+    ) -> Result<Frontend, Failure> {
         let model = parser::parse(tokens, &mut self.diagnostics);
         // Names in a text that was not understood would only make noise.
         if self.diagnostics.iter().any(Diagnostic::is_error) {

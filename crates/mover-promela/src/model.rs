@@ -11,11 +11,16 @@ use std::rc::Rc;
 
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
-use mover_ir::program::{Init, Instance, Location, LocationId, Program, Template, TemplateId, Variable};
+use mover_ir::program::{
+    Init, Instance, Location, LocationId, Program, Template, TemplateId, Variable,
+};
 use mover_ir::source::{SourceMap, Span};
 use mover_ir::validate::validate;
 
-use crate::ast::{ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Proctype, Sequence, StatementKind, Unit};
+use crate::ast::{
+    ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Proctype, Sequence,
+    StatementKind, Unit,
+};
 use crate::automaton::{self, Automaton};
 use crate::body;
 use crate::constants::{InitialState, evaluate};
@@ -28,13 +33,20 @@ use crate::survey::survey;
 use crate::types::Types;
 
 /// Lowers a model; `None` if there are errors among the diagnostics.
-pub fn lower(model: &Model, name: String, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
+pub fn lower(
+    model: &Model,
+    name: String,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Program> {
     let facts = survey(model);
     let mut lowering = Lowering {
         context: Context {
             sources,
             diagnostics,
-            types: Types { structs: Vec::new() },
+            types: Types {
+                structs: Vec::new(),
+            },
             type_names: HashMap::new(),
             symbols: Vec::new(),
             mtype_sets: HashMap::new(),
@@ -89,12 +101,21 @@ impl Lowering<'_> {
     fn proctype(&mut self, proctype: &Proctype) {
         let name = &proctype.name;
         self.context.check_free(name);
-        let process = self.process(name.text.clone(), name.span, &proctype.parameters, &proctype.body);
-        self.context.process_names.insert(name.text.clone(), process);
+        let process = self.process(
+            name.text.clone(),
+            name.span,
+            &proctype.parameters,
+            &proctype.body,
+        );
+        self.context
+            .process_names
+            .insert(name.text.clone(), process);
         let priority = self.priority(proctype.priority);
         if proctype.deterministic {
-            self.caveats
-                .push(format!("that `{}` is deterministic (D_proctype) is not checked", name.text));
+            self.caveats.push(format!(
+                "that `{}` is deterministic (D_proctype) is not checked",
+                name.text
+            ));
         }
         let count = match &proctype.active {
             None => 0,
@@ -123,10 +144,13 @@ impl Lowering<'_> {
             return 1;
         };
         self.context.uses_priorities = true;
-        u8::try_from(number).ok().filter(|&number| number > 0).unwrap_or_else(|| {
-            self.context.error(span, "a priority is between 1 and 255");
-            1
-        })
+        u8::try_from(number)
+            .ok()
+            .filter(|&number| number > 0)
+            .unwrap_or_else(|| {
+                self.context.error(span, "a priority is between 1 and 255");
+                1
+            })
     }
 
     fn start(&mut self, process: usize, count: i32, priority: u8, span: Span) {
@@ -135,7 +159,10 @@ impl Lowering<'_> {
         if wanted > room {
             self.context.error(
                 span,
-                format!("at most {PROCESS_LIMIT} processes can be alive at a time; these make {}", self.starts.len() + wanted),
+                format!(
+                    "at most {PROCESS_LIMIT} processes can be alive at a time; these make {}",
+                    self.starts.len() + wanted
+                ),
             );
         }
         self.starts
@@ -144,7 +171,13 @@ impl Lowering<'_> {
 
     /// The head of a process: its parameters and what is declared at the start
     /// of its body.
-    fn process(&mut self, name: Rc<str>, span: Span, parameters: &[Declaration], sequence: &Sequence) -> usize {
+    fn process(
+        &mut self,
+        name: Rc<str>,
+        span: Span,
+        parameters: &[Declaration],
+        sequence: &Sequence,
+    ) -> usize {
         let context = &mut self.context;
         let number = context.processes.len();
         context.processes.push(Process {
@@ -164,22 +197,33 @@ impl Lowering<'_> {
         for declaration in parameters {
             context.declare_locals(declaration, Moment::Parameter, &mut std::iter::empty());
         }
-        if let Some(array) = context.processes[number].locals.iter().find(|local| local.len > 1)
+        if let Some(array) = context.processes[number]
+            .locals
+            .iter()
+            .find(|local| local.len > 1)
             && let Some(span) = array.span
         {
-            context.error(span, "a parameter cannot be an array, nor a structure with one");
+            context.error(
+                span,
+                "a parameter cannot be an array, nor a structure with one",
+            );
         }
         let first = context.processes[number].locals.len() as u32;
         context.processes[number].parameters = first as usize;
-        let leading: Vec<&Declaration> = sequence.statements[..body::leading_declarations(sequence)]
+        let leading: Vec<&Declaration> = sequence.statements
+            [..body::leading_declarations(sequence)]
             .iter()
             .filter_map(|statement| match &statement.kind {
                 StatementKind::Declaration(declaration) => Some(declaration),
                 _ => None,
             })
             .collect();
-        let variables = leading.iter().flat_map(|declaration| &declaration.variables);
-        let computed = variables.filter(|variable| context.is_computed(variable)).count() as u32;
+        let variables = leading
+            .iter()
+            .flat_map(|declaration| &declaration.variables);
+        let computed = variables
+            .filter(|variable| context.is_computed(variable))
+            .count() as u32;
         for _ in 0..computed {
             context.processes[number].locals.push(placeholder());
         }
@@ -216,7 +260,10 @@ impl Lowering<'_> {
             let value = context.value(syntax);
             if let Some(check) = value.checks.first() {
                 let span = check.span;
-                context.error(span, "a `provided` clause that can fail at run time is not supported");
+                context.error(
+                    span,
+                    "a `provided` clause that can fail at run time is not supported",
+                );
             }
             value.into_truth()
         });
@@ -276,8 +323,11 @@ impl Lowering<'_> {
                 _ => continue,
             };
             let line = self.context.sources.locate(span).line;
-            let name = name.as_ref().map_or(String::new(), |name| format!(" `{}`", name.text));
-            self.caveats.push(format!("the {what}{name} in line {line} is not checked"));
+            let name = name
+                .as_ref()
+                .map_or(String::new(), |name| format!(" `{}`", name.text));
+            self.caveats
+                .push(format!("the {what}{name} in line {line} is not checked"));
         }
     }
 
@@ -304,14 +354,20 @@ impl Lowering<'_> {
             );
         }
         if self.context.uses_priorities {
-            let mut channels = self
-                .context
-                .channels
-                .iter()
-                .chain(self.context.processes.iter().flat_map(|process| &process.channels));
-            if let Some(span) = channels.find(|channel| channel.capacity == 0).and_then(|channel| channel.span) {
+            let mut channels = self.context.channels.iter().chain(
                 self.context
-                    .error(span, "priorities cannot be combined with a channel without buffer");
+                    .processes
+                    .iter()
+                    .flat_map(|process| &process.channels),
+            );
+            if let Some(span) = channels
+                .find(|channel| channel.capacity == 0)
+                .and_then(|channel| channel.span)
+            {
+                self.context.error(
+                    span,
+                    "priorities cannot be combined with a channel without buffer",
+                );
             }
         }
         if self.context.diagnostics.iter().any(Diagnostic::is_error) {
@@ -342,9 +398,9 @@ impl Lowering<'_> {
         match validate(&program) {
             Ok(()) => Some(program),
             Err(reason) => {
-                context
-                    .diagnostics
-                    .push(Diagnostic::error(format!("this model is beyond what mover can represent: {reason}")));
+                context.diagnostics.push(Diagnostic::error(format!(
+                    "this model is beyond what mover can represent: {reason}"
+                )));
                 None
             }
         }
@@ -373,8 +429,10 @@ impl Lowering<'_> {
             args.push(Expr::constant(value.unwrap_or(0) as i64, width));
         }
         if let Some(span) = unknown {
-            self.context
-                .error(span, "the initial value of this variable is not supported in an active proctype");
+            self.context.error(
+                span,
+                "the initial value of this variable is not supported in an active proctype",
+            );
         }
         Instance {
             template: TemplateId(process as u32),

@@ -182,8 +182,16 @@ mod tests {
         let file = sources.add("a", "#define M x\n  /* y */ y = M; xx\n");
         let text = "\n   y = x; xx\n";
         let lines = [
-            LineOrigin { start: 0, file, line: 1 },
-            LineOrigin { start: 1, file, line: 2 },
+            LineOrigin {
+                start: 0,
+                file,
+                line: 1,
+            },
+            LineOrigin {
+                start: 1,
+                file,
+                line: 2,
+            },
         ];
         let mut origin = Origin::preprocessed(&sources, text, &lines);
         let mut place = |token: &str| {
@@ -202,6 +210,9 @@ mod tests {
         let text = "a \"/*\" /* x\ny */ b // c\nd";
         let masked = mask_comments(text);
         assert_eq!(masked.len(), text.len());
-        assert_eq!(String::from_utf8(masked).unwrap(), "a \"/*\"     \n     b     \nd");
+        assert_eq!(
+            String::from_utf8(masked).unwrap(),
+            "a \"/*\"     \n     b     \nd"
+        );
     }
 }

@@ -49,9 +49,7 @@ const DIAGNOSTIC_LIMIT: usize = 20;
 
 /// Whether a preprocessor would change anything in the text.
 pub fn is_needed(text: &str, options: &Options) -> bool {
-    let has_directive = text
-        .lines()
-        .any(|line| line.trim_start().starts_with('#'));
+    let has_directive = text.lines().any(|line| line.trim_start().starts_with('#'));
     // Names that GNU C predefines: `linux` is 1 to SPIN.
     let has_predefined_name = text
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
@@ -102,10 +100,19 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
             seconds = TIME_LIMIT.as_secs(),
         ))
         .arg("cpp")
-        .args(["-std=gnu99", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret"])
+        .args([
+            "-std=gnu99",
+            "-fdiagnostics-color=never",
+            "-fno-diagnostics-show-caret",
+        ])
         .args(options.defines.iter().map(|define| format!("-D{define}")))
         .args(options.undefines.iter().map(|name| format!("-U{name}")))
-        .args(options.includes.iter().flat_map(|directory| [Path::new("-I"), directory]))
+        .args(
+            options
+                .includes
+                .iter()
+                .flat_map(|directory| [Path::new("-I"), directory]),
+        )
         .arg(if path.to_string_lossy().starts_with('-') {
             Path::new(".").join(path)
         } else {
@@ -118,7 +125,9 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            return fail(Diagnostic::error(format!("the C preprocessor could not be started: {error}")));
+            return fail(Diagnostic::error(format!(
+                "the C preprocessor could not be started: {error}"
+            )));
         }
     };
     let deadline = Instant::now() + TIME_LIMIT;
@@ -146,7 +155,9 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
     let status = match child.wait() {
         Ok(status) => status,
         Err(error) => {
-            return fail(Diagnostic::error(format!("the C preprocessor could not be waited for: {error}")));
+            return fail(Diagnostic::error(format!(
+                "the C preprocessor could not be waited for: {error}"
+            )));
         }
     };
     if status.code() == Some(127) {
@@ -232,7 +243,14 @@ fn file_of(name: &str, sources: &mut SourceMap) -> Option<FileId> {
     Some(sources.find(name).unwrap_or_else(|| {
         let bytes = std::fs::read(name).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        sources.add(name, if text.len() > SOURCE_LIMIT_BYTES { String::new() } else { text })
+        sources.add(
+            name,
+            if text.len() > SOURCE_LIMIT_BYTES {
+                String::new()
+            } else {
+                text
+            },
+        )
     }))
 }
 
@@ -249,7 +267,8 @@ fn read_messages(messages: &str, sources: &mut SourceMap) -> Vec<Diagnostic> {
             Diagnostic::warning(format!("the C preprocessor says: {message}"))
         };
         let mut parts = place.split(':');
-        if let (Some(name), Some(number)) = (parts.next(), parts.next().and_then(|n| n.parse().ok()))
+        if let (Some(name), Some(number)) =
+            (parts.next(), parts.next().and_then(|n| n.parse().ok()))
             && let Some(file) = file_of(name, sources)
         {
             let range = sources.file(file).line_range(number);
@@ -263,7 +282,11 @@ fn read_messages(messages: &str, sources: &mut SourceMap) -> Vec<Diagnostic> {
 }
 
 fn split_message(line: &str) -> Option<(&str, bool, &str)> {
-    for (word, is_error) in [(": fatal error: ", true), (": error: ", true), (": warning: ", false)] {
+    for (word, is_error) in [
+        (": fatal error: ", true),
+        (": error: ", true),
+        (": warning: ", false),
+    ] {
         if let Some((place, message)) = line.split_once(word) {
             return Some((place, is_error, message));
         }
@@ -298,7 +321,11 @@ mod tests {
         let preprocessed = trace_lines(output, &mut sources);
         let line_of = |token: &str| {
             let at = preprocessed.text.find(token).unwrap();
-            let found = preprocessed.lines.iter().rev().find(|line| line.start <= at);
+            let found = preprocessed
+                .lines
+                .iter()
+                .rev()
+                .find(|line| line.start <= at);
             found.map(|line| (line.file, line.line))
         };
         assert_eq!(line_of("b"), Some((main, 3)));
@@ -314,6 +341,9 @@ mod tests {
             &mut sources,
         );
         assert_eq!(diagnostics.len(), 1);
-        assert_eq!(diagnostics[0].label.as_ref().map(|(span, _)| *span), Some(Span::new(file, 0, 3)));
+        assert_eq!(
+            diagnostics[0].label.as_ref().map(|(span, _)| *span),
+            Some(Span::new(file, 0, 3))
+        );
     }
 }

@@ -85,7 +85,10 @@ impl Scopes {
     }
 
     pub fn find(&self, name: &str) -> Option<&VariableInfo> {
-        self.open.iter().rev().find_map(|scope| scope.names.get(name))
+        self.open
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.get(name))
     }
 
     pub fn declare(&mut self, info: VariableInfo) {
@@ -95,7 +98,9 @@ impl Scopes {
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.open.iter().flat_map(|scope| scope.names.keys().map(|name| &**name))
+        self.open
+            .iter()
+            .flat_map(|scope| scope.names.keys().map(|name| &**name))
     }
 }
 
@@ -103,7 +108,9 @@ impl Scopes {
 pub fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let limit = if wanted.len() < 4 { 1 } else { 2 };
     candidates
-        .filter(|candidate| candidate.len().abs_diff(wanted.len()) <= limit && candidate.len() <= 64)
+        .filter(|candidate| {
+            candidate.len().abs_diff(wanted.len()) <= limit && candidate.len() <= 64
+        })
         .map(|candidate| (distance(wanted, candidate), candidate))
         .filter(|(distance, _)| *distance > 0 && *distance <= limit)
         .min()
@@ -134,7 +141,10 @@ mod tests {
     fn the_nearest_name_is_a_typing_error_away() {
         let names = ["turn", "flag", "ncrit"];
         assert_eq!(nearest("trun", names.into_iter()), Some("turn".to_string()));
-        assert_eq!(nearest("ncit", names.into_iter()), Some("ncrit".to_string()));
+        assert_eq!(
+            nearest("ncit", names.into_iter()),
+            Some("ncrit".to_string())
+        );
         assert_eq!(nearest("x", names.into_iter()), None);
         assert_eq!(nearest("flag", names.into_iter()), None);
     }

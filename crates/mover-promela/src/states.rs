@@ -51,7 +51,8 @@ pub fn analyse(flow: &mut Flow) -> Result<States<'_>, Vec<Misplaced>> {
             .elements
             .iter()
             .map(|element| {
-                matches!(element.kind, ElementKind::End) || element.labels.iter().any(|label| label.starts_with("end"))
+                matches!(element.kind, ElementKind::End)
+                    || element.labels.iter().any(|label| label.starts_with("end"))
             })
             .collect(),
         flow,
@@ -80,7 +81,11 @@ fn patch_sequence(flow: &mut Flow, sequence: SequenceId) {
     while let Some(element) = here {
         let inner: Vec<SequenceId> = match &flow.elements[element].kind {
             ElementKind::Goto(Target::Element(target)) => {
-                let Status { atomic, last_atomic, .. } = flow.elements[*target].status;
+                let Status {
+                    atomic,
+                    last_atomic,
+                    ..
+                } = flow.elements[*target].status;
                 let enters_atomic = atomic || last_atomic;
                 let status = &mut flow.elements[element].status;
                 if (status.atomic || status.last_atomic) && !enters_atomic {
@@ -179,7 +184,11 @@ impl States<'_> {
 
     /// The first elements of a choice or block, inner ones melted in. `None`
     /// for an element that is a step itself.
-    fn openings(&self, element: ElementId, melted: &mut impl FnMut(ElementId, ElementId)) -> Option<Vec<ElementId>> {
+    fn openings(
+        &self,
+        element: ElementId,
+        melted: &mut impl FnMut(ElementId, ElementId),
+    ) -> Option<Vec<ElementId>> {
         let sequences: Vec<SequenceId> = match &self.flow.elements[element].kind {
             ElementKind::Choice(options) => options.clone(),
             ElementKind::Block(BlockKind::Plain | BlockKind::Atomic, sequence) => vec![*sequence],
@@ -214,14 +223,16 @@ impl States<'_> {
 
     /// The ordinary steps at an element, in SPIN's order.
     pub fn steps(&self, element: ElementId) -> Vec<ElementId> {
-        self.openings(element, &mut |_, _| {}).unwrap_or_else(|| vec![element])
+        self.openings(element, &mut |_, _| {})
+            .unwrap_or_else(|| vec![element])
     }
 
     /// All steps at an element: escapes first.
     pub fn transitions(&self, element: ElementId) -> Result<Vec<Transition>, Misplaced> {
         let steps = self.steps(element);
         // (step, the escape it belongs to)
-        let mut listed: Vec<(ElementId, Option<ElementId>)> = steps.iter().map(|&step| (step, None)).collect();
+        let mut listed: Vec<(ElementId, Option<ElementId>)> =
+            steps.iter().map(|&step| (step, None)).collect();
         for &step in &steps {
             let at = &self.flow.elements[step];
             if matches!(at.kind, ElementKind::Join) {
@@ -257,7 +268,9 @@ impl States<'_> {
     fn spread_ends(&mut self) -> Result<(), Vec<Misplaced>> {
         for element in 0..self.flow.elements.len() {
             let mut melted = Vec::new();
-            let Some(openings) = self.openings(element, &mut |outer, inner| melted.push((outer, inner))) else {
+            let Some(openings) =
+                self.openings(element, &mut |outer, inner| melted.push((outer, inner)))
+            else {
                 continue;
             };
             for (outer, inner) in melted {
@@ -276,7 +289,8 @@ impl States<'_> {
 
     fn find_dsteps(&mut self) -> Vec<Misplaced> {
         for element in 0..self.flow.elements.len() {
-            if let ElementKind::Block(BlockKind::DStep, sequence) = self.flow.elements[element].kind {
+            if let ElementKind::Block(BlockKind::DStep, sequence) = self.flow.elements[element].kind
+            {
                 self.claim(sequence, element);
             }
         }
@@ -335,7 +349,11 @@ impl States<'_> {
     }
 
     /// The first element of an option within a d_step.
-    pub fn dstep_option(&self, dstep: ElementId, option: SequenceId) -> Result<Interior, Misplaced> {
+    pub fn dstep_option(
+        &self,
+        dstep: ElementId,
+        option: SequenceId,
+    ) -> Result<Interior, Misplaced> {
         self.interior(dstep, self.flow.sequences[option].first)
     }
 

@@ -29,7 +29,9 @@ pub fn at_creation(initial: &Expr, known: &[Expr], locals: &[Variable], number: 
         Expr::ThreadId => number.clone(),
         Expr::Unary(operator, operand) => Expr::Unary(*operator, boxed(operand)),
         Expr::Binary(operator, left, right) => Expr::Binary(*operator, boxed(left), boxed(right)),
-        Expr::If(condition, then, otherwise) => Expr::If(boxed(condition), boxed(then), boxed(otherwise)),
+        Expr::If(condition, then, otherwise) => {
+            Expr::If(boxed(condition), boxed(then), boxed(otherwise))
+        }
         Expr::Resize { arg, width, signed } => Expr::Resize {
             arg: boxed(arg),
             width: *width,
@@ -58,7 +60,8 @@ pub fn is_expressible(initial: &Expr, locals: &[Variable]) -> bool {
         Expr::Read(place) => {
             if let VariableRef::Local(id) = place.variable {
                 let variable = &locals[id.index()];
-                expressible &= place.index.as_const().is_some() && !matches!(variable.init, Init::Channels(_));
+                expressible &=
+                    place.index.as_const().is_some() && !matches!(variable.init, Init::Channels(_));
             }
         }
         Expr::Const { .. }

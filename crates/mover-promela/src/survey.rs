@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::ast::{
-    Declaration, Expr, ExprKind, Initial, Model, Path, ReceiveArgument, Sequence, Statement, StatementKind, Unit,
+    Declaration, Expr, ExprKind, Initial, Model, Path, ReceiveArgument, Sequence, Statement,
+    StatementKind, Unit,
 };
 
 #[derive(Default)]
@@ -52,7 +53,8 @@ impl Survey {
     }
 
     fn changed(&mut self, path: &Path) {
-        self.changed_names.insert(path.elements[0].name.text.clone());
+        self.changed_names
+            .insert(path.elements[0].name.text.clone());
         self.path(path);
     }
 
@@ -95,10 +97,14 @@ impl Survey {
                 self.path(channel);
                 self.receive_arguments(arguments);
             }
-            StatementKind::Expression(value) | StatementKind::Assert(value) | StatementKind::PrintMtype(value) => {
+            StatementKind::Expression(value)
+            | StatementKind::Assert(value)
+            | StatementKind::PrintMtype(value) => {
                 self.expr(value);
             }
-            StatementKind::Print { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument)),
+            StatementKind::Print { arguments, .. } => {
+                arguments.iter().for_each(|argument| self.expr(argument))
+            }
             StatementKind::SetPriority { process, priority } => {
                 self.expr(process);
                 self.expr(priority);
@@ -133,21 +139,29 @@ impl Survey {
                 self.expr(from);
                 self.expr(to);
             }
-            StatementKind::Atomic(sequence) | StatementKind::DStep(sequence) | StatementKind::Block(sequence) => {
+            StatementKind::Atomic(sequence)
+            | StatementKind::DStep(sequence)
+            | StatementKind::Block(sequence) => {
                 self.sequence(sequence);
             }
             StatementKind::Unless { normal, escape } => {
                 self.statement(normal);
                 self.statement(escape);
             }
-            StatementKind::Else | StatementKind::Break | StatementKind::Goto(_) | StatementKind::Invalid => {}
+            StatementKind::Else
+            | StatementKind::Break
+            | StatementKind::Goto(_)
+            | StatementKind::Invalid => {}
         }
     }
 
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Number(_) | ExprKind::Timeout | ExprKind::NonProgress | ExprKind::Invalid => {}
-            ExprKind::Variable(path) | ExprKind::Length(path) | ExprKind::Probe(_, path) => self.path(path),
+            ExprKind::Number(_) | ExprKind::Timeout | ExprKind::NonProgress | ExprKind::Invalid => {
+            }
+            ExprKind::Variable(path) | ExprKind::Length(path) | ExprKind::Probe(_, path) => {
+                self.path(path)
+            }
             ExprKind::Unary(_, operand)
             | ExprKind::Enabled(operand)
             | ExprKind::PcValue(operand)
@@ -175,7 +189,8 @@ impl Survey {
                 process,
                 label,
             } => {
-                self.remote_labels.insert((proctype.text.clone(), label.text.clone()));
+                self.remote_labels
+                    .insert((proctype.text.clone(), label.text.clone()));
                 if let Some(process) = process {
                     self.expr(process);
                 }
@@ -183,7 +198,11 @@ impl Survey {
             ExprKind::RemoteVariable {
                 process, variable, ..
             } => {
-                for expr in process.iter().map(|process| &**process).chain(&variable.index) {
+                for expr in process
+                    .iter()
+                    .map(|process| &**process)
+                    .chain(&variable.index)
+                {
                     self.expr(expr);
                 }
             }

@@ -96,7 +96,10 @@ impl Types {
         match kind {
             Type::Struct(index) => {
                 let fields = self.structs[index].fields.iter();
-                1 + fields.map(|field| self.depth(field.shape.kind)).max().unwrap_or(0)
+                1 + fields
+                    .map(|field| self.depth(field.shape.kind))
+                    .max()
+                    .unwrap_or(0)
             }
             _ => 0,
         }
@@ -174,7 +177,9 @@ impl Types {
                 ty: leaf.ty,
                 symbols: leaf.symbols,
             };
-            let cells = usize::try_from(leaf.cells).unwrap_or(usize::MAX).min(LEAF_LIMIT);
+            let cells = usize::try_from(leaf.cells)
+                .unwrap_or(usize::MAX)
+                .min(LEAF_LIMIT);
             fields.extend(std::iter::repeat_n(field, cells));
         }
         fields
@@ -189,11 +194,18 @@ impl Types {
     /// How many leaves stand before a field of a structure.
     pub fn leaves_before(&self, index: usize, field: usize) -> usize {
         let fields = &self.structs[index].fields[..field];
-        fields.iter().map(|field| self.leaf_count(field.shape.kind)).sum()
+        fields
+            .iter()
+            .map(|field| self.leaf_count(field.shape.kind))
+            .sum()
     }
 }
 
 /// SPIN keeps arrays of bits in bytes.
 fn stored_type(ty: Ty, in_array: bool) -> Ty {
-    if in_array && ty == Ty::BOOL { Ty::BYTE } else { ty }
+    if in_array && ty == Ty::BOOL {
+        Ty::BYTE
+    } else {
+        ty
+    }
 }

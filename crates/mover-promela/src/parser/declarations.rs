@@ -2,18 +2,21 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{
-    ActiveCount, ChannelInitial, Declaration, Init, Initial, MtypeDeclaration, Name, Proctype, TypeName, Typedef,
-    VariableDeclaration, Visibility,
+    ActiveCount, ChannelInitial, Declaration, Init, Initial, MtypeDeclaration, Name, Proctype,
+    TypeName, Typedef, VariableDeclaration, Visibility,
 };
 use crate::token::{Keyword, Punctuation, TokenKind};
 use mover_ir::source::Span;
 
 impl Parser<'_> {
     pub(super) fn at_declaration(&self) -> bool {
-        use Keyword::{Bit, Bool, Byte, Chan, Hidden, Int, Local, Mtype, Pid, Short, Show, Unsigned};
+        use Keyword::{
+            Bit, Bool, Byte, Chan, Hidden, Int, Local, Mtype, Pid, Short, Show, Unsigned,
+        };
         match &self.token().kind {
             TokenKind::Keyword(
-                Bit | Bool | Byte | Chan | Hidden | Int | Local | Mtype | Pid | Short | Show | Unsigned,
+                Bit | Bool | Byte | Chan | Hidden | Int | Local | Mtype | Pid | Short | Show
+                | Unsigned,
             ) => true,
             TokenKind::Word(word) => self.types.contains(word),
             _ => false,
@@ -143,11 +146,17 @@ impl Parser<'_> {
             return Ok(Initial::Value(self.expression()?));
         }
         let capacity = self.expression()?;
-        self.expect(Punctuation::CloseBracket, "after the capacity of the channel")?;
+        self.expect(
+            Punctuation::CloseBracket,
+            "after the capacity of the channel",
+        )?;
         if !self.eat_keyword(Keyword::Of) {
             return Err(self.expected("`of` and the types of the message fields"));
         }
-        self.expect(Punctuation::OpenBrace, "before the types of the message fields")?;
+        self.expect(
+            Punctuation::OpenBrace,
+            "before the types of the message fields",
+        )?;
         let mut fields = Vec::new();
         loop {
             let span = self.span();
@@ -159,7 +168,10 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(Punctuation::CloseBrace, "after the types of the message fields")?;
+        self.expect(
+            Punctuation::CloseBrace,
+            "after the types of the message fields",
+        )?;
         Ok(Initial::Channel(ChannelInitial {
             capacity,
             fields,

@@ -12,7 +12,8 @@ use mover_ir::source::Span;
 
 use super::{Parsed, Parser};
 use crate::ast::{
-    BinaryOperator, DEPTH_LIMIT, Expr, ExprKind, Path, PathElement, Probe, ReceiveArgument, UnaryOperator,
+    BinaryOperator, DEPTH_LIMIT, Expr, ExprKind, Path, PathElement, Probe, ReceiveArgument,
+    UnaryOperator,
 };
 use crate::token::{Keyword, Punctuation, TokenKind};
 
@@ -97,7 +98,9 @@ impl Parser<'_> {
             let span = left.span.to(right.span);
             let below = left.depth.max(right.depth);
             let kind = match operator {
-                Infix::Plain(operator) => ExprKind::Binary(operator, Box::new(left), Box::new(right)),
+                Infix::Plain(operator) => {
+                    ExprKind::Binary(operator, Box::new(left), Box::new(right))
+                }
                 Infix::Temporal(operator) => ExprKind::Temporal(operator, vec![left, right]),
             };
             left = self.make(kind, span, below)?;
@@ -202,8 +205,14 @@ impl Parser<'_> {
     fn formula_prefix(&self) -> Option<(&'static str, usize)> {
         let second = self.token_after(1);
         match &self.token().kind {
-            TokenKind::Punctuation(Punctuation::OpenBracket) if second.is(Punctuation::CloseBracket) => Some(("[]", 2)),
-            TokenKind::Punctuation(Punctuation::Less) if second.is(Punctuation::Greater) => Some(("<>", 2)),
+            TokenKind::Punctuation(Punctuation::OpenBracket)
+                if second.is(Punctuation::CloseBracket) =>
+            {
+                Some(("[]", 2))
+            }
+            TokenKind::Punctuation(Punctuation::Less) if second.is(Punctuation::Greater) => {
+                Some(("<>", 2))
+            }
             TokenKind::Word(word) => match &**word {
                 "always" => Some(("[]", 1)),
                 "eventually" => Some(("<>", 1)),
@@ -243,12 +252,22 @@ impl Parser<'_> {
                 let path = self.channel_in_parentheses()?;
                 (ExprKind::Length(path), 0)
             }
-            TokenKind::Keyword(Keyword::Full) => (ExprKind::Probe(Probe::Full, self.channel_in_parentheses()?), 0),
-            TokenKind::Keyword(Keyword::Nfull) => (ExprKind::Probe(Probe::NotFull, self.channel_in_parentheses()?), 0),
-            TokenKind::Keyword(Keyword::Empty) => (ExprKind::Probe(Probe::Empty, self.channel_in_parentheses()?), 0),
-            TokenKind::Keyword(Keyword::Nempty) => {
-                (ExprKind::Probe(Probe::NotEmpty, self.channel_in_parentheses()?), 0)
-            }
+            TokenKind::Keyword(Keyword::Full) => (
+                ExprKind::Probe(Probe::Full, self.channel_in_parentheses()?),
+                0,
+            ),
+            TokenKind::Keyword(Keyword::Nfull) => (
+                ExprKind::Probe(Probe::NotFull, self.channel_in_parentheses()?),
+                0,
+            ),
+            TokenKind::Keyword(Keyword::Empty) => (
+                ExprKind::Probe(Probe::Empty, self.channel_in_parentheses()?),
+                0,
+            ),
+            TokenKind::Keyword(Keyword::Nempty) => (
+                ExprKind::Probe(Probe::NotEmpty, self.channel_in_parentheses()?),
+                0,
+            ),
             TokenKind::Keyword(Keyword::Enabled) => {
                 let operand = self.operand_in_parentheses()?;
                 let below = operand.depth;
@@ -280,7 +299,10 @@ impl Parser<'_> {
         let inner = self.infix(0)?;
         if !self.in_formula && self.eat(Punctuation::Arrow) {
             let then = self.expression()?;
-            self.expect(Punctuation::Colon, "between the two cases of a conditional expression")?;
+            self.expect(
+                Punctuation::Colon,
+                "between the two cases of a conditional expression",
+            )?;
             let otherwise = self.expression()?;
             self.expect(Punctuation::CloseParen, "after the conditional expression")?;
             self.check_probes(&inner, false);
@@ -308,7 +330,11 @@ impl Parser<'_> {
         }
         self.expect(Punctuation::CloseParen, "after the arguments")?;
         let priority = self.priority()?;
-        let below = arguments.iter().map(|argument| argument.depth).max().unwrap_or(0);
+        let below = arguments
+            .iter()
+            .map(|argument| argument.depth)
+            .max()
+            .unwrap_or(0);
         let kind = ExprKind::Run {
             proctype,
             arguments,
@@ -363,7 +389,9 @@ impl Parser<'_> {
             return Ok((kind, below));
         }
         let random = self.at(Punctuation::RandomReceive);
-        if (random || self.at(Punctuation::Question)) && self.token_after(1).is(Punctuation::OpenBracket) {
+        if (random || self.at(Punctuation::Question))
+            && self.token_after(1).is(Punctuation::OpenBracket)
+        {
             self.advance();
             self.advance();
             let arguments = self.receive_arguments()?;
@@ -405,7 +433,9 @@ impl Parser<'_> {
 
     /// In a formula `[]` is an operator even right after a name.
     fn in_formula_before_always(&self) -> bool {
-        self.in_formula && self.at(Punctuation::OpenBracket) && self.token_after(1).is(Punctuation::CloseBracket)
+        self.in_formula
+            && self.at(Punctuation::OpenBracket)
+            && self.token_after(1).is(Punctuation::CloseBracket)
     }
 
     /// `a, b`, `a(b, c)` or `(a, b)`.
@@ -450,7 +480,10 @@ impl Parser<'_> {
             TokenKind::Punctuation(Punctuation::Minus) => {
                 self.advance();
                 let (number, end) = self.number("a number")?;
-                Ok(ReceiveArgument::Number(number.wrapping_neg(), start.to(end)))
+                Ok(ReceiveArgument::Number(
+                    number.wrapping_neg(),
+                    start.to(end),
+                ))
             }
             TokenKind::Word(_) => Ok(ReceiveArgument::Path(self.path()?)),
             _ => Err(self.expected("a variable, a constant or `eval(..)`")),
@@ -459,7 +492,10 @@ impl Parser<'_> {
 }
 
 fn depth_of(path: &Path) -> usize {
-    let indices = path.elements.iter().filter_map(|element| element.index.as_ref());
+    let indices = path
+        .elements
+        .iter()
+        .filter_map(|element| element.index.as_ref());
     indices.map(|index| index.depth).max().unwrap_or(0)
 }
 

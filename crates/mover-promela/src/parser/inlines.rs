@@ -59,8 +59,14 @@ impl Parser<'_> {
         self.expect(Punctuation::OpenBrace, "before the body of the inline")?;
         self.skip_braces();
         let body = self.tokens[start..self.position].to_vec();
-        if !body.last().is_some_and(|token| token.is(Punctuation::CloseBrace)) {
-            return Err(self.error(name.span, format!("the body of inline `{}` has no closing `}}`", name.text)));
+        if !body
+            .last()
+            .is_some_and(|token| token.is(Punctuation::CloseBrace))
+        {
+            return Err(self.error(
+                name.span,
+                format!("the body of inline `{}` has no closing `}}`", name.text),
+            ));
         }
         let inline = Rc::new(Inline {
             name: name.clone(),
@@ -101,14 +107,20 @@ impl Parser<'_> {
             return Err(self.error(call, format!("inline `{name}` calls itself")));
         }
         if self.expansions.len() >= NESTING_LIMIT {
-            return Err(self.error(call, format!("inlines are nested more than {NESTING_LIMIT} deep")));
+            return Err(self.error(
+                call,
+                format!("inlines are nested more than {NESTING_LIMIT} deep"),
+            ));
         }
         let tokens = self.substitute(&inline, &arguments, call)?;
-        self.parse_expansion(tokens, Expansion {
-            name: name.clone(),
-            call,
-            result,
-        })
+        self.parse_expansion(
+            tokens,
+            Expansion {
+                name: name.clone(),
+                call,
+                result,
+            },
+        )
     }
 
     /// The arguments as tokens, after the opening parenthesis.
@@ -119,7 +131,9 @@ impl Parser<'_> {
             let token = self.token().clone();
             match token.kind {
                 TokenKind::End => return Err(self.expected("`)` after the arguments")),
-                TokenKind::Punctuation(Punctuation::OpenParen | Punctuation::OpenBracket) => open += 1,
+                TokenKind::Punctuation(Punctuation::OpenParen | Punctuation::OpenBracket) => {
+                    open += 1
+                }
                 TokenKind::Punctuation(Punctuation::CloseParen) if open == 0 => {
                     self.advance();
                     break;
@@ -148,7 +162,12 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    fn substitute(&mut self, inline: &Inline, arguments: &[Vec<Token>], call: Span) -> Parsed<Vec<Token>> {
+    fn substitute(
+        &mut self,
+        inline: &Inline,
+        arguments: &[Vec<Token>],
+        call: Span,
+    ) -> Parsed<Vec<Token>> {
         let mut tokens = Vec::with_capacity(inline.body.len());
         for token in &inline.body {
             let argument = match &token.kind {

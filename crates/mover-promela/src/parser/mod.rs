@@ -167,10 +167,9 @@ impl Parser<'_> {
                 format!("in this call of the inline `{}`", expansion.name),
             );
         }
-        let repeated = self
-            .diagnostics
-            .last()
-            .is_some_and(|last| last.label == diagnostic.label && last.message == diagnostic.message);
+        let repeated = self.diagnostics.last().is_some_and(|last| {
+            last.label == diagnostic.label && last.message == diagnostic.message
+        });
         if self.errors < ERROR_LIMIT && !repeated {
             self.errors += 1;
             self.diagnostics.push(diagnostic);
@@ -218,10 +217,15 @@ impl Parser<'_> {
 
     fn at_formula_end(&mut self) -> bool {
         self.eat(Punctuation::Semicolon);
-        self.expect(Punctuation::CloseBrace, "at the end of the formula").is_ok()
+        self.expect(Punctuation::CloseBrace, "at the end of the formula")
+            .is_ok()
     }
 
-    fn unit(&mut self, model: &mut Model, formulas: &mut Vec<(usize, Span, Option<Name>)>) -> Parsed<()> {
+    fn unit(
+        &mut self,
+        model: &mut Model,
+        formulas: &mut Vec<(usize, Span, Option<Name>)>,
+    ) -> Parsed<()> {
         let span = self.span();
         match self.token().kind {
             TokenKind::Punctuation(Punctuation::Semicolon | Punctuation::Arrow) => self.advance(),
@@ -275,7 +279,9 @@ impl Parser<'_> {
             ))
             .at(token.span, "");
             if matches!(self.token_after(1).kind, TokenKind::Word(_)) {
-                diagnostic = diagnostic.help(format!("is `{word}` a type? its typedef must stand before its use"));
+                diagnostic = diagnostic.help(format!(
+                    "is `{word}` a type? its typedef must stand before its use"
+                ));
             }
             return self.report(diagnostic);
         }
@@ -287,7 +293,9 @@ impl Parser<'_> {
         let word = self.token().describe();
         let diagnostic = Diagnostic::error(format!("embedded C ({word}) is not supported"))
             .at(self.span(), "C code starts here")
-            .help("express the computation in Promela; mover has to know the meaning of every step");
+            .help(
+                "express the computation in Promela; mover has to know the meaning of every step",
+            );
         self.report(diagnostic);
         self.advance();
         while matches!(self.token().kind, TokenKind::Text(_)) {
@@ -348,14 +356,20 @@ impl Parser<'_> {
             self.advance();
         }
         while !self.at_end() {
-            use Keyword::{Active, DProctype, Init, Inline, Ltl, Never, Notrace, Proctype, Trace, Typedef};
+            use Keyword::{
+                Active, DProctype, Init, Inline, Ltl, Never, Notrace, Proctype, Trace, Typedef,
+            };
             match self.token().kind {
                 TokenKind::Keyword(
-                    Active | DProctype | Init | Inline | Ltl | Never | Notrace | Proctype | Trace | Typedef,
+                    Active | DProctype | Init | Inline | Ltl | Never | Notrace | Proctype | Trace
+                    | Typedef,
                 ) => return,
                 TokenKind::Punctuation(Punctuation::OpenBrace) => open += 1,
                 TokenKind::Punctuation(Punctuation::CloseBrace) => open = open.saturating_sub(1),
-                _ if open == 0 && self.token().opens_line && (self.at_declaration() || self.at_mtype_set()) => {
+                _ if open == 0
+                    && self.token().opens_line
+                    && (self.at_declaration() || self.at_mtype_set()) =>
+                {
                     return;
                 }
                 _ => {}

@@ -14,9 +14,10 @@ impl Parser<'_> {
         let statements = self.statements()?;
         if !self.at(Punctuation::CloseBrace) {
             let found = self.token().describe();
-            let diagnostic = Diagnostic::error(format!("expected `}}` after the statements, found {found}"))
-                .at(self.span(), "")
-                .related(start, "to match this `{`");
+            let diagnostic =
+                Diagnostic::error(format!("expected `}}` after the statements, found {found}"))
+                    .at(self.span(), "")
+                    .related(start, "to match this `{`");
             return Err(self.report(diagnostic));
         }
         self.advance();
@@ -80,7 +81,9 @@ impl Parser<'_> {
         use Keyword::{Active, DProctype, Init, Inline, Ltl, Never, Proctype, Typedef};
         matches!(
             self.token().kind,
-            TokenKind::Keyword(Active | DProctype | Init | Inline | Ltl | Never | Proctype | Typedef)
+            TokenKind::Keyword(
+                Active | DProctype | Init | Inline | Ltl | Never | Proctype | Typedef
+            )
         )
     }
 
@@ -89,11 +92,13 @@ impl Parser<'_> {
         let mut open = 0usize;
         while !self.at_end() && !self.at_unit_start() {
             match self.token().kind {
-                TokenKind::Punctuation(Punctuation::OpenBrace) | TokenKind::Keyword(Keyword::If | Keyword::Do) => {
+                TokenKind::Punctuation(Punctuation::OpenBrace)
+                | TokenKind::Keyword(Keyword::If | Keyword::Do) => {
                     open += 1;
                 }
                 _ if open == 0 && (self.at_separator() || self.at_sequence_end()) => return,
-                TokenKind::Punctuation(Punctuation::CloseBrace) | TokenKind::Keyword(Keyword::Fi | Keyword::Od) => {
+                TokenKind::Punctuation(Punctuation::CloseBrace)
+                | TokenKind::Keyword(Keyword::Fi | Keyword::Od) => {
                     open -= 1;
                 }
                 _ => {}
@@ -105,7 +110,10 @@ impl Parser<'_> {
     fn step(&mut self) -> Parsed<Statement> {
         let start = self.span();
         if self.at_mtype_set() {
-            return Err(self.error(start, "an mtype set must be declared outside of all proctypes"));
+            return Err(self.error(
+                start,
+                "an mtype set must be declared outside of all proctypes",
+            ));
         }
         if self.at_declaration() {
             let declaration = self.declaration()?;
@@ -143,7 +151,9 @@ impl Parser<'_> {
 
     fn at_label(&self) -> bool {
         match &self.token().kind {
-            TokenKind::Word(word) => self.token_after(1).is(Punctuation::Colon) && !self.proctypes.contains(word),
+            TokenKind::Word(word) => {
+                self.token_after(1).is(Punctuation::Colon) && !self.proctypes.contains(word)
+            }
             _ => false,
         }
     }
@@ -155,7 +165,10 @@ impl Parser<'_> {
             labels.push(self.expect_name("a label")?);
             self.advance();
         }
-        if !labels.is_empty() && (self.at_declaration() || self.at_keyword(Keyword::Xr) || self.at_keyword(Keyword::Xs))
+        if !labels.is_empty()
+            && (self.at_declaration()
+                || self.at_keyword(Keyword::Xr)
+                || self.at_keyword(Keyword::Xs))
         {
             return Err(self.error(start, "a label cannot stand before a declaration"));
         }
@@ -262,7 +275,8 @@ impl Parser<'_> {
             let message = format!("there is no inline `{word}`");
             let mut diagnostic = Diagnostic::error(message).at(self.span(), "");
             if self.proctypes.contains(word) {
-                diagnostic = diagnostic.help(format!("`{word}` is a proctype; start it with `run`"));
+                diagnostic =
+                    diagnostic.help(format!("`{word}` is a proctype; start it with `run`"));
             } else {
                 diagnostic = diagnostic.help("an inline must be defined before it is called");
             }
@@ -302,7 +316,11 @@ impl Parser<'_> {
                 self.advance();
                 StatementKind::Step {
                     target: path,
-                    by: if sign == Punctuation::Increment { 1 } else { -1 },
+                    by: if sign == Punctuation::Increment {
+                        1
+                    } else {
+                        -1
+                    },
                 }
             }
             Punctuation::Bang | Punctuation::SortedSend => {
@@ -431,7 +449,8 @@ impl Parser<'_> {
     /// for a name, but no underscore.
     fn at_literal_select(&self) -> bool {
         let is_number = |count| matches!(self.token_after(count).kind, TokenKind::Number(_));
-        let is_plain_name = matches!(&self.token().kind, TokenKind::Word(word) if !word.contains('_'));
+        let is_plain_name =
+            matches!(&self.token().kind, TokenKind::Word(word) if !word.contains('_'));
         self.expansions.is_empty()
             && is_plain_name
             && self.token_after(1).is(Punctuation::Colon)
@@ -464,7 +483,10 @@ impl Parser<'_> {
         match self.expansions.last() {
             Some(expansion) => match expansion.result.clone() {
                 Some(target) => Ok(StatementKind::Assign { target, value }),
-                None => Err(self.error(span, "this inline returns a value, but its call stores none")),
+                None => Err(self.error(
+                    span,
+                    "this inline returns a value, but its call stores none",
+                )),
             },
             None => Err(self.error(span, "`return` outside of an inline")),
         }
