@@ -34,6 +34,8 @@ pub struct Action {
     pub executable: Expr,
     /// The side of a rendezvous that it could be.
     pub rendezvous: Option<Side>,
+    /// A condition, a send or a receive.
+    pub is_guard: bool,
     /// `skip`, `true` or `1`, which SPIN drops in some places.
     pub is_skip: bool,
     pub is_print: bool,
@@ -50,6 +52,7 @@ impl Action {
             assertion: None,
             executable: Expr::TRUE,
             rendezvous: None,
+            is_guard: false,
             is_skip: false,
             is_print: false,
             text,
@@ -60,6 +63,7 @@ impl Action {
     /// A step without effect, as `skip` is.
     pub fn skip(text: impl Into<String>, span: Span) -> Action {
         Action {
+            is_guard: true,
             is_skip: true,
             ..Action::always(Vec::new(), Vec::new(), text.into(), span)
         }
@@ -70,6 +74,7 @@ impl Action {
         let guard = value.into_truth();
         Action {
             executable: guard.clone(),
+            is_guard: true,
             guard,
             ..Action::always(Vec::new(), checks, text, span)
         }
@@ -295,6 +300,7 @@ impl Context<'_> {
         Action {
             executable,
             rendezvous,
+            is_guard: true,
             ..Action::always(vec![effect], checks, text, span)
         }
     }
@@ -349,6 +355,7 @@ impl Context<'_> {
         Action {
             executable,
             rendezvous,
+            is_guard: true,
             ..Action::always(vec![effect], checks, text, span)
         }
     }

@@ -22,7 +22,9 @@ use mover_ir::program::{Edge, Effect, ErrorMark, Location, LocationId, Property}
 use mover_ir::source::Span;
 
 use crate::actions::{Action, Side};
-use crate::flow::{BlockKind, ElementId, ElementKind, Flow, LabelPlaces, Misplaced, Target};
+use crate::flow::{
+    BlockKind, ElementId, ElementKind, Flow, LabelPlaces, Misplaced, SequenceId, Target,
+};
 use crate::states::{Interior, States, Transition, analyse};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -98,6 +100,21 @@ struct Builder<'s, 'f> {
     errors: HashMap<(String, Span, Option<LocationId>), LocationId>,
     unfinished: Vec<Key>,
     problems: Vec<Misplaced>,
+}
+
+/// What decides whether a d_step can be entered.
+#[derive(Default)]
+struct Guards {
+    any: Option<Expr>,
+    rendezvous: Option<Side>,
+}
+
+impl Guards {
+    fn add(&mut self, executable: Expr, rendezvous: Option<Side>) {
+        let others = self.any.take().unwrap_or(Expr::FALSE);
+        self.any = Some(others.or(executable));
+        self.rendezvous = self.rendezvous.or(rendezvous);
+    }
 }
 
 /// The edges of one location, in the making.
@@ -317,9 +334,11 @@ impl Builder<'_, '_> {
             .map(|other| other.via)
             .collect();
         for &sibling in &siblings {
-            // An `else` before this one has taken all there was.
             if self.is_else(sibling)? {
-                return Ok(());
+                return Err(Misplaced {
+                    span: self.states.span(transition.via),
+                    message: "this `else` melts into a choice that has another `else`".to_string(),
+                });
             }
         }
         if behind.iter().all(|other| other.level != transition.level) {
@@ -347,35 +366,54 @@ impl Builder<'_, '_> {
         Ok(match &states.flow.elements[via].kind {
             ElementKind::Action(action) => (action.executable.clone(), action.rendezvous),
             ElementKind::Block(BlockKind::DStep, _) => match states.dstep_start(via)? {
-                Interior::Inside(first) => self.interior_executable(via, first)?,
+                Interior::Inside(first) => self.interior_executable(first),
                 Interior::Outside => (Expr::TRUE, None),
             },
             _ => (Expr::TRUE, None),
         })
     }
 
-    fn interior_executable(
-        &self,
-        dstep: ElementId,
-        first: ElementId,
-    ) -> Result<(Expr, Option<Side>), Misplaced> {
-        let states = self.states;
-        match &states.flow.elements[first].kind {
-            ElementKind::Action(action) => Ok((action.executable.clone(), action.rendezvous)),
+    fn interior_executable(&self, first: ElementId) -> (Expr, Option<Side>) {
+        match &self.states.flow.elements[first].kind {
+            ElementKind::Action(action) => (action.executable.clone(), action.rendezvous),
             ElementKind::Choice(options) => {
-                let mut any = Expr::FALSE;
-                let mut rendezvous = None;
-                for &option in options {
-                    let (executable, side) = match states.dstep_option(dstep, option)? {
-                        Interior::Inside(opening) => self.interior_executable(dstep, opening)?,
-                        Interior::Outside => (Expr::TRUE, None),
-                    };
-                    any = any.or(executable);
-                    rendezvous = rendezvous.or(side);
-                }
-                Ok((any, rendezvous))
+                let mut guards = Guards::default();
+                self.collect_guards(options, &mut guards);
+                let any = guards.any.unwrap_or(Expr::TRUE);
+                (any, guards.rendezvous)
             }
-            _ => Ok((Expr::TRUE, None)),
+            _ => (Expr::TRUE, None),
+        }
+    }
+
+    /// What SPIN asks before it enters a d_step that begins with a choice: if
+    /// one of those options is possible that begin with a condition, a channel
+    /// operation or another `if`. Options that begin with anything else are
+    /// asked only if there are no others.
+    fn collect_guards(&self, options: &[SequenceId], guards: &mut Guards) {
+        let flow = self.states.flow;
+        for &option in options {
+            let mut opening = flow.sequences[option].first;
+            if let Some(first) = opening
+                && let ElementKind::Block(_, inner) = &flow.elements[first].kind
+            {
+                opening = flow.sequences[*inner].first;
+                // Of a block only a choice at its start is looked at.
+                let is_choice =
+                    |first: ElementId| matches!(flow.elements[first].kind, ElementKind::Choice(_));
+                opening = opening.filter(|&first| is_choice(first));
+            }
+            let Some(first) = opening else {
+                continue;
+            };
+            match &flow.elements[first].kind {
+                ElementKind::Action(action) if action.is_guard => {
+                    guards.add(action.executable.clone(), action.rendezvous);
+                }
+                ElementKind::Else => guards.add(Expr::TRUE, None),
+                ElementKind::Choice(inner) => self.collect_guards(inner, guards),
+                _ => {}
+            }
         }
     }
 
@@ -414,7 +452,7 @@ impl Builder<'_, '_> {
                     return Ok(());
                 }
                 ElementKind::Choice(_) => {
-                    let (executable, rendezvous) = self.interior_executable(dstep, first)?;
+                    let (executable, rendezvous) = self.interior_executable(first);
                     if rendezvous.is_some() {
                         return Err(Misplaced {
                             span,

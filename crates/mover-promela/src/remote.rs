@@ -9,25 +9,26 @@ use crate::context::Context;
 use crate::values::{Value, widened};
 
 impl Context<'_> {
+    /// The number of the process that is meant: the one given, or that of the
+    /// only one there is.
     fn process_number(
         &mut self,
         process: usize,
         number: Option<&Syntax>,
         span: Span,
     ) -> Option<Value> {
-        match number {
-            Some(syntax) => Some(self.value(syntax)),
-            None => {
-                let name = self.processes[process].name.clone();
-                self.error(
-                    span,
-                    format!(
-                        "`{name}` without a process number is not supported; write `{name}[n]`"
-                    ),
-                );
-                None
-            }
+        if let Some(syntax) = number {
+            return Some(self.value(syntax));
         }
+        if let Some(&lone) = self.lone_processes.get(&process) {
+            return Some(Value::constant(lone as i32));
+        }
+        let name = self.processes[process].name.clone();
+        self.error(
+            span,
+            format!("it is not clear which `{name}` is meant; write `{name}[n]` with its number"),
+        );
+        None
     }
 
     fn remote_process(&mut self, name: &Name) -> Option<usize> {
