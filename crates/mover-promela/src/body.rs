@@ -341,7 +341,7 @@ impl Body<'_, '_> {
 
     /// A counter must be a plain variable.
     fn counter(&mut self, path: &Path) -> bool {
-        let single = path.elements.len() == 1;
+        let single = path.elements.len() == 1 && path.elements[0].index.is_none();
         match self.context.lookup(path) {
             Some(Found::Cell(cell)) if single && !cell.is_channel => true,
             Some(_) => {
@@ -469,7 +469,7 @@ impl Body<'_, '_> {
             let number = |value: u32| Syntax {
                 kind: ExprKind::Number(value as i32),
                 span: container.span,
-                depth: 1,
+                height: 1,
             };
             self.for_range(
                 variable,
@@ -741,7 +741,7 @@ impl Body<'_, '_> {
             let number = Syntax {
                 kind: ExprKind::Number(value),
                 span,
-                depth: 1,
+                height: 1,
             };
             let mut action = self.store_action(variable, &number);
             action.text = format!("{} = {value}", self.context.text(variable.span));
