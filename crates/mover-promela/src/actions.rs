@@ -3,8 +3,8 @@
 //! An [`Action`] says when a step can be taken and what it does. Two notions of
 //! "can be taken" meet here. The real one is the guard together with the
 //! channel operation among the effects. The other, `executable`, is what SPIN
-//! consults for `else` and for the first statement of a `d_step`: there a
-//! rendezvous never counts, since SPIN finds its partner only in a second stage.
+//! consults where it must know beforehand (the first choice of a `d_step`):
+//! there a rendezvous does not count, since its partner is found only later.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty};
 use mover_ir::program::{Effect, PrintArg, TemplateId};
@@ -12,8 +12,15 @@ use mover_ir::source::Span;
 
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, StatementKind};
 use crate::context::{Context, PROCESS_LIMIT};
+use crate::paths::{ChannelUse, Found};
 use crate::substitute::at_creation;
-use crate::values::{ChannelUse, Check, Found, Value, cell_value, fold_binary, has_room, stored};
+use crate::values::{Check, Value, cell_value, fold_binary, has_room, stored};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    Sender,
+    Receiver,
+}
 
 #[derive(Clone, Debug)]
 pub struct Action {
@@ -23,10 +30,12 @@ pub struct Action {
     pub checks: Vec<Check>,
     /// For an assertion: what to say if the guard does not hold.
     pub assertion: Option<String>,
-    /// Width 1: whether SPIN counts the step as possible, rendezvous apart.
+    /// Width 1: whether the step is possible, rendezvous apart.
     pub executable: Expr,
-    /// Whether it could also be one side of a rendezvous.
-    pub may_rendezvous: bool,
+    /// The side of a rendezvous that it could be.
+    pub rendezvous: Option<Side>,
+    /// A condition, a send or a receive.
+    pub is_guard: bool,
     /// `skip`, `true` or `1`, which SPIN drops in some places.
     pub is_skip: bool,
     pub is_print: bool,
@@ -42,7 +51,8 @@ impl Action {
             checks,
             assertion: None,
             executable: Expr::TRUE,
-            may_rendezvous: false,
+            rendezvous: None,
+            is_guard: false,
             is_skip: false,
             is_print: false,
             text,
@@ -53,6 +63,7 @@ impl Action {
     /// A step without effect, as `skip` is.
     pub fn skip(text: impl Into<String>, span: Span) -> Action {
         Action {
+            is_guard: true,
             is_skip: true,
             ..Action::always(Vec::new(), Vec::new(), text.into(), span)
         }
@@ -63,6 +74,7 @@ impl Action {
         let guard = value.into_truth();
         Action {
             executable: guard.clone(),
+            is_guard: true,
             guard,
             ..Action::always(Vec::new(), checks, text, span)
         }
@@ -276,11 +288,8 @@ impl Context<'_> {
         text: String,
         span: Span,
     ) -> Action {
-        let may_rendezvous = may_be_unbuffered(&channel);
-        let mut executable = has_room(&channel);
-        if may_rendezvous {
-            executable = executable.and(is_buffered(&channel));
-        }
+        let executable = has_room(&channel).and(is_buffered(&channel));
+        let rendezvous = may_be_unbuffered(&channel).then_some(Side::Sender);
         let mut checks = channel.checks;
         checks.extend(value_checks);
         let effect = Effect::Send {
@@ -290,7 +299,8 @@ impl Context<'_> {
         };
         Action {
             executable,
-            may_rendezvous,
+            rendezvous,
+            is_guard: true,
             ..Action::always(vec![effect], checks, text, span)
         }
     }
@@ -325,19 +335,16 @@ impl Context<'_> {
             return Action::skip(text, span);
         };
         self.check_arity(&channel, args.len(), span, false);
-        let may_rendezvous = may_be_unbuffered(&channel);
-        if peek
-            && let Some(shape) = &channel.shape
-            && shape.capacity == 0
-        {
-            self.error(span, "a channel without buffer holds no message to look at");
-        }
+        let rendezvous = may_be_unbuffered(&channel).then_some(Side::Receiver);
         let executable = Expr::CanReceive {
             channel: Box::new(channel.expr.clone()),
             args: args.clone(),
             random,
         };
-        let mut checks = channel.checks;
+        let mut checks = channel.checks.clone();
+        if peek {
+            checks.extend(poll_check(&channel, span));
+        }
         checks.extend(value_checks);
         let effect = Effect::Receive {
             channel: channel.expr,
@@ -347,7 +354,8 @@ impl Context<'_> {
         };
         Action {
             executable,
-            may_rendezvous,
+            rendezvous,
+            is_guard: true,
             ..Action::always(vec![effect], checks, text, span)
         }
     }
@@ -433,6 +441,16 @@ impl Context<'_> {
         };
         Action::always(vec![effect], checks, text, span)
     }
+}
+
+/// SPIN stops where a message is looked for in a channel that keeps none.
+pub fn poll_check(channel: &ChannelUse, span: Span) -> Option<Check> {
+    let holds = is_buffered(channel);
+    (holds != Expr::TRUE).then(|| Check {
+        holds,
+        message: "a channel without buffer holds no message to look at".to_string(),
+        span,
+    })
 }
 
 fn may_be_unbuffered(channel: &ChannelUse) -> bool {

@@ -1,15 +1,17 @@
 //! A model as it is written: names not yet looked up, inlines already
 //! expanded, every piece with its place in the user's text.
 //!
-//! Trees are bounded in depth by the parser ([`DEPTH_LIMIT`]), so walking
-//! them recursively is safe.
+//! Trees are bounded in depth by the parser ([`DEPTH_LIMIT`] and
+//! [`HEIGHT_LIMIT`]), so walking them recursively is safe.
 
 use std::rc::Rc;
 
 use mover_ir::source::Span;
 
-/// No expression and no nesting of statements is deeper than this.
+/// Statements and parentheses are nested no deeper than this.
 pub const DEPTH_LIMIT: usize = 200;
+/// No expression is higher than this. A long sum is a high tree, too.
+pub const HEIGHT_LIMIT: usize = 500;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Name {
@@ -259,8 +261,8 @@ pub enum ReceiveArgument {
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
-    /// Height of the tree, at most [`DEPTH_LIMIT`].
-    pub depth: usize,
+    /// Height of the tree, at most [`HEIGHT_LIMIT`].
+    pub height: usize,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -8,10 +8,11 @@
 //! order (descending priorities), and where nothing is possible the process
 //! runs into an error.
 //!
-//! `else` has a lower priority than its siblings. Two of SPIN's habits need
-//! more: a possible rendezvous does not prevent an `else`, and an `else` that
-//! melted into an outer choice looks only at the options before it. Then the
-//! guard of the `else` says explicitly what must not be possible.
+//! `else` has a lower priority than its siblings. SPIN's verifier and the IR
+//! agree on what counts as a possible sibling: of a rendezvous only the sending
+//! side. One habit of SPIN needs more: an `else` that melted into an outer
+//! choice looks only at the options before it. Then its guard says explicitly
+//! what must not be possible, which cannot be said of a rendezvous.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -20,8 +21,10 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{Edge, Effect, ErrorMark, Location, LocationId, Property};
 use mover_ir::source::Span;
 
-use crate::actions::Action;
-use crate::flow::{BlockKind, ElementId, ElementKind, Flow, LabelPlaces, Misplaced, Target};
+use crate::actions::{Action, Side};
+use crate::flow::{
+    BlockKind, ElementId, ElementKind, Flow, LabelPlaces, Misplaced, SequenceId, Target,
+};
 use crate::states::{Interior, States, Transition, analyse};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -97,6 +100,21 @@ struct Builder<'s, 'f> {
     errors: HashMap<(String, Span, Option<LocationId>), LocationId>,
     unfinished: Vec<Key>,
     problems: Vec<Misplaced>,
+}
+
+/// What decides whether a d_step can be entered.
+#[derive(Default)]
+struct Guards {
+    any: Option<Expr>,
+    rendezvous: Option<Side>,
+}
+
+impl Guards {
+    fn add(&mut self, executable: Expr, rendezvous: Option<Side>) {
+        let others = self.any.take().unwrap_or(Expr::FALSE);
+        self.any = Some(others.or(executable));
+        self.rendezvous = self.rendezvous.or(rendezvous);
+    }
 }
 
 /// The edges of one location, in the making.
@@ -315,60 +333,87 @@ impl Builder<'_, '_> {
             .filter(|other| other.level == transition.level)
             .map(|other| other.via)
             .collect();
-        let mut condition = Expr::TRUE;
-        let mut only_by_priority = behind.iter().all(|other| other.level != transition.level);
         for &sibling in &siblings {
-            // An `else` before this one has taken all there was.
             if self.is_else(sibling)? {
-                return Ok(());
+                return Err(Misplaced {
+                    span: self.states.span(transition.via),
+                    message: "this `else` melts into a choice that has another `else`".to_string(),
+                });
             }
-            let (executable, may_rendezvous) = self.executable(sibling)?;
-            condition = condition.and(executable.negate());
-            only_by_priority &= !may_rendezvous;
         }
-        if only_by_priority {
+        if behind.iter().all(|other| other.level != transition.level) {
             edges.priority -= 1;
-            condition = Expr::TRUE;
+            return self.add_step(&edges, transition.via, Expr::TRUE);
+        }
+        let mut condition = Expr::TRUE;
+        for sibling in siblings {
+            let (executable, rendezvous) = self.executable(sibling)?;
+            if rendezvous == Some(Side::Sender) {
+                return Err(Misplaced {
+                    span: self.states.span(transition.via),
+                    message: "this `else` stands before further options of an outer choice and behind a send that may be a rendezvous, which is not supported".to_string(),
+                });
+            }
+            condition = condition.and(executable.negate());
         }
         self.add_step(&edges, transition.via, condition)
     }
 
-    /// Whether SPIN counts a step as possible (rendezvous apart), and whether
-    /// it could be a rendezvous besides.
-    fn executable(&self, via: ElementId) -> Result<(Expr, bool), Misplaced> {
+    /// Whether a step is possible, rendezvous apart, and which side of a
+    /// rendezvous it could be besides.
+    fn executable(&self, via: ElementId) -> Result<(Expr, Option<Side>), Misplaced> {
         let states = self.states;
         Ok(match &states.flow.elements[via].kind {
-            ElementKind::Action(action) => (action.executable.clone(), action.may_rendezvous),
+            ElementKind::Action(action) => (action.executable.clone(), action.rendezvous),
             ElementKind::Block(BlockKind::DStep, _) => match states.dstep_start(via)? {
-                Interior::Inside(first) => self.interior_executable(via, first)?,
-                Interior::Outside => (Expr::TRUE, false),
+                Interior::Inside(first) => self.interior_executable(first),
+                Interior::Outside => (Expr::TRUE, None),
             },
-            _ => (Expr::TRUE, false),
+            _ => (Expr::TRUE, None),
         })
     }
 
-    fn interior_executable(
-        &self,
-        dstep: ElementId,
-        first: ElementId,
-    ) -> Result<(Expr, bool), Misplaced> {
-        let states = self.states;
-        match &states.flow.elements[first].kind {
-            ElementKind::Action(action) => Ok((action.executable.clone(), action.may_rendezvous)),
+    fn interior_executable(&self, first: ElementId) -> (Expr, Option<Side>) {
+        match &self.states.flow.elements[first].kind {
+            ElementKind::Action(action) => (action.executable.clone(), action.rendezvous),
             ElementKind::Choice(options) => {
-                let mut any = Expr::FALSE;
-                let mut rendezvous = false;
-                for &option in options {
-                    let (executable, may_rendezvous) = match states.dstep_option(dstep, option)? {
-                        Interior::Inside(opening) => self.interior_executable(dstep, opening)?,
-                        Interior::Outside => (Expr::TRUE, false),
-                    };
-                    any = any.or(executable);
-                    rendezvous |= may_rendezvous;
-                }
-                Ok((any, rendezvous))
+                let mut guards = Guards::default();
+                self.collect_guards(options, &mut guards);
+                let any = guards.any.unwrap_or(Expr::TRUE);
+                (any, guards.rendezvous)
             }
-            _ => Ok((Expr::TRUE, false)),
+            _ => (Expr::TRUE, None),
+        }
+    }
+
+    /// What SPIN asks before it enters a d_step that begins with a choice: if
+    /// one of those options is possible that begin with a condition, a channel
+    /// operation or another `if`. Options that begin with anything else are
+    /// asked only if there are no others.
+    fn collect_guards(&self, options: &[SequenceId], guards: &mut Guards) {
+        let flow = self.states.flow;
+        for &option in options {
+            let mut opening = flow.sequences[option].first;
+            if let Some(first) = opening
+                && let ElementKind::Block(_, inner) = &flow.elements[first].kind
+            {
+                opening = flow.sequences[*inner].first;
+                // Of a block only a choice at its start is looked at.
+                let is_choice =
+                    |first: ElementId| matches!(flow.elements[first].kind, ElementKind::Choice(_));
+                opening = opening.filter(|&first| is_choice(first));
+            }
+            let Some(first) = opening else {
+                continue;
+            };
+            match &flow.elements[first].kind {
+                ElementKind::Action(action) if action.is_guard => {
+                    guards.add(action.executable.clone(), action.rendezvous);
+                }
+                ElementKind::Else => guards.add(Expr::TRUE, None),
+                ElementKind::Choice(inner) => self.collect_guards(inner, guards),
+                _ => {}
+            }
         }
     }
 
@@ -407,8 +452,8 @@ impl Builder<'_, '_> {
                     return Ok(());
                 }
                 ElementKind::Choice(_) => {
-                    let (executable, may_rendezvous) = self.interior_executable(dstep, first)?;
-                    if may_rendezvous {
+                    let (executable, rendezvous) = self.interior_executable(first);
+                    if rendezvous.is_some() {
                         return Err(Misplaced {
                             span,
                             message: "a d_step that begins with a choice over channels which may have no buffer is not supported".to_string(),

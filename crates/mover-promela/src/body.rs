@@ -11,9 +11,10 @@ use crate::actions::Action;
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, Sequence, Statement, StatementKind};
 use crate::context::Context;
 use crate::flow::{BlockKind, ElementId, ElementKind, Flow, Misplaced, SequenceId, Target};
+use crate::paths::{Cell, Found};
 use crate::scopes::VariableInfo;
 use crate::types::{Shape, Type};
-use crate::values::{Cell, Found, Value, cell_value, fold_binary};
+use crate::values::{Value, cell_value, fold_binary};
 
 /// SPIN spells out selections up to this distance of the bounds.
 const LITERAL_SELECT_LIMIT: i32 = 32;
@@ -340,7 +341,7 @@ impl Body<'_, '_> {
 
     /// A counter must be a plain variable.
     fn counter(&mut self, path: &Path) -> bool {
-        let single = path.elements.len() == 1;
+        let single = path.elements.len() == 1 && path.elements[0].index.is_none();
         match self.context.lookup(path) {
             Some(Found::Cell(cell)) if single && !cell.is_channel => true,
             Some(_) => {
@@ -468,7 +469,7 @@ impl Body<'_, '_> {
             let number = |value: u32| Syntax {
                 kind: ExprKind::Number(value as i32),
                 span: container.span,
-                depth: 1,
+                height: 1,
             };
             self.for_range(
                 variable,
@@ -740,7 +741,7 @@ impl Body<'_, '_> {
             let number = Syntax {
                 kind: ExprKind::Number(value),
                 span,
-                depth: 1,
+                height: 1,
             };
             let mut action = self.store_action(variable, &number);
             action.text = format!("{} = {value}", self.context.text(variable.span));

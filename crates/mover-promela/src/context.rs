@@ -39,6 +39,9 @@ pub struct Context<'a> {
     pub process_names: HashMap<Rc<str>, usize>,
     /// Names of variables that some statement may change.
     pub changed_names: HashSet<Rc<str>>,
+    /// The number of each process of which there is one from the start and
+    /// never another.
+    pub lone_processes: HashMap<usize, u32>,
     /// The unit that is being read: what stands behind it is not yet known.
     pub unit: usize,
     /// The process that is being read.

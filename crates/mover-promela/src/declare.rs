@@ -23,13 +23,14 @@ use crate::ast::{
 };
 use crate::constants::{InitialState, evaluate, fold};
 use crate::context::{CELL_LIMIT, Context, Global, MtypeConstant};
+use crate::paths::Found;
 use crate::scopes::VariableInfo;
 use crate::substitute::is_expressible;
 use crate::types::{
     ChannelShape, FieldInitial, LEAF_LIMIT, Leaf, STRUCT_DEPTH_LIMIT, Shape, StructField,
     StructType, Type,
 };
-use crate::values::{Found, Value};
+use crate::values::Value;
 
 /// SPIN's own limit.
 const MTYPE_LIMIT: usize = 255;

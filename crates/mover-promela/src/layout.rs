@@ -51,6 +51,7 @@ impl Layout {
                 self.completed.push(Token {
                     kind: TokenKind::Punctuation(Punctuation::Semicolon),
                     span: token.span,
+                    place: token.place,
                     opens_line: false,
                 });
             }

@@ -63,6 +63,7 @@ impl<'a> Lexer<'a, '_> {
         self.tokens.push(Token {
             kind,
             span,
+            place: span,
             opens_line: self.opens_line,
         });
         self.opens_line = false;

@@ -58,17 +58,20 @@ pub fn lower(
             processes: Vec::new(),
             process_names: HashMap::new(),
             changed_names: facts.changed_names,
+            lone_processes: HashMap::new(),
             unit: 0,
             process: None,
             in_monitor: false,
             uses_priorities: false,
         },
         remote_labels: facts.remote_labels,
+        run_names: facts.run_names,
         starts: Vec::new(),
         templates: Vec::new(),
         caveats: Vec::new(),
     };
     lowering.declare(model);
+    lowering.find_lone_processes();
     lowering.bodies(model);
     lowering.monitors(model);
     lowering.finish(name)
@@ -77,6 +80,7 @@ pub fn lower(
 struct Lowering<'a> {
     context: Context<'a>,
     remote_labels: HashSet<(Rc<str>, Rc<str>)>,
+    run_names: HashSet<Rc<str>>,
     /// The processes that exist at the start, and their priorities.
     starts: Vec<(usize, u8)>,
     templates: Vec<Template>,
@@ -94,6 +98,17 @@ impl Lowering<'_> {
                 Unit::Proctype(proctype) => self.proctype(proctype),
                 Unit::Init(init) => self.init(init),
                 Unit::Ltl(_) | Unit::Monitor(_) => {}
+            }
+        }
+    }
+
+    fn find_lone_processes(&mut self) {
+        for (number, process) in self.context.processes.iter().enumerate() {
+            let mut places = (0..self.starts.len()).filter(|&place| self.starts[place].0 == number);
+            if let (Some(place), None) = (places.next(), places.next())
+                && !self.run_names.contains(&process.name)
+            {
+                self.context.lone_processes.insert(number, place as u32);
             }
         }
     }

@@ -3,8 +3,9 @@
 //! Without a preprocessor the answer is the token's own offset. With one, only
 //! lines can be traced back, by the line markers that `cpp` leaves. Within the
 //! line the token is looked for by its text, from left to right and with the
-//! comments masked; a token that is not there came out of a macro, and then
-//! the whole line is the best answer there is.
+//! comments masked. A token that is not there came out of a macro: then the
+//! word behind the last token that was found is most likely the macro's name,
+//! and if there is no word, the whole line is the best answer there is.
 
 use std::collections::HashMap;
 
@@ -101,18 +102,33 @@ impl<'a> Origin<'a> {
                         searched.2 = from + offset + token.len();
                         Span::new(origin.file, from + offset, from + offset + token.len())
                     }
-                    None => {
-                        let line = &file.text[range.clone()];
-                        let indent = line.len() - line.trim_start().len();
-                        let start = range.start + indent;
-                        Span::new(origin.file, start, start + line.trim().len())
-                    }
+                    None => match word_at(masked, from..range.end) {
+                        Some(word) => Span::new(origin.file, word.start, word.end),
+                        None => {
+                            let line = &file.text[range.clone()];
+                            let indent = line.len() - line.trim_start().len();
+                            let start = range.start + indent;
+                            Span::new(origin.file, start, start + line.trim().len())
+                        }
+                    },
                 };
                 *last = Some(((start, end), span));
                 span
             }
         }
     }
+}
+
+/// The word that a range begins with, blanks apart.
+fn word_at(text: &[u8], range: std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let within = text.get(range.clone())?;
+    let start = within.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    let length = within[start..]
+        .iter()
+        .take_while(|&&byte| is_word(byte))
+        .count();
+    (length > 0).then(|| range.start + start..range.start + start + length)
 }
 
 /// The first occurrence of a token that is not part of a longer word.
@@ -177,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_found_in_its_line_and_a_macro_is_the_whole_line() {
+    fn a_token_is_found_in_its_line_or_is_its_macro() {
         let mut sources = SourceMap::default();
         let file = sources.add("a", "#define M x\n  /* y */ y = M; xx\n");
         let text = "\n   y = x; xx\n";
@@ -201,7 +217,7 @@ mod tests {
         };
         assert_eq!(place("y"), (22, "y".to_string()));
         assert_eq!(place("="), (24, "=".to_string()));
-        assert_eq!(place("x"), (14, "/* y */ y = M; xx".to_string()));
+        assert_eq!(place("x"), (26, "M".to_string()));
         assert_eq!(place("xx"), (29, "xx".to_string()));
     }
 

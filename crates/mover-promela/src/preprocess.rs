@@ -42,7 +42,7 @@ pub struct Preprocessed {
 pub const SOURCE_LIMIT_BYTES: usize = 16 << 20;
 const OUTPUT_LIMIT_BYTES: usize = 64 << 20;
 const MEMORY_LIMIT_KILOBYTES: usize = 4 << 20;
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MESSAGE_LIMIT_BYTES: usize = 64 << 10;
 /// cpp may repeat one complaint for each use of a macro.
 const DIAGNOSTIC_LIMIT: usize = 20;

@@ -57,7 +57,8 @@ pub fn analyse(flow: &mut Flow) -> Result<States<'_>, Vec<Misplaced>> {
             .collect(),
         flow,
     };
-    let problems = states.find_dsteps();
+    let mut problems = states.find_dsteps();
+    problems.extend(states.find_escapes_in_options());
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -223,6 +224,10 @@ impl States<'_> {
 
     /// The ordinary steps at an element, in SPIN's order.
     pub fn steps(&self, element: ElementId) -> Vec<ElementId> {
+        if matches!(self.flow.elements[element].kind, ElementKind::Unless(..)) {
+            // A hunt from an atomic element can end here; SPIN knows no step then.
+            return Vec::new();
+        }
         self.openings(element, &mut |_, _| {})
             .unwrap_or_else(|| vec![element])
     }
@@ -285,6 +290,34 @@ impl States<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An escape from the first statement of an option would be one from the
+    /// whole choice. SPIN calls that an error, and so do we.
+    fn find_escapes_in_options(&self) -> Vec<Misplaced> {
+        let mut problems = Vec::new();
+        for element in &self.flow.elements {
+            let ElementKind::Choice(options) = &element.kind else {
+                continue;
+            };
+            if options.len() < 2 {
+                continue;
+            }
+            let firsts = options
+                .iter()
+                .filter_map(|&option| self.flow.sequences[option].first);
+            for first in firsts.map(|first| self.hunt_start(first)) {
+                let at = &self.flow.elements[first];
+                let differs = !at.escapes.is_empty() && at.escapes != element.escapes;
+                if differs && !matches!(at.kind, ElementKind::Goto(_) | ElementKind::Join) {
+                    problems.push(Misplaced {
+                        span: at.span,
+                        message: "an `unless` cannot begin an option, since the choice has not been made yet".to_string(),
+                    });
+                }
+            }
+        }
+        problems
     }
 
     fn find_dsteps(&mut self) -> Vec<Misplaced> {

@@ -13,6 +13,8 @@ use crate::ast::{
 pub struct Survey {
     /// First names of all paths that some statement stores to.
     pub changed_names: HashSet<Rc<str>>,
+    /// Proctypes that some statement creates.
+    pub run_names: HashSet<Rc<str>>,
     /// Proctypes and labels of remote references.
     pub remote_labels: HashSet<(Rc<str>, Rc<str>)>,
 }
@@ -171,7 +173,15 @@ impl Survey {
                 self.expr(right);
             }
             ExprKind::Conditional(parts) => parts.iter().for_each(|part| self.expr(part)),
-            ExprKind::Run { arguments, .. } | ExprKind::Temporal(_, arguments) => {
+            ExprKind::Run {
+                proctype,
+                arguments,
+                ..
+            } => {
+                self.run_names.insert(proctype.text.clone());
+                arguments.iter().for_each(|argument| self.expr(argument));
+            }
+            ExprKind::Temporal(_, arguments) => {
                 arguments.iter().for_each(|argument| self.expr(argument));
             }
             ExprKind::Poll {

@@ -14,6 +14,9 @@ use mover_ir::source::Span;
 pub struct Token {
     pub kind: TokenKind,
     pub span: Span,
+    /// Where the statement it is part of stands: for an argument of an inline,
+    /// the parameter that it replaces.
+    pub place: Span,
     /// A line end separates this token from the one before it.
     pub opens_line: bool,
 }

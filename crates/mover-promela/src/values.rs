@@ -10,18 +10,16 @@
 //! honour short circuits: in `i < 3 && a[i]` the index is checked only if
 //! `i < 3`.
 
-use mover_ir::expr::{BinaryOp, ChannelRef, Expr, INDEX_WIDTH, Place, ReceiveArg, Ty, UnaryOp};
+use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, ReceiveArg, Ty, UnaryOp};
 use mover_ir::program::SymbolSetId;
 use mover_ir::source::Span;
 
+use crate::actions::poll_check;
 use crate::ast::{
-    BinaryOperator, Expr as Syntax, ExprKind, Name, Path, PathElement, Probe, ReceiveArgument,
-    UnaryOperator,
+    BinaryOperator, Expr as Syntax, ExprKind, Path, Probe, ReceiveArgument, UnaryOperator,
 };
 use crate::context::Context;
-use crate::scopes::VariableInfo;
-use crate::types::{ChannelShape, Shape, Type};
-use std::rc::Rc;
+use crate::paths::{Cell, ChannelUse, Found};
 
 /// Something that must hold where an expression is evaluated.
 #[derive(Clone, Debug)]
@@ -42,32 +40,6 @@ pub struct Value {
     pub symbols: Option<SymbolSetId>,
 }
 
-/// A variable of whatever type, found by a path.
-pub enum Found {
-    Cell(Cell),
-    /// All scalars of a structure, in order.
-    Structure(Vec<Cell>),
-}
-
-pub struct Cell {
-    pub place: Place,
-    pub symbols: Option<SymbolSetId>,
-    pub is_channel: bool,
-    /// The channel that is always in this cell.
-    pub fixed: Option<ChannelRef>,
-    pub channel: Option<Rc<ChannelShape>>,
-    pub checks: Vec<Check>,
-}
-
-/// A channel in a statement.
-pub struct ChannelUse {
-    /// Width of [`Ty::CHANNEL`].
-    pub expr: Expr,
-    /// What is known of it for certain.
-    pub shape: Option<Rc<ChannelShape>>,
-    pub checks: Vec<Check>,
-}
-
 impl Value {
     pub fn number(expr: Expr) -> Value {
         Value {
@@ -81,7 +53,7 @@ impl Value {
         Value::number(Expr::int(i64::from(number)))
     }
 
-    fn with(self, checks: Vec<Check>) -> Value {
+    pub fn with(self, checks: Vec<Check>) -> Value {
         Value { checks, ..self }
     }
 
@@ -132,17 +104,6 @@ pub fn guard_checks(checks: Vec<Check>, condition: &Expr) -> Vec<Check> {
             ..check
         })
         .collect()
-}
-
-/// Whether an index is below a length whatever its value.
-fn always_below(index: &Expr, length: u32) -> bool {
-    match index {
-        Expr::Const { value, .. } => *value < u64::from(length),
-        Expr::Resize {
-            arg, signed: false, ..
-        } => arg.width() < 32 && (1u64 << arg.width()) <= u64::from(length),
-        _ => false,
-    }
 }
 
 impl Context<'_> {
@@ -301,189 +262,6 @@ impl Context<'_> {
         }
     }
 
-    /// Finds the cells that a path names, and what must hold for it to name them.
-    pub fn lookup(&mut self, path: &Path) -> Option<Found> {
-        let first = path.elements.first()?;
-        let Some(info) = self.find(&first.name.text).cloned() else {
-            self.report_unknown(&first.name);
-            return None;
-        };
-        let mut checks = Vec::new();
-        let mut index = Expr::int(0);
-        let mut leaf = 0;
-        let mut shape = info.shape;
-        for (position, element) in path.elements.iter().enumerate() {
-            if position > 0 {
-                let Type::Struct(outer) = shape.kind else {
-                    self.error(element.name.span, "only a structure has fields");
-                    return None;
-                };
-                let Some((field, found)) = self.types.field(outer, &element.name.text) else {
-                    let message = format!(
-                        "`{}` has no field `{}`",
-                        self.types.structs[outer].name, element.name.text
-                    );
-                    self.error(element.name.span, message);
-                    return None;
-                };
-                shape = found.shape;
-                leaf += self.types.leaves_before(outer, field);
-            }
-            index = self.step_into(element, shape, index, &mut checks)?;
-        }
-        if let Type::Struct(_) = shape.kind {
-            return Some(Found::Structure(
-                self.cells_of_structure(&info, shape, leaf, &index, &checks),
-            ));
-        }
-        let leaves = self.types.leaves(info.shape);
-        let found = leaves.get(leaf)?;
-        let fixed = match (&info.fixed_channels, index.as_const()) {
-            (Some(channels), Some(cell)) if found.is_channel => {
-                channels.get(cell as usize).copied()
-            }
-            _ => None,
-        };
-        Some(Found::Cell(Cell {
-            place: Place::element(info.leaf(leaf), index, found.ty),
-            symbols: found.symbols,
-            is_channel: found.is_channel,
-            fixed,
-            channel: info
-                .channel
-                .clone()
-                .filter(|_| info.fixed_channels.is_some()),
-            checks,
-        }))
-    }
-
-    /// The cell number so far, one element of a path further.
-    fn step_into(
-        &mut self,
-        element: &PathElement,
-        shape: Shape,
-        outer: Expr,
-        checks: &mut Vec<Check>,
-    ) -> Option<Expr> {
-        let name = &element.name;
-        match (shape.length, &element.index) {
-            (None, None) => Some(outer),
-            (None, Some(_)) => {
-                self.error(name.span, format!("`{}` is not an array", name.text));
-                None
-            }
-            (Some(_), None) => {
-                self.error(
-                    name.span,
-                    format!("`{}` is an array and needs an index", name.text),
-                );
-                None
-            }
-            (Some(length), Some(syntax)) => {
-                let value = self.value(syntax);
-                checks.extend(value.checks.clone());
-                let mut index = value.into_number();
-                if !always_below(&index, length) {
-                    let message = format!(
-                        "index out of bounds: `{}` has {length} elements, numbered from 0",
-                        name.text
-                    );
-                    let bound = Expr::int(i64::from(length));
-                    let holds = match index.as_const() {
-                        Some(_) => {
-                            self.warning(syntax.span, message.clone());
-                            index = Expr::int(0);
-                            Expr::FALSE
-                        }
-                        None => Expr::binary(BinaryOp::ULt, index.clone(), bound),
-                    };
-                    checks.push(Check {
-                        holds,
-                        message,
-                        span: syntax.span,
-                    });
-                }
-                let scaled = fold_binary(BinaryOp::Mul, outer, Expr::int(i64::from(length)));
-                Some(fold_binary(BinaryOp::Add, scaled, index))
-            }
-        }
-    }
-
-    fn cells_of_structure(
-        &self,
-        info: &VariableInfo,
-        shape: Shape,
-        first_leaf: usize,
-        index: &Expr,
-        checks: &[Check],
-    ) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        let single = Shape {
-            kind: shape.kind,
-            length: None,
-        };
-        for (offset, leaf) in self.types.leaves(single).into_iter().enumerate() {
-            for cell in 0..leaf.cells {
-                let scaled =
-                    fold_binary(BinaryOp::Mul, index.clone(), Expr::int(leaf.cells as i64));
-                let number = fold_binary(BinaryOp::Add, scaled, Expr::int(cell as i64));
-                cells.push(Cell {
-                    place: Place::element(info.leaf(first_leaf + offset), number, leaf.ty),
-                    symbols: leaf.symbols,
-                    is_channel: leaf.is_channel,
-                    fixed: None,
-                    channel: None,
-                    checks: checks.to_vec(),
-                });
-            }
-        }
-        cells
-    }
-
-    /// The one cell that a path names.
-    pub fn cell(&mut self, path: &Path) -> Option<Cell> {
-        match self.lookup(path)? {
-            Found::Cell(cell) => Some(cell),
-            Found::Structure(_) => {
-                self.error(path.span, "a structure cannot be used as a whole here");
-                None
-            }
-        }
-    }
-
-    pub fn channel(&mut self, path: &Path) -> Option<ChannelUse> {
-        let cell = self.cell(path)?;
-        if !cell.is_channel {
-            self.error(
-                path.span,
-                format!("`{}` is not a channel", self.text(path.span)),
-            );
-            return None;
-        }
-        let mut checks = cell.checks.clone();
-        if let Some(channel) = cell.fixed {
-            return Some(ChannelUse {
-                expr: Expr::Channel(channel),
-                shape: cell.channel,
-                checks,
-            });
-        }
-        let expr = Expr::Read(cell.place);
-        // Each element of an array whose channels are fixed exists.
-        if cell.channel.is_none() {
-            checks.push(Check {
-                holds: Expr::ChannelExists(Box::new(expr.clone())),
-                message: format!("`{}` refers to no channel", self.text(path.span)),
-                span: path.span,
-            });
-        }
-        Some(ChannelUse {
-            expr,
-            shape: cell.channel,
-            checks,
-        })
-    }
-
     fn probe(&mut self, probe: Probe, path: &Path) -> Value {
         let Some(channel) = self.channel(path) else {
             return Value::constant(0);
@@ -504,7 +282,8 @@ impl Context<'_> {
             return Value::constant(0);
         };
         self.check_arity(&channel, args.len(), path.span, false);
-        checks.splice(0..0, channel.checks);
+        let polls = poll_check(&channel, path.span);
+        checks.splice(0..0, channel.checks.into_iter().chain(polls));
         Value::number(Expr::CanReceive {
             channel: Box::new(channel.expr),
             args,
@@ -564,17 +343,6 @@ impl Context<'_> {
         (args, checks)
     }
 
-    /// Reports a write to what SPIN provides; true if it is one.
-    pub fn is_read_only(&mut self, path: &Path) -> bool {
-        let name = &path.elements[0].name;
-        let read_only =
-            matches!(&*name.text, "_pid" | "_nr_pr" | "_last") || self.mtype(&name.text).is_some();
-        if read_only {
-            self.error(name.span, format!("`{}` cannot be changed", name.text));
-        }
-        read_only
-    }
-
     /// Compares a message with the channel, where the channel is known.
     pub fn check_arity(&mut self, channel: &ChannelUse, given: usize, span: Span, sends: bool) {
         let Some(shape) = channel.shape.clone() else {
@@ -591,135 +359,6 @@ impl Context<'_> {
         } else if given < wanted {
             self.warning(span, message + "; the others are ignored");
         }
-    }
-
-    fn process_number(
-        &mut self,
-        process: usize,
-        number: Option<&Syntax>,
-        span: Span,
-    ) -> Option<Value> {
-        match number {
-            Some(syntax) => Some(self.value(syntax)),
-            None => {
-                let name = self.processes[process].name.clone();
-                self.error(
-                    span,
-                    format!(
-                        "`{name}` without a process number is not supported; write `{name}[n]`"
-                    ),
-                );
-                None
-            }
-        }
-    }
-
-    fn remote_process(&mut self, name: &Name) -> Option<usize> {
-        let found = self.process_names.get(&name.text).copied();
-        let known = found.filter(|&process| self.processes[process].unit <= self.unit);
-        if known.is_none() {
-            self.error(
-                name.span,
-                format!("there is no proctype `{}` before this", name.text),
-            );
-        }
-        known
-    }
-
-    fn remote_label(
-        &mut self,
-        proctype: &Name,
-        number: Option<&Syntax>,
-        label: &Name,
-        span: Span,
-    ) -> Value {
-        let Some(process) = self.remote_process(proctype) else {
-            return Value::constant(0);
-        };
-        if self.in_monitor {
-            if let Some(number) = number {
-                self.value(number);
-            }
-            if !self.processes[process].labels.has(&label.text) {
-                self.error(
-                    label.span,
-                    format!("`{}` has no label `{}`", proctype.text, label.text),
-                );
-            }
-            return Value::constant(0);
-        }
-        if Some(process) == self.process {
-            self.error(span, "a proctype cannot ask for its own labels");
-            return Value::constant(0);
-        }
-        let Some(number) = self.process_number(process, number, span) else {
-            return Value::constant(0);
-        };
-        let Some(locations) = self.processes[process].labels.locations(&label.text) else {
-            self.error(
-                label.span,
-                format!("`{}` has no label `{}`", proctype.text, label.text),
-            );
-            return Value::constant(0);
-        };
-        let checks = number.checks.clone();
-        Value::number(Expr::ThreadAt {
-            thread: Box::new(number.into_number()),
-            template: mover_ir::program::TemplateId(process as u32),
-            locations,
-        })
-        .with(checks)
-    }
-
-    fn remote_variable(
-        &mut self,
-        proctype: &Name,
-        number: Option<&Syntax>,
-        variable: &PathElement,
-        span: Span,
-    ) -> Value {
-        let Some(process) = self.remote_process(proctype) else {
-            return Value::constant(0);
-        };
-        let name = &variable.name;
-        let Some(info) = self.processes[process].visible.get(&name.text).cloned() else {
-            self.error(
-                name.span,
-                format!("`{}` has no variable `{}`", proctype.text, name.text),
-            );
-            return Value::constant(0);
-        };
-        if self.in_monitor {
-            for index in number.into_iter().chain(&variable.index) {
-                self.value(index);
-            }
-            return Value::constant(0);
-        }
-        let Some(number) = self.process_number(process, number, span) else {
-            return Value::constant(0);
-        };
-        let mut checks = number.checks.clone();
-        let Some(index) = self.step_into(variable, info.shape, Expr::int(0), &mut checks) else {
-            return Value::constant(0);
-        };
-        let leaves = self.types.leaves(info.shape);
-        let [leaf] = leaves.as_slice() else {
-            self.error(
-                name.span,
-                "a field of another process's structure is not supported",
-            );
-            return Value::constant(0);
-        };
-        let read = Expr::RemoteRead {
-            thread: Box::new(number.into_number()),
-            template: mover_ir::program::TemplateId(process as u32),
-            variable: mover_ir::program::VariableId(info.first),
-            index: Box::new(index),
-            ty: leaf.ty,
-        };
-        let mut value = widened(read, leaf.ty).with(checks);
-        value.symbols = leaf.symbols;
-        value
     }
 }
 
@@ -763,7 +402,7 @@ pub fn cell_value(cell: Cell) -> Value {
 }
 
 /// A cell's content as an `int`; single bits stay truth values.
-fn widened(read: Expr, ty: Ty) -> Value {
+pub fn widened(read: Expr, ty: Ty) -> Value {
     if ty == Ty::BOOL {
         Value::number(read)
     } else {

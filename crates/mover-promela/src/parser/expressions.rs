@@ -12,7 +12,7 @@ use mover_ir::source::Span;
 
 use super::{Parsed, Parser};
 use crate::ast::{
-    BinaryOperator, DEPTH_LIMIT, Expr, ExprKind, Path, PathElement, Probe, ReceiveArgument,
+    BinaryOperator, Expr, ExprKind, HEIGHT_LIMIT, Path, PathElement, Probe, ReceiveArgument,
     UnaryOperator,
 };
 use crate::token::{Keyword, Punctuation, TokenKind};
@@ -74,15 +74,15 @@ impl Parser<'_> {
     }
 
     fn make(&mut self, kind: ExprKind, span: Span, below: usize) -> Parsed<Expr> {
-        let depth = below + 1;
-        if depth > DEPTH_LIMIT {
+        let height = below + 1;
+        if height > HEIGHT_LIMIT {
             // The tree is dropped recursively, so it must not grow on.
             return Err(self.error(
                 span,
-                format!("this expression is more than {DEPTH_LIMIT} operators deep"),
+                format!("this expression has more than {HEIGHT_LIMIT} operators above each other"),
             ));
         }
-        Ok(Expr { kind, span, depth })
+        Ok(Expr { kind, span, height })
     }
 
     fn infix(&mut self, minimum: u8) -> Parsed<Expr> {
@@ -96,7 +96,7 @@ impl Parser<'_> {
             }
             let right = self.nested(|parser| parser.infix(strength + 1))?;
             let span = left.span.to(right.span);
-            let below = left.depth.max(right.depth);
+            let below = left.height.max(right.height);
             let kind = match operator {
                 Infix::Plain(operator) => {
                     ExprKind::Binary(operator, Box::new(left), Box::new(right))
@@ -184,7 +184,7 @@ impl Parser<'_> {
         if let Some(operator) = unary {
             self.advance();
             let operand = self.prefix()?;
-            let below = operand.depth;
+            let below = operand.height;
             let span = start.to(operand.span);
             return self.make(ExprKind::Unary(operator, Box::new(operand)), span, below);
         }
@@ -195,7 +195,7 @@ impl Parser<'_> {
                 self.advance();
             }
             let operand = self.prefix()?;
-            let below = operand.depth;
+            let below = operand.height;
             let span = start.to(operand.span);
             return self.make(ExprKind::Temporal(operator, vec![operand]), span, below);
         }
@@ -270,17 +270,17 @@ impl Parser<'_> {
             ),
             TokenKind::Keyword(Keyword::Enabled) => {
                 let operand = self.operand_in_parentheses()?;
-                let below = operand.depth;
+                let below = operand.height;
                 (ExprKind::Enabled(Box::new(operand)), below)
             }
             TokenKind::Keyword(Keyword::PcValue) => {
                 let operand = self.operand_in_parentheses()?;
-                let below = operand.depth;
+                let below = operand.height;
                 (ExprKind::PcValue(Box::new(operand)), below)
             }
             TokenKind::Keyword(Keyword::GetPriority) => {
                 let operand = self.operand_in_parentheses()?;
-                let below = operand.depth;
+                let below = operand.height;
                 (ExprKind::GetPriority(Box::new(operand)), below)
             }
             TokenKind::Word(_) => self.reference()?,
@@ -306,7 +306,7 @@ impl Parser<'_> {
             let otherwise = self.expression()?;
             self.expect(Punctuation::CloseParen, "after the conditional expression")?;
             self.check_probes(&inner, false);
-            let below = inner.depth.max(then.depth).max(otherwise.depth);
+            let below = inner.height.max(then.height).max(otherwise.height);
             let kind = ExprKind::Conditional(Box::new([inner, then, otherwise]));
             return self.make(kind, start.to(self.span_before()), below);
         }
@@ -332,7 +332,7 @@ impl Parser<'_> {
         let priority = self.priority()?;
         let below = arguments
             .iter()
-            .map(|argument| argument.depth)
+            .map(|argument| argument.height)
             .max()
             .unwrap_or(0);
         let kind = ExprKind::Run {
@@ -362,7 +362,7 @@ impl Parser<'_> {
     /// A variable, a poll of a channel or a look into another process.
     fn reference(&mut self) -> Parsed<(ExprKind, usize)> {
         let path = self.path()?;
-        let below = depth_of(&path);
+        let below = height_of(&path);
         let single = path.elements.len() == 1;
         if single && self.at(Punctuation::At) {
             self.advance();
@@ -379,7 +379,7 @@ impl Parser<'_> {
         if names_proctype && self.at(Punctuation::Colon) {
             self.advance();
             let variable = Box::new(self.path_element()?);
-            let below = below.max(variable.index.as_ref().map_or(0, |index| index.depth));
+            let below = below.max(variable.index.as_ref().map_or(0, |index| index.height));
             let (proctype, process) = split_process(path);
             let kind = ExprKind::RemoteVariable {
                 proctype,
@@ -491,12 +491,12 @@ impl Parser<'_> {
     }
 }
 
-fn depth_of(path: &Path) -> usize {
+fn height_of(path: &Path) -> usize {
     let indices = path
         .elements
         .iter()
         .filter_map(|element| element.index.as_ref());
-    indices.map(|index| index.depth).max().unwrap_or(0)
+    indices.map(|index| index.height).max().unwrap_or(0)
 }
 
 /// `p[i]` before `@` or `:` names a process, not an element of an array.

@@ -181,9 +181,10 @@ impl Parser<'_> {
             match argument {
                 Some(argument) => {
                     let first = tokens.len();
-                    tokens.extend(argument.iter().map(|token| Token {
+                    tokens.extend(argument.iter().map(|part| Token {
+                        place: token.place,
                         opens_line: false,
-                        ..token.clone()
+                        ..part.clone()
                     }));
                     tokens[first].opens_line = token.opens_line;
                 }
@@ -206,6 +207,7 @@ impl Parser<'_> {
         tokens.push(Token {
             kind: TokenKind::End,
             span: end,
+            place: end,
             opens_line: true,
         });
         let outer_tokens = std::mem::replace(&mut self.tokens, Rc::from(tokens));

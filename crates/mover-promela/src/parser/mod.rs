@@ -106,6 +106,16 @@ impl Parser<'_> {
         self.tokens[self.position.saturating_sub(1)].span
     }
 
+    /// Where the statement that begins here stands.
+    fn place(&self) -> Span {
+        self.token().place
+    }
+
+    /// Where the statement that has just been read ends.
+    fn place_before(&self) -> Span {
+        self.tokens[self.position.saturating_sub(1)].place
+    }
+
     /// The last token, `End`, is never passed.
     fn advance(&mut self) {
         if !self.at_end() {

@@ -43,7 +43,9 @@ impl Parser<'_> {
     fn statements(&mut self) -> Parsed<Vec<Statement>> {
         let mut statements = Vec::new();
         if self.at_sequence_end() {
-            return Err(self.expected("at least one statement"));
+            // What follows can be read all the same.
+            self.expected("at least one statement");
+            return Ok(statements);
         }
         loop {
             while self.at_separator() {
@@ -172,22 +174,22 @@ impl Parser<'_> {
         {
             return Err(self.error(start, "a label cannot stand before a declaration"));
         }
-        let unlabelled = self.span();
-        let kind = if !labels.is_empty() && (self.at_separator() || self.at_sequence_end()) {
+        if !labels.is_empty() && (self.at_separator() || self.at_sequence_end()) {
             // A label with nothing behind it marks a `skip`.
-            StatementKind::Expression(Expr {
+            let skip = Expr {
                 kind: ExprKind::Number(1),
                 span: start,
-                depth: 1,
-            })
-        } else {
-            self.statement_kind()?
-        };
-        let span = if self.span_before() == unlabelled || labels.is_empty() {
-            start.to(self.span_before())
-        } else {
-            unlabelled.to(self.span_before())
-        };
+                height: 1,
+            };
+            return Ok(Statement {
+                labels,
+                kind: StatementKind::Expression(skip),
+                span: start,
+            });
+        }
+        let start = self.place();
+        let kind = self.statement_kind()?;
+        let span = start.to(self.place_before());
         Ok(Statement { labels, kind, span })
     }
 

@@ -1,2 +1,2 @@
 byte x;
-active [2] proctype p() { do :: x = 1 - x :: skip od }
+active [2] proctype p() { do :: x = 1 - x od }

@@ -1,0 +1,2 @@
+byte n;
+active [n + 1] proctype p() { skip }

@@ -1,0 +1,2 @@
+proctype q() { skip }
+init { d_step { skip; run q() } }

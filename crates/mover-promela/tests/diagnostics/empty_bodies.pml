@@ -1,0 +1,2 @@
+active proctype p() { }
+active proctype q() { if fi; do od; atomic { }; if :: :: skip fi }

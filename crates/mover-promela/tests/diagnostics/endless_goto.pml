@@ -1,0 +1,1 @@
+active proctype p() { skip; a: goto b; b: goto a }

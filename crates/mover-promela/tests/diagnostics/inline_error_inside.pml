@@ -1,0 +1,3 @@
+byte x;
+inline f(a) { a = a + unknown; a = }
+active proctype p() { f(x) }

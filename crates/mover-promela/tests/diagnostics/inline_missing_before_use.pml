@@ -1,0 +1,3 @@
+byte x;
+active proctype p() { f(x) }
+inline f(a) { a = 1 }

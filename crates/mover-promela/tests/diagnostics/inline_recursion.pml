@@ -1,0 +1,4 @@
+byte x;
+inline a() { x = 1; b() }
+inline b() { a() }
+active proctype p() { b() }

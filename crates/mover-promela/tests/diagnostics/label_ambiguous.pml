@@ -1,0 +1,3 @@
+byte x;
+inline twice() { here: x = 1 }
+active proctype p() { twice(); twice(); goto here }

@@ -1,0 +1,7 @@
+active proctype p() {
+    goto nowhere;
+    again: skip;
+    again: skip;
+    { first: skip };
+    break
+}

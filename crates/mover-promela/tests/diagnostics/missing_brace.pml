@@ -1,0 +1,5 @@
+active proctype p() {
+    if :: true -> { skip
+    fi
+}
+init { skip }

@@ -1,0 +1,2 @@
+byte x;
+active proctype p() { x = 1 x = 2 }

@@ -1,0 +1,3 @@
+mtype:fruit = { apple };
+mtype:colour c;
+active proctype p() { mtype = { late }; apple = 1 }

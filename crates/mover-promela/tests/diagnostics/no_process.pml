@@ -1,0 +1,2 @@
+byte x;
+proctype p() { x = 1 }

@@ -1,0 +1,2 @@
+chan q = [0] of { byte };
+active proctype p() priority 300 { q!1 }

@@ -1,0 +1,2 @@
+typedef T { byte a; T t };
+active proctype p() { T x; skip }

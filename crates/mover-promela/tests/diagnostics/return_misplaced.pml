@@ -1,0 +1,3 @@
+byte x;
+inline f(a) { a = 1; return a }
+active proctype p() { f(x); return x }

@@ -1,0 +1,2 @@
+init { skip }
+init { skip }

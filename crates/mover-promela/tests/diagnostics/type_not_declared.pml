@@ -1,0 +1,3 @@
+Message m;
+active proctype p() { skip }
+typedef Message { byte a };

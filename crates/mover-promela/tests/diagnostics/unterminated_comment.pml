@@ -1,0 +1,3 @@
+byte x;
+/* this never ends
+active proctype p() { skip }

@@ -1,0 +1,1 @@
+active proctype p() { printf("no end) }

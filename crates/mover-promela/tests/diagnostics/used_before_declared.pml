@@ -1,0 +1,2 @@
+active proctype p() { later = 1 }
+byte later;
