@@ -1,0 +1,6 @@
+pub mod judge;
+pub mod layout;
+pub mod monitor;
+pub mod property;
+pub mod snapshot;
+pub mod word;
