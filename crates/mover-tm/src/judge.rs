@@ -107,7 +107,9 @@ fn has_equivalent_sequential_word(
         for (place, &at) in laid_out.enumerate() {
             position[at] = place;
         }
-        let conflicts_kept = ordered_pairs.iter().all(|&(i, j)| position[i] < position[j]);
+        let conflicts_kept = ordered_pairs
+            .iter()
+            .all(|&(i, j)| position[i] < position[j]);
         conflicts_kept
             && (!keeps_time
                 || found.iter().all(|x| {
@@ -246,7 +248,11 @@ mod tests {
     #[test]
     fn serializability_may_reorder_threads_but_not_one_thread() {
         let stale = "(r,1)_1 (w,1)_2 c_2 (w,2)_3 c_3 (r,2)_1 c_1";
-        assert!(!judged(stale, Safety::StrictSerializability, Update::Deferred));
+        assert!(!judged(
+            stale,
+            Safety::StrictSerializability,
+            Update::Deferred
+        ));
         assert!(judged(stale, Safety::Serializability, Update::Deferred));
         let session = "(r,1)_1 (w,1)_2 c_2 (w,2)_2 c_2 (r,2)_1 c_1";
         assert!(!judged(session, Safety::Serializability, Update::Deferred));
@@ -257,10 +263,22 @@ mod tests {
         let dirty = "(w,1)_1 (r,1)_2 c_2";
         assert!(judged(dirty, Safety::StrictSerializability, Update::Direct));
         let undone = "(w,1)_1 (r,1)_2 c_2 a_1";
-        assert!(!judged(undone, Safety::StrictSerializability, Update::Direct));
-        assert!(judged(undone, Safety::StrictSerializability, Update::Deferred));
+        assert!(!judged(
+            undone,
+            Safety::StrictSerializability,
+            Update::Direct
+        ));
+        assert!(judged(
+            undone,
+            Safety::StrictSerializability,
+            Update::Deferred
+        ));
         let aborted_reader = "(w,1)_1 (r,1)_2 a_1 a_2";
-        assert!(judged(aborted_reader, Safety::StrictSerializability, Update::Direct));
+        assert!(judged(
+            aborted_reader,
+            Safety::StrictSerializability,
+            Update::Direct
+        ));
         assert!(!judged(aborted_reader, Safety::Opacity, Update::Direct));
     }
 }

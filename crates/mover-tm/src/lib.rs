@@ -1,6 +1,16 @@
+pub mod algorithm;
+pub mod automaton;
+pub mod conflict_graph;
+pub mod evaluate;
+pub mod explain;
+pub mod graph;
+pub mod inclusion;
 pub mod judge;
+pub mod language;
 pub mod layout;
+pub mod liveness;
 pub mod monitor;
 pub mod property;
 pub mod snapshot;
+pub mod store;
 pub mod word;

@@ -424,7 +424,10 @@ impl Monitor {
         }
         for thread in 0..self.layout.threads {
             let node = CONDITIONAL + thread;
-            let own = self.nodes(thread).into_iter().fold(0, |set, n| set | 1 << n);
+            let own = self
+                .nodes(thread)
+                .into_iter()
+                .fold(0, |set, n| set | 1 << n);
             let joined = graph.reach[node].nodes;
             let via_store = match self.nodes_per_thread {
                 2 => graph.reach[thread].nodes >> node & 1 == 1,
@@ -463,8 +466,8 @@ impl Specification for Monitor {
                 local || doomed || self.read(&mut graph, thread, 1 << v)
             }
             Action::Write(v) => {
-                let stored = self.update == Update::Deferred
-                    || self.store(&mut graph, thread, 1 << v);
+                let stored =
+                    self.update == Update::Deferred || self.store(&mut graph, thread, 1 << v);
                 if !doomed || self.update == Update::Direct {
                     graph.writes[thread] |= 1 << v;
                 }

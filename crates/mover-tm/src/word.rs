@@ -73,6 +73,17 @@ pub fn alphabet(threads: usize, variables: usize) -> Vec<Statement> {
     statements
 }
 
+/// The position of a statement in [`alphabet`].
+pub fn symbol_of(statement: Statement, variables: usize) -> usize {
+    let within = match statement.action {
+        Action::Read(v) => 2 * v as usize,
+        Action::Write(v) => 2 * v as usize + 1,
+        Action::Commit => 2 * variables,
+        Action::Abort => 2 * variables + 1,
+    };
+    statement.thread as usize * (2 * variables + 2) + within
+}
+
 /// How many threads and variables a word speaks of, by the largest of each.
 pub fn extent(word: &[Statement]) -> (usize, usize) {
     let threads = word.iter().map(|s| s.thread as usize + 1).max();
@@ -276,6 +287,13 @@ mod tests {
         assert_eq!(parse_word(" ( r , 1 )_1,(w,2)_2 , c_1 a_2 ").unwrap(), word);
         assert_eq!(extent(&word), (2, 2));
         assert_eq!(parse_word("").unwrap(), vec![]);
+    }
+
+    #[test]
+    fn the_alphabet_is_numbered_in_its_order() {
+        for (at, statement) in alphabet(3, 2).into_iter().enumerate() {
+            assert_eq!(symbol_of(statement, 2), at);
+        }
     }
 
     #[test]
