@@ -12,7 +12,7 @@
 //! lead from what must come first. For snapshot isolation a transaction has
 //! two nodes, its snapshot and its commit.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use crate::judge::relevant_part;
 use crate::property::{Safety, Update};
@@ -83,6 +83,7 @@ struct Builder<'a> {
     property: Safety,
     update: Update,
     graph: ConflictGraph,
+    known: HashSet<(usize, usize)>,
 }
 
 impl ConflictGraph {
@@ -108,6 +109,7 @@ impl ConflictGraph {
                 nodes,
                 edges: Vec::new(),
             },
+            known: HashSet::new(),
         };
         builder.add_edges();
         builder.graph
@@ -173,27 +175,27 @@ impl ConflictGraph {
 }
 
 impl Builder<'_> {
+    fn node(&self, transaction: usize, point: Point) -> usize {
+        match point {
+            Point::Whole => transaction,
+            Point::Snapshot => 2 * transaction,
+            Point::Commit => 2 * transaction + 1,
+        }
+    }
+
     fn add(&mut self, (x, from): (usize, Point), (y, to): (usize, Point), reason: Reason) {
-        let index = |transaction, point| {
-            self.graph
-                .nodes
-                .iter()
-                .position(|&node| node == Node { transaction, point })
-        };
-        if let (Some(from), Some(to)) = (index(x, from), index(y, to)) {
-            let known = self
-                .graph
-                .edges
-                .iter()
-                .any(|edge| edge.from == from && edge.to == to);
-            if !known {
-                self.graph.edges.push(Edge { from, to, reason });
-            }
+        let (from, to) = (self.node(x, from), self.node(y, to));
+        // One reason for an edge is enough.
+        if self.known.insert((from, to)) {
+            self.graph.edges.push(Edge { from, to, reason });
         }
     }
 
     fn add_edges(&mut self) {
         let snapshots = self.property == Safety::SnapshotIsolation;
+        let accesses: Vec<_> = (0..self.graph.transactions.len())
+            .map(|x| self.accesses(x))
+            .collect();
         for x in 0..self.graph.transactions.len() {
             if snapshots {
                 self.add(
@@ -203,7 +205,7 @@ impl Builder<'_> {
                 );
             }
             for y in (0..self.graph.transactions.len()).filter(|&y| y != x) {
-                self.add_conflicts(x, y);
+                self.add_conflicts((x, &accesses[x]), (y, &accesses[y]));
                 self.add_time(x, y);
             }
         }
@@ -243,9 +245,13 @@ impl Builder<'_> {
         found
     }
 
-    fn add_conflicts(&mut self, x: usize, y: usize) {
-        for (first, v, i) in self.accesses(x) {
-            for (second, same, j) in self.accesses(y) {
+    fn add_conflicts(
+        &mut self,
+        (x, by_x): (usize, &[(Access, u8, usize)]),
+        (y, by_y): (usize, &[(Access, u8, usize)]),
+    ) {
+        for &(first, v, i) in by_x {
+            for &(second, same, j) in by_y {
                 if same != v || i >= j || (first == Access::Read && second == Access::Read) {
                     continue;
                 }

@@ -8,9 +8,10 @@
 
 use mover_ir::diagnostic::Diagnostic;
 
-use crate::algorithm::{Algorithm, Successors, Transition};
+use crate::algorithm::{Algorithm, Answer, Successors, Transition};
 use crate::layout::{Layout, Renaming, renamings};
 use crate::store::StateStore;
+use crate::word::Action;
 
 #[derive(Clone, Copy, Debug)]
 pub struct GraphEdge {
@@ -99,6 +100,43 @@ impl<'p> AlgorithmGraph<'p> {
         })
     }
 
+    /// For each state, the threads that will abort before they commit, and
+    /// those that will abort before they read or commit.
+    pub fn hopeless_threads(&self) -> Vec<(u8, u8)> {
+        let count = self.states.len();
+        let all = ((1u16 << self.algorithm.threads()) - 1) as u8;
+        let mut hope = vec![(0u8, 0u8); count];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for state in (0..count as u32).rev() {
+                let (mut commit, mut read) = hope[state as usize];
+                for edge in self.edges(state) {
+                    let actor = 1 << edge.transition.thread;
+                    let renaming = &self.renamings[edge.renaming as usize];
+                    let (later_commit, later_read) = hope[edge.target as usize];
+                    // An abort of the actor ends its transaction.
+                    let goes_on = match edge.transition.answer {
+                        Answer::Aborted => all & !actor,
+                        Answer::Pending | Answer::Done => all,
+                    };
+                    commit |= goes_on & renaming.threads_before(later_commit);
+                    read |= goes_on & renaming.threads_before(later_read);
+                    match edge.transition.statement.map(|s| s.action) {
+                        Some(Action::Commit) => commit |= actor,
+                        Some(Action::Read(_)) => read |= actor,
+                        _ => {}
+                    }
+                }
+                changed |= hope[state as usize] != (commit, read);
+                hope[state as usize] = (commit, read);
+            }
+        }
+        hope.iter()
+            .map(|(commit, read)| (all & !commit, all & !commit & !read))
+            .collect()
+    }
+
     pub fn edges(&self, state: u32) -> &[GraphEdge] {
         let state = state as usize;
         &self.edges[self.first_edge[state]..self.first_edge[state + 1]]
@@ -118,13 +156,6 @@ impl<'p> AlgorithmGraph<'p> {
             .iter()
             .map(|stabilizer| self.renamings.len() / (stabilizer.len() + 1))
             .sum()
-    }
-
-    /// The number of the state kept for a state, and the renaming to it.
-    pub fn find(&self, state: &[u8]) -> Option<(u32, u16)> {
-        let mut canonical = Canonical::new(state.len());
-        let renaming = canonical.of(&self.algorithm.layout, &self.renamings, state);
-        Some((self.states.find(&canonical.least)?, renaming))
     }
 }
 

@@ -12,8 +12,14 @@
 //! renamings that leave it alone the one that gives the least number to the
 //! specification's state is taken.
 //!
-//! A counterexample is replayed on the algorithm without reduction before it is
-//! returned.
+//! The algorithm knows more than the specification: a transaction that it has
+//! already aborted will not commit whatever the specification remembers of it.
+//! So what cannot matter about such transactions is dropped from the pair
+//! ([`AlgorithmGraph::hopeless_threads`], [`Specification::forget_hopeless`]),
+//! which for DSTM with three threads leaves a small part of the pairs.
+//!
+//! A counterexample is given as a run of the algorithm without reduction; the
+//! caller replays it ([`is_run`]).
 
 use std::collections::VecDeque;
 
@@ -21,11 +27,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::algorithm::{Algorithm, Successors, Transition};
-use crate::graph::AlgorithmGraph;
+use crate::graph::{AlgorithmGraph, GraphEdge};
 use crate::layout::Renaming;
 use crate::monitor::Specification;
 use crate::store::StateStore;
-use crate::word::{Statement, Word, alphabet, symbol_of};
+use crate::word::{Action, Statement, Word, alphabet, symbol_of};
 
 const UNKNOWN: u32 = u32::MAX;
 const REFUSED: u32 = u32::MAX - 1;
@@ -39,6 +45,7 @@ pub struct SpecificationTable<'s> {
     steps: Vec<u32>,
     renamed: Vec<u32>,
     renamings: usize,
+    without_hopeless: HashMap<(u32, u8, u8), u32, FxBuildHasher>,
     buffer: Vec<u8>,
 }
 
@@ -53,6 +60,7 @@ impl<'s> SpecificationTable<'s> {
             steps: Vec::new(),
             renamed: Vec::new(),
             renamings,
+            without_hopeless: HashMap::default(),
             buffer: Vec::new(),
         };
         table.intern(&specification.initial());
@@ -93,6 +101,22 @@ impl<'s> SpecificationTable<'s> {
             self.buffer = next;
         }
         Some(self.steps[at]).filter(|&target| target != REFUSED)
+    }
+
+    fn forget_hopeless(&mut self, state: u32, (no_commit, no_read): (u8, u8)) -> u32 {
+        if no_commit == 0 {
+            return state;
+        }
+        let key = (state, no_commit, no_read);
+        if let Some(&known) = self.without_hopeless.get(&key) {
+            return known;
+        }
+        let mut target = self.states.get(state).to_vec();
+        self.specification
+            .forget_hopeless(&mut target, no_commit, no_read);
+        let id = self.intern(&target);
+        self.without_hopeless.insert(key, id);
+        id
     }
 
     fn rename(&mut self, state: u32, index: u16, renamings: &[Renaming]) -> u32 {
@@ -156,6 +180,7 @@ pub fn check(
     let mut search = Search {
         graph,
         pairs: Vec::new(),
+        hopeless: graph.hopeless_threads(),
         index: HashMap::default(),
         queue: VecDeque::new(),
     };
@@ -180,13 +205,13 @@ pub fn check(
                     Some(target) => (target, 1),
                     None => {
                         let path = search.path_to(at);
-                        let found = search.replay(&path, specification, &mut table);
+                        let found = search.run_along(&path, edge.transition, &mut table);
                         outcome = InclusionOutcome::Violated(found);
                         break 'search;
                     }
                 },
             };
-            let target = search.representative(edge.target, edge.renaming, target, &mut table);
+            let (target, _) = search.representative(edge, target, &mut table);
             search.reach(edge.target, target, at, length + cost);
         }
         if search.pairs.len() > max_pairs {
@@ -203,6 +228,7 @@ pub fn check(
 
 struct Search<'g, 'p> {
     graph: &'g AlgorithmGraph<'p>,
+    hopeless: Vec<(u8, u8)>,
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32, FxBuildHasher>,
     queue: VecDeque<u32>,
@@ -236,21 +262,21 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The number of the specification's state once the algorithm's state has
-    /// been renamed to the one that is kept.
+    /// The number of the specification's state once the target of an edge has
+    /// been renamed to the state that is kept, and the renaming after that.
     fn representative(
         &self,
-        algorithm: u32,
-        renaming: u16,
+        edge: &GraphEdge,
         specification: u32,
         table: &mut SpecificationTable<'_>,
-    ) -> u32 {
-        let renamed = table.rename(specification, renaming, &self.graph.renamings);
+    ) -> (u32, u16) {
+        let renamed = table.rename(specification, edge.renaming, &self.graph.renamings);
+        let renamed = table.forget_hopeless(renamed, self.hopeless[edge.target as usize]);
         self.graph
-            .stabilizer(algorithm)
+            .stabilizer(edge.target)
             .iter()
-            .map(|&other| table.rename(renamed, other, &self.graph.renamings))
-            .fold(renamed, u32::min)
+            .map(|&other| (table.rename(renamed, other, &self.graph.renamings), other))
+            .fold((renamed, 0), |least, found| least.min(found))
     }
 
     fn path_to(&self, last: u32) -> Vec<u32> {
@@ -266,72 +292,92 @@ impl Search<'_, '_> {
         path
     }
 
-    /// Finds the run of the unreduced algorithm that follows a path of pairs
-    /// and whose next statement is refused.
-    fn replay(
+    /// The run of the unreduced algorithm that follows a path of pairs and then
+    /// takes a transition: at each state kept, `actual` says which thread and
+    /// variable of the run each of its threads and variables is.
+    fn run_along(
         &self,
         path: &[u32],
-        specification: &dyn Specification,
+        last: Transition,
         table: &mut SpecificationTable<'_>,
     ) -> Counterexample {
-        let algorithm = &self.graph.algorithm;
+        let mut thread: Vec<u8> = (0..self.graph.algorithm.threads() as u8).collect();
+        let mut variable: Vec<u8> = (0..self.graph.algorithm.variables() as u8).collect();
         let mut run = Vec::new();
-        let mut word = Vec::new();
-        let mut state = algorithm.initial();
-        let mut judged = specification.initial();
-        for step in 1..=path.len() {
-            let wanted = path.get(step).map(|&at| &self.pairs[at as usize]);
-            let taken = concrete_steps(algorithm, &state, specification, &judged)
-                .into_iter()
-                .find(|(_, next, after)| match (wanted, after) {
-                    (None, None) => true,
-                    (Some(pair), Some(after)) => {
-                        self.graph.find(next).is_some_and(|(id, renaming)| {
-                            let after = table.intern(after);
-                            id == pair.algorithm
-                                && self.representative(id, renaming, after, table)
-                                    == pair.specification
-                        })
-                    }
-                    _ => false,
-                });
-            let Some((transition, next, after)) = taken else {
-                // Unreachable as long as renaming is an automorphism; the
-                // caller notices that the word is not refused.
+        for step in path.windows(2) {
+            let [from, to] = [step[0], step[1]].map(|at| &self.pairs[at as usize]);
+            for edge in self.graph.edges(from.algorithm) {
+                let after = match edge.transition.statement {
+                    Some(statement) => table.step(from.specification, statement),
+                    None => Some(from.specification),
+                };
+                let Some(after) = after.filter(|_| edge.target == to.algorithm) else {
+                    continue;
+                };
+                let (after, then) = self.representative(edge, after, table);
+                if after != to.specification {
+                    continue;
+                }
+                run.push(renamed_transition(&edge.transition, &thread, &variable));
+                for index in [edge.renaming, then] {
+                    let renaming = &self.graph.renamings[index as usize];
+                    thread = moved(&thread, &renaming.thread);
+                    variable = moved(&variable, &renaming.variable);
+                }
                 break;
-            };
-            run.push(transition);
-            word.extend(transition.statement);
-            state = next;
-            judged = after.unwrap_or_default();
+            }
         }
+        run.push(renamed_transition(&last, &thread, &variable));
+        let word = run.iter().filter_map(|step| step.statement).collect();
         Counterexample { run, word }
     }
 }
 
-type ConcreteStep = (Transition, Vec<u8>, Option<Vec<u8>>);
-
-/// The transitions out of a state with their targets and what becomes of the
-/// specification's state: none if it refuses.
-fn concrete_steps(
-    algorithm: &Algorithm<'_>,
-    state: &[u8],
-    specification: &dyn Specification,
-    judged: &[u8],
-) -> Vec<ConcreteStep> {
-    let mut successors = Successors::default();
-    if algorithm.successors(state, &mut successors).is_err() {
-        return Vec::new();
+/// What stood for each index, once the indices have been renamed.
+fn moved(actual: &[u8], renaming: &[u8]) -> Vec<u8> {
+    let mut after = actual.to_vec();
+    for (&index, &to) in actual.iter().zip(renaming) {
+        after[to as usize] = index;
     }
-    successors
-        .iter(algorithm.layout.size())
-        .map(|(transition, target)| {
-            let mut after = judged.to_vec();
-            let accepted = match transition.statement {
-                Some(statement) => specification.step(&mut after, statement),
-                None => true,
-            };
-            (*transition, target.to_vec(), accepted.then_some(after))
-        })
-        .collect()
+    after
+}
+
+fn renamed_transition(transition: &Transition, thread: &[u8], variable: &[u8]) -> Transition {
+    let action = |action: Action| match action {
+        Action::Read(v) => Action::Read(variable[v as usize]),
+        Action::Write(v) => Action::Write(variable[v as usize]),
+        Action::Commit | Action::Abort => action,
+    };
+    let actor = thread[transition.thread as usize];
+    Transition {
+        thread: actor,
+        command: action(transition.command),
+        variable: transition.variable.map(|v| variable[v as usize]),
+        statement: transition
+            .statement
+            .map(|s| Statement::new(action(s.action), actor)),
+        ..*transition
+    }
+}
+
+/// Whether an algorithm can take these transitions one after the other.
+pub fn is_run(algorithm: &Algorithm<'_>, run: &[Transition]) -> bool {
+    let mut state = algorithm.initial();
+    let mut successors = Successors::default();
+    run.iter().all(|wanted| {
+        if algorithm.successors(&state, &mut successors).is_err() {
+            return false;
+        }
+        let found = successors
+            .iter(algorithm.layout.size())
+            .find(|(transition, _)| *transition == wanted)
+            .map(|(_, target)| target.to_vec());
+        match found {
+            Some(target) => {
+                state = target;
+                true
+            }
+            None => false,
+        }
+    })
 }

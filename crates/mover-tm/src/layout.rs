@@ -138,6 +138,13 @@ impl Renaming {
         }
     }
 
+    /// The threads that are renamed into a set.
+    pub fn threads_before(&self, set: u8) -> u8 {
+        (self.thread.iter().enumerate())
+            .filter(|(_, to)| set >> **to & 1 == 1)
+            .fold(0, |threads, (from, _)| threads | 1 << from)
+    }
+
     pub fn action(&self, action: Action) -> Action {
         match action {
             Action::Read(v) => Action::Read(self.variable[v as usize]),

@@ -51,9 +51,6 @@ pub struct Lasso {
 /// Searches an unreduced graph for a shortest lasso; none if the property holds.
 pub fn find_lasso(graph: &AlgorithmGraph<'_>, property: Liveness) -> Option<Lasso> {
     let threads = graph.algorithm.threads();
-    if let Some(lasso) = find_without_answer(graph) {
-        return Some(lasso);
-    }
     let mut best: Option<(Vec<(u32, GraphEdge)>, Vec<u8>)> = None;
     let mut consider = |found: Option<Vec<(u32, GraphEdge)>>, stuck: Vec<u8>| {
         if let Some(cycle) = found
@@ -86,8 +83,10 @@ pub fn find_lasso(graph: &AlgorithmGraph<'_>, property: Liveness) -> Option<Lass
             }
         }
     }
-    let (cycle, stuck) = best?;
-    Some(with_stem(graph, &cycle, Stuck::Aborting, stuck))
+    match best {
+        Some((cycle, stuck)) => Some(with_stem(graph, &cycle, Stuck::Aborting, stuck)),
+        None => find_without_answer(graph),
+    }
 }
 
 fn commits(edge: &GraphEdge) -> bool {

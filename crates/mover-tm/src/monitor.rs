@@ -38,6 +38,10 @@ pub trait Specification {
     /// then `state` means nothing.
     fn step(&self, state: &mut [u8], statement: Statement) -> bool;
 
+    /// Forgets what cannot matter about threads (given as sets) that will abort
+    /// before they commit, or before they commit or read.
+    fn forget_hopeless(&self, state: &mut [u8], no_commit: u8, no_read_or_commit: u8);
+
     /// Every specification begins with nothing remembered.
     fn initial(&self) -> Vec<u8> {
         vec![0; self.layout().size()]
@@ -433,16 +437,13 @@ impl Monitor {
                 2 => graph.reach[thread].nodes >> node & 1 == 1,
                 _ => false,
             };
-            if joined & own != 0 || via_store {
+            if joined & own != 0 || via_store || graph.flags[thread] & DOOMED != 0 {
                 graph.flags[thread] |= DOOMED;
                 graph.forget(node);
                 graph.reads[thread] = 0;
                 if self.update == Update::Deferred {
                     graph.writes[thread] = 0;
                 }
-            } else if graph.flags[thread] & DOOMED != 0 {
-                graph.forget(node);
-                graph.reads[thread] = 0;
             }
         }
     }
@@ -451,6 +452,32 @@ impl Monitor {
 impl Specification for Monitor {
     fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    fn forget_hopeless(&self, state: &mut [u8], no_commit: u8, no_read_or_commit: u8) {
+        let mut graph = self.unpack(state);
+        for thread in 0..self.layout.threads {
+            if graph.flags[thread] & LIVE == 0 {
+                continue;
+            }
+            if !self.definite_reads {
+                // What does not commit does not count, except for its stores.
+                if no_commit >> thread & 1 == 1 {
+                    graph.flags[thread] |= DOOMED;
+                }
+            } else if self.update == Update::Deferred && no_read_or_commit >> thread & 1 == 1 {
+                // Nothing will come before it any more, so what it precedes
+                // matters only to those it is already known to follow; and if
+                // there are none, its reads do not matter either.
+                graph.writes[thread] = 0;
+                graph.reach[thread] = Reach::default();
+                if graph.predecessors(thread) == 0 {
+                    graph.reads[thread] = 0;
+                }
+            }
+        }
+        self.normalise(&mut graph);
+        self.pack(&graph, state);
     }
 
     fn step(&self, state: &mut [u8], statement: Statement) -> bool {

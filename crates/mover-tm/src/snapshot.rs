@@ -124,6 +124,16 @@ impl Specification for SnapshotMonitor {
         &self.layout
     }
 
+    fn forget_hopeless(&self, state: &mut [u8], no_commit: u8, _no_read_or_commit: u8) {
+        for thread in self.threads() {
+            let flags = &mut state[thread * BLOCK + FLAGS];
+            if *flags & LIVE != 0 && no_commit >> thread & 1 == 1 {
+                *flags |= DOOMED;
+            }
+        }
+        self.normalise(state);
+    }
+
     fn step(&self, state: &mut [u8], statement: Statement) -> bool {
         let thread = statement.thread as usize;
         let start = thread * BLOCK;
