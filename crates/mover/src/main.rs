@@ -8,7 +8,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "mover", version, about = "A model checker for concurrent software")]
+#[command(
+    name = "mover",
+    version,
+    about = "A model checker for concurrent software"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

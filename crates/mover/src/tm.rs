@@ -341,7 +341,9 @@ fn report_text(report: &Report) -> String {
         let spec = report
             .spec_states
             .map_or(String::new(), |n| format!(" of {n}"));
-        lines.push(format!("specification{spec} states; pairs searched: {pairs}"));
+        lines.push(format!(
+            "specification{spec} states; pairs searched: {pairs}"
+        ));
     }
     if let (Some(word), None) = (&report.word, &report.cycle) {
         lines.push(format!("word: {}", print_word(word)));
@@ -638,7 +640,10 @@ fn run_mutate(args: &MutateArgs) -> u8 {
             })
             .to_string());
         } else {
-            let text: Vec<&str> = sources.text(result.mutant.span).split_whitespace().collect();
+            let text: Vec<&str> = sources
+                .text(result.mutant.span)
+                .split_whitespace()
+                .collect();
             say(&format!(
                 "{place}: {} `{}`: {}",
                 result.mutant.kind.name(),
