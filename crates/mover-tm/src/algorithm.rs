@@ -83,6 +83,8 @@ pub struct Transition {
 pub struct Successors {
     pub transitions: Vec<Transition>,
     pub states: Vec<u8>,
+    /// A thread with a command that the contention manager leaves no step for.
+    pub blocked: Option<u8>,
     /// The first choice met that no conflict justifies (rule 8).
     pub unjustified_choice: Option<Diagnostic>,
 }
@@ -91,6 +93,7 @@ impl Successors {
     pub fn clear(&mut self) {
         self.transitions.clear();
         self.states.clear();
+        self.blocked = None;
     }
 
     pub fn iter(&self, size: usize) -> impl Iterator<Item = (&Transition, &[u8])> {
@@ -318,7 +321,11 @@ impl<'p> Algorithm<'p> {
                 statement: Some(Statement::new(Action::Abort, thread)),
             });
         }
-        self.consult_manager(state, first, abort_enabled, conflict, out, &mut environment)
+        self.consult_manager(state, first, abort_enabled, conflict, out, &mut environment)?;
+        if out.transitions.len() == first {
+            out.blocked = Some(thread);
+        }
+        Ok(())
     }
 
     fn refuse_late_abort(

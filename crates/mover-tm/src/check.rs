@@ -477,7 +477,7 @@ fn explain_lasso(lasso: &Lasso, property: Liveness, report: &Report) -> String {
     };
     match (lasso.kind, property) {
         (Stuck::Blocked, _) => format!(
-            "{stem}, {who} has no step at all: its command is in conflict and the contention manager allows none of the ways to resolve it."
+            "{stem}, a command of {who} has no step at all: it is in conflict and the contention manager allows none of the ways to resolve that (against rule 5 of Section 3)."
         ),
         (Stuck::Spinning, _) => format!(
             "{stem}, {who} can only repeat {cycle}, even if left alone: its command is never answered."

@@ -31,6 +31,8 @@ pub struct AlgorithmGraph<'p> {
     /// For each state, the renamings other than the identity that leave it
     /// alone.
     stabilizers: Vec<Vec<u16>>,
+    /// The first state in which some command of a thread has no step at all.
+    pub blocked: Option<(u32, u8)>,
     pub unjustified_choice: Option<Diagnostic>,
 }
 
@@ -63,12 +65,16 @@ impl<'p> AlgorithmGraph<'p> {
         let mut edges = Vec::new();
         let mut first_edge = vec![0];
         let mut successors = Successors::default();
+        let mut blocked = None;
         let mut at = 0;
         while at < states.len() {
             let state = states.get(at as u32).to_vec();
             algorithm
                 .successors(&state, &mut successors)
                 .map_err(|error| Incomplete::Error(Box::new(error)))?;
+            if blocked.is_none() {
+                blocked = successors.blocked.map(|thread| (at as u32, thread));
+            }
             for (transition, target) in successors.iter(size) {
                 let renaming = canonical.of(&algorithm.layout, &renamings, target);
                 let (target, new) = states.insert(&canonical.least);
@@ -96,6 +102,7 @@ impl<'p> AlgorithmGraph<'p> {
             first_edge,
             renamings,
             stabilizers,
+            blocked,
             unjustified_choice: successors.unjustified_choice.take(),
         })
     }

@@ -199,10 +199,10 @@ impl<'h> Search<'h> {
     }
 
     fn reads_agree(&self, x: usize) -> bool {
-        self.history.transactions[x]
-            .reads
-            .iter()
-            .all(|&(variable, value)| self.memory[variable as usize] == value)
+        let transaction = &self.history.transactions[x];
+        let agrees =
+            |&(variable, value): &(Variable, ValueId)| self.memory[variable as usize] == value;
+        transaction.broken.is_none() && transaction.reads.iter().all(agrees)
     }
 
     /// Whether its writes would destroy a value that is still needed.

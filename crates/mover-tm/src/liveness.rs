@@ -13,8 +13,8 @@
 //!
 //! Two ways to make no progress have no place in the definition, which speaks
 //! of infinite words: a thread that, left alone, is for ever answered
-//! "pending", and a thread that has no step at all because its contention
-//! manager allows none. Both are reported as violations. A pending loop in
+//! "pending", and a thread with a command that has no step at all because its
+//! contention manager allows none (against rule 5 of Section 3). Both are reported as violations. A pending loop in
 //! which the thread also has another step is not: the algorithm may take that.
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub enum Stuck {
     Aborting,
     /// It is answered "pending" for ever.
     Spinning,
-    /// It has no step.
+    /// One of its commands has no step.
     Blocked,
 }
 
@@ -243,6 +243,14 @@ fn components(graph: &AlgorithmGraph<'_>, allowed: &dyn Fn(&GraphEdge) -> bool) 
 
 /// A thread that is blocked, or that spins when left alone.
 fn find_without_answer(graph: &AlgorithmGraph<'_>) -> Option<Lasso> {
+    if let Some((state, thread)) = graph.blocked {
+        return Some(Lasso {
+            kind: Stuck::Blocked,
+            threads: vec![thread],
+            stem: way_to(graph, |s| s == state).0,
+            cycle: Vec::new(),
+        });
+    }
     for thread in 0..graph.algorithm.threads() as u8 {
         // The only step of the thread in a state, if it is answered "pending".
         let mut forced: Vec<Option<GraphEdge>> = Vec::with_capacity(graph.states.len());
@@ -253,11 +261,6 @@ fn find_without_answer(graph: &AlgorithmGraph<'_>) -> Option<Lasso> {
                 .filter(|edge| edge.transition.thread == thread)
                 .collect();
             match own[..] {
-                [] => {
-                    let mut lasso = with_stem(graph, &[], Stuck::Blocked, vec![thread]);
-                    lasso.stem = way_to(graph, |s| s == state).0;
-                    return Some(lasso);
-                }
                 [edge] if edge.transition.answer == Answer::Pending => forced.push(Some(*edge)),
                 _ => forced.push(None),
             }

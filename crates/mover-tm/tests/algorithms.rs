@@ -114,7 +114,7 @@ fn the_shortest_counterexamples_have_the_known_lengths() {
         6
     );
     assert_eq!(word("snapshot-isolation.tm", strict, Manager::Any).len(), 6);
-    assert_eq!(word("occ.tm", Safety::Opacity, Manager::Any).len(), 5);
+    assert_eq!(word("occ.tm", Safety::Opacity, Manager::Any).len(), 4);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn larger_sizes_confirm_the_reduction_theorem() {
     let store = program("snapshot-isolation.tm");
     let options = Options {
         threads: Some(3),
-        variables: Some(3),
+        variables: Some(2),
         ..Options::default()
     };
     let property = Property::Safety(Safety::StrictSerializability);
