@@ -221,21 +221,30 @@ fn is_subset(small: &[u32], large: &[u32]) -> bool {
 
 /// A word on which two deterministic automata differ.
 pub fn difference(left: &Automaton, right: &Automaton) -> Option<Word> {
+    word_lost(left, right, |_| true).or_else(|| word_lost(right, left, |_| true))
+}
+
+/// A word of the first automaton that is not one of the second, among the words
+/// made of the wanted statements.
+pub fn word_lost(
+    from: &Automaton,
+    to: &Automaton,
+    wanted: impl Fn(Statement) -> bool,
+) -> Option<Word> {
     let mut seen = std::collections::HashSet::from([(0, 0)]);
     let mut queue = VecDeque::from([(0, 0, usize::MAX)]);
     let mut steps: Vec<(usize, Statement)> = Vec::new();
     while let Some((a, b, came)) = queue.pop_front() {
-        for (symbol, &statement) in left.statements.iter().enumerate() {
-            let (next_a, next_b) = (left.step(a, symbol), right.step(b, symbol));
+        for (symbol, &statement) in from.statements.iter().enumerate() {
+            let Some(a) = from.step(a, symbol).filter(|_| wanted(statement)) else {
+                continue;
+            };
             steps.push((came, statement));
-            match (next_a, next_b) {
-                (None, None) => {}
-                (Some(a), Some(b)) => {
-                    if seen.insert((a, b)) {
-                        queue.push_back((a, b, steps.len() - 1));
-                    }
-                }
-                _ => return Some(trace(&steps, steps.len() - 1)),
+            let Some(b) = to.step(b, symbol) else {
+                return Some(trace(&steps, steps.len() - 1));
+            };
+            if seen.insert((a, b)) {
+                queue.push_back((a, b, steps.len() - 1));
             }
         }
     }

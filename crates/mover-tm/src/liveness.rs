@@ -48,11 +48,14 @@ pub struct Lasso {
     pub cycle: Vec<Transition>,
 }
 
+/// Edges that follow one another, each with the state that it leaves.
+type Cycle = Vec<(u32, GraphEdge)>;
+
 /// Searches an unreduced graph for a shortest lasso; none if the property holds.
 pub fn find_lasso(graph: &AlgorithmGraph<'_>, property: Liveness) -> Option<Lasso> {
     let threads = graph.algorithm.threads();
-    let mut best: Option<(Vec<(u32, GraphEdge)>, Vec<u8>)> = None;
-    let mut consider = |found: Option<Vec<(u32, GraphEdge)>>, stuck: Vec<u8>| {
+    let mut best: Option<(Cycle, Vec<u8>)> = None;
+    let mut consider = |found: Option<Cycle>, stuck: Vec<u8>| {
         if let Some(cycle) = found
             && best
                 .as_ref()
@@ -102,7 +105,7 @@ fn shortest_cycle(
     graph: &AlgorithmGraph<'_>,
     allowed: &dyn Fn(&GraphEdge) -> bool,
     wanted: u8,
-) -> Option<Vec<(u32, GraphEdge)>> {
+) -> Option<Cycle> {
     let component = components(graph, allowed);
     let mut aborts = HashMap::<u32, u8, FxBuildHasher>::default();
     for state in 0..graph.states.len() as u32 {
@@ -120,7 +123,7 @@ fn shortest_cycle(
             .is_some_and(|a| a & wanted == wanted)
     };
     let first_wanted = wanted.trailing_zeros() as u8;
-    let mut best: Option<Vec<(u32, GraphEdge)>> = None;
+    let mut best: Option<Cycle> = None;
     for state in (0..graph.states.len() as u32).filter(|&state| promising(state)) {
         // Every such cycle has an abort of the first wanted thread: begin there.
         let begins = graph
@@ -149,7 +152,7 @@ fn cycle_from(
     wanted: u8,
     start: u32,
     limit: usize,
-) -> Option<Vec<(u32, GraphEdge)>> {
+) -> Option<Cycle> {
     type Reached = (u32, u8);
     let mut came_from: HashMap<Reached, (Reached, GraphEdge), FxBuildHasher> = HashMap::default();
     let mut queue = VecDeque::from([((start, 0u8), 0usize)]);

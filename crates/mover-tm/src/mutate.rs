@@ -3,19 +3,25 @@
 //! A mutant differs from the algorithm in one place: a guard or one of its
 //! conjuncts is dropped, a statement is dropped, or two neighbouring statements
 //! change places. Each is checked for the properties that the algorithm itself
-//! has; one that is refused or violates something is caught. A survivor is
-//! either a difference that does not matter or a gap in the properties, and
-//! wants to be looked at.
+//! has; one that is refused or violates something is caught. What to make of a
+//! survivor is told by its words, compared with the algorithm's for two threads
+//! and two variables: with the same words the difference does not show; with
+//! fewer words without aborts it only aborts or waits more; with more it is
+//! safe and permits more; and with both it wants to be looked at.
 
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::source::Span;
 
-use crate::algorithm::Manager;
+use crate::algorithm::{Algorithm, Manager};
+use crate::antichain;
+use crate::automaton::Automaton;
 use crate::check::{Failure, Options, Verdict, check};
+use crate::graph::AlgorithmGraph;
 use crate::language::program::Program;
 use crate::language::resolve::resolve;
 use crate::language::syntax::*;
 use crate::property::{Liveness, Property, Safety};
+use crate::word::{Action, Statement};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MutationKind {
@@ -44,11 +50,39 @@ pub struct Mutant {
     pub file: File,
 }
 
+/// How the words of a mutant relate to those of the algorithm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Words {
+    Same,
+    /// They differ only in where aborts are possible.
+    OnlyAborts,
+    Fewer,
+    More,
+    Other,
+    /// Too large to compare.
+    Unknown,
+}
+
+impl Words {
+    pub fn name(self) -> &'static str {
+        match self {
+            Words::Same => "same words",
+            Words::OnlyAborts => "same words but for aborts",
+            Words::Fewer => "fewer words",
+            Words::More => "more words",
+            Words::Other => "other words",
+            Words::Unknown => "words not compared",
+        }
+    }
+}
+
 /// A mutant and what noticed it.
 #[derive(Clone, Debug)]
 pub struct MutantResult {
     pub mutant: Mutant,
     pub caught_by: Vec<String>,
+    /// For a survivor.
+    pub words: Option<Words>,
 }
 
 /// A place that can be changed.
@@ -229,33 +263,71 @@ fn criteria(program: &Program) -> Vec<Criterion> {
     wanted
 }
 
+const MAX_AUTOMATON: usize = 150_000;
+
+fn language(program: &Program) -> Option<Automaton> {
+    let algorithm = Algorithm::new(program, 2, 2, Manager::Any);
+    let graph = AlgorithmGraph::build(algorithm, false, MAX_AUTOMATON).ok()?;
+    Automaton::of_algorithm(&graph, MAX_AUTOMATON)
+}
+
+fn compare(original: Option<&Automaton>, mutant: Option<&Automaton>) -> Words {
+    let (Some(original), Some(mutant)) = (original, mutant) else {
+        return Words::Unknown;
+    };
+    if antichain::difference(original, mutant).is_none() {
+        return Words::Same;
+    }
+    let successful = |s: Statement| s.action != Action::Abort;
+    let fewer = antichain::word_lost(original, mutant, successful).is_some();
+    let more = antichain::word_lost(mutant, original, successful).is_some();
+    match (fewer, more) {
+        (false, false) => Words::OnlyAborts,
+        (true, false) => Words::Fewer,
+        (false, true) => Words::More,
+        (true, true) => Words::Other,
+    }
+}
+
 /// Checks all mutants of an algorithm.
 pub fn run(file: &File) -> Result<Vec<MutantResult>, Vec<Diagnostic>> {
-    let criteria = criteria(&resolve(file)?);
+    let original = resolve(file)?;
+    let criteria = criteria(&original);
+    let original = language(&original);
     let mut results = Vec::new();
     for mutant in mutants(file) {
-        let mut caught_by = Vec::new();
-        match resolve(&mutant.file) {
-            Err(_) => caught_by.push("the reader".to_string()),
-            Ok(program) => {
-                for (property, manager) in &criteria {
-                    let options = options(&program, manager.as_ref());
-                    let name = match manager {
-                        Some(manager) => format!("{property} with {manager}"),
-                        None => property.to_string(),
-                    };
-                    match check(&program, *property, &options) {
-                        Ok(report) if report.verdict == Verdict::Violated => caught_by.push(name),
-                        Ok(_) | Err(Failure::Internal(_)) => {}
-                        Err(Failure::Input(_)) => {
-                            caught_by.push("a rule of Section 3".to_string());
-                            break;
-                        }
-                    }
-                }
+        let program = resolve(&mutant.file).ok();
+        let caught_by = match &program {
+            None => vec!["the reader".to_string()],
+            Some(program) => caught_by(program, &criteria),
+        };
+        let words = match &program {
+            Some(program) if caught_by.is_empty() => {
+                Some(compare(original.as_ref(), language(program).as_ref()))
             }
-        }
-        results.push(MutantResult { mutant, caught_by });
+            _ => None,
+        };
+        results.push(MutantResult {
+            mutant,
+            caught_by,
+            words,
+        });
     }
     Ok(results)
+}
+
+fn caught_by(program: &Program, criteria: &[Criterion]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (property, manager) in criteria {
+        let options = options(program, manager.as_ref());
+        match check(program, *property, &options) {
+            Ok(report) if report.verdict == Verdict::Violated => found.push(match manager {
+                Some(manager) => format!("{property} with {manager}"),
+                None => property.to_string(),
+            }),
+            Ok(_) | Err(Failure::Internal(_)) => {}
+            Err(Failure::Input(_)) => return vec!["a rule of Section 3".to_string()],
+        }
+    }
+    found
 }

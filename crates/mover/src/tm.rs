@@ -637,6 +637,7 @@ fn run_mutate(args: &MutateArgs) -> u8 {
                 "mutation": result.mutant.kind.name(),
                 "text": sources.text(result.mutant.span),
                 "caught_by": by,
+                "words": result.words.map(|words| words.name()),
             })
             .to_string());
         } else {
@@ -648,9 +649,9 @@ fn run_mutate(args: &MutateArgs) -> u8 {
                 "{place}: {} `{}`: {}",
                 result.mutant.kind.name(),
                 text.join(" "),
-                match by.is_empty() {
-                    true => "survives".to_string(),
-                    false => format!("caught by {}", by.join(", ")),
+                match result.words {
+                    Some(words) => format!("survives ({})", words.name()),
+                    None => format!("caught by {}", by.join(", ")),
                 }
             ));
         }

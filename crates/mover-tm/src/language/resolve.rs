@@ -341,8 +341,10 @@ impl Resolver {
     }
 
     fn param_scope(&mut self, params: &[Param]) -> Resolved<Scope> {
-        let mut scope = Scope::default();
-        scope.next_slot = COMMAND_VARIABLE + 1;
+        let mut scope = Scope {
+            bound: Vec::new(),
+            next_slot: COMMAND_VARIABLE + 1,
+        };
         for param in params {
             let slot = self.fresh_slot(&mut scope, param.name.span)?;
             scope
