@@ -42,6 +42,9 @@ pub struct Options {
     pub max_states: usize,
     /// Whether to look at larger sizes as well, as a check on the theorem.
     pub cross_check: bool,
+    /// Whether to ask for whom else a property holds that holds at the size
+    /// searched; without, only that size is answered for.
+    pub widen_scope: bool,
 }
 
 impl Default for Options {
@@ -52,6 +55,7 @@ impl Default for Options {
             manager: Manager::Any,
             max_states: 20_000_000,
             cross_check: false,
+            widen_scope: true,
         }
     }
 }
@@ -305,6 +309,9 @@ fn safety_scope(
             numbers(threads, variables)
         )
     };
+    if !options.widen_scope {
+        return Ok(only("no more was asked for"));
+    }
     if !matches!(property, Safety::StrictSerializability | Safety::Opacity) {
         return Ok(only("there is no reduction theorem for this property"));
     }
@@ -375,6 +382,10 @@ fn check_liveness(
     }
     let manager = with_manager(program, options.manager);
     let only = format!("{} only, {manager}", numbers(size.0, size.1));
+    if !options.widen_scope {
+        report.scope = format!("{only}, because no more was asked for");
+        return Ok(report);
+    }
     if property != Liveness::ObstructionFreedom {
         report.scope = format!("{only}, because there is no reduction theorem for this property");
         return Ok(report);

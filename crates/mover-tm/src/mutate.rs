@@ -240,6 +240,7 @@ fn options(program: &Program, manager: Option<&String>) -> Options {
             .and_then(|name| Manager::find(program, name))
             .unwrap_or_default(),
         max_states: 400_000,
+        widen_scope: false,
         ..Options::default()
     }
 }

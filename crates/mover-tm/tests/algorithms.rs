@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use mover_ir::source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
+use mover_tm::antichain;
 use mover_tm::automaton::Automaton;
 use mover_tm::check::{Options, Verdict, check};
 use mover_tm::graph::AlgorithmGraph;
@@ -12,7 +13,8 @@ use mover_tm::judge;
 use mover_tm::language::{self, program::Program};
 use mover_tm::liveness::find_lasso;
 use mover_tm::monitor::specification;
-use mover_tm::property::{Liveness, Property, Safety, Update};
+use mover_tm::mutate;
+use mover_tm::property::{Liveness, Property, Safety, Update, is_defined};
 use mover_tm::word::parse_word;
 
 mod random;
@@ -221,6 +223,70 @@ fn symmetry_reduction_changes_no_answer() {
             assert_eq!(length(&plain), length(&reduced), "{name} {property:?}");
         }
     }
+}
+
+/// Inclusion by way of the automata: no product, no dropped information. None
+/// if the automaton is too large; else the length of the shortest bad word.
+fn by_automata(
+    graph: &AlgorithmGraph<'_>,
+    property: Safety,
+    update: Update,
+) -> Option<Option<usize>> {
+    let (threads, variables) = (graph.algorithm.threads(), graph.algorithm.variables());
+    let spec = specification(property, update, threads, variables).unwrap();
+    let language = Automaton::of_algorithm(graph, 5_000)?;
+    let spec = Automaton::of_specification(spec.as_ref(), 1_000_000).unwrap();
+    Some(antichain::word_lost(&language, &spec, |_| true).map(|word| word.len()))
+}
+
+fn by_product(graph: &AlgorithmGraph<'_>, property: Safety, update: Update) -> Option<usize> {
+    let (threads, variables) = (graph.algorithm.threads(), graph.algorithm.variables());
+    let spec = specification(property, update, threads, variables).unwrap();
+    match inclusion::check(graph, spec.as_ref(), 10_000_000).outcome {
+        InclusionOutcome::Included => None,
+        InclusionOutcome::Violated(found) => Some(found.word.len()),
+        InclusionOutcome::Limit => panic!("the example is small"),
+    }
+}
+
+/// The examples, and mutants of some of them, which fail in more ways.
+#[test]
+fn the_product_agrees_with_comparing_automata() {
+    let mut compared = 0;
+    let mut violated = 0;
+    let mut compare = |program: &Program, size: (usize, usize)| {
+        let algorithm = Algorithm::new(program, size.0, size.1, Manager::Any);
+        let Ok(graph) = AlgorithmGraph::build(algorithm, false, 4_000) else {
+            return;
+        };
+        for property in Safety::ALL {
+            if !is_defined(property, program.update) {
+                continue;
+            }
+            if let Some(expected) = by_automata(&graph, property, program.update) {
+                let found = by_product(&graph, property, program.update);
+                assert_eq!(found, expected, "{} {property:?}", program.name);
+                compared += 1;
+                violated += usize::from(found.is_some());
+            }
+        }
+    };
+    for name in examples() {
+        compare(&program(&name), (2, 2));
+        compare(&program(&name), (3, 1));
+    }
+    for name in ["2pl.tm", "dstm.tm", "occ.tm", "mcrt.tm"] {
+        let text = text(name);
+        let mut sources = SourceMap::default();
+        let file = sources.add(name, text.clone());
+        let tree = language::parser::parse(&text, file).unwrap();
+        for mutant in mutate::mutants(&tree) {
+            if let Ok(program) = language::resolve::resolve(&mutant.file) {
+                compare(&program, (2, 2));
+            }
+        }
+    }
+    assert!(compared > 200 && violated > 50, "{compared} {violated}");
 }
 
 #[test]

@@ -251,6 +251,7 @@ fn run_check(args: &CheckArgs) -> u8 {
         manager,
         max_states: args.max_states,
         cross_check: args.cross_check,
+        widen_scope: true,
     };
     if let Some(file) = &args.dot
         && let Err(code) = write_dot(file, &program, &options, &sources)
