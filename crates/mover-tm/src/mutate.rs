@@ -85,6 +85,13 @@ pub struct MutantResult {
     pub words: Option<Words>,
 }
 
+/// All mutants of an algorithm, and the properties that could notice them.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    pub criteria: Vec<String>,
+    pub results: Vec<MutantResult>,
+}
+
 /// A place that can be changed.
 enum Site<'f> {
     Guard(&'f mut Option<Expr>),
@@ -291,7 +298,7 @@ fn compare(original: Option<&Automaton>, mutant: Option<&Automaton>) -> Words {
 }
 
 /// Checks all mutants of an algorithm.
-pub fn run(file: &File) -> Result<Vec<MutantResult>, Vec<Diagnostic>> {
+pub fn run(file: &File) -> Result<Survey, Vec<Diagnostic>> {
     let original = resolve(file)?;
     let criteria = criteria(&original);
     let original = language(&original);
@@ -314,18 +321,27 @@ pub fn run(file: &File) -> Result<Vec<MutantResult>, Vec<Diagnostic>> {
             words,
         });
     }
-    Ok(results)
+    Ok(Survey {
+        criteria: criteria.iter().map(criterion_name).collect(),
+        results,
+    })
+}
+
+fn criterion_name((property, manager): &Criterion) -> String {
+    match manager {
+        Some(manager) => format!("{property} with {manager}"),
+        None => property.to_string(),
+    }
 }
 
 fn caught_by(program: &Program, criteria: &[Criterion]) -> Vec<String> {
     let mut found = Vec::new();
-    for (property, manager) in criteria {
-        let options = options(program, manager.as_ref());
-        match check(program, *property, &options) {
-            Ok(report) if report.verdict == Verdict::Violated => found.push(match manager {
-                Some(manager) => format!("{property} with {manager}"),
-                None => property.to_string(),
-            }),
+    for criterion in criteria {
+        let options = options(program, criterion.1.as_ref());
+        match check(program, criterion.0, &options) {
+            Ok(report) if report.verdict == Verdict::Violated => {
+                found.push(criterion_name(criterion));
+            }
             Ok(_) | Err(Failure::Internal(_)) => {}
             Err(Failure::Input(_)) => return vec!["a rule of Section 3".to_string()],
         }

@@ -624,10 +624,15 @@ fn run_mutate(args: &MutateArgs) -> u8 {
     };
     let parsed: Result<syntax::File, _> = language::parser::parse(&sources.file(id).text, id);
     let outcome = parsed.and_then(|tree| mutate::run(&tree));
-    let results = match outcome {
-        Ok(results) => results,
+    let mutate::Survey { criteria, results } = match outcome {
+        Ok(survey) => survey,
         Err(errors) => return complain(&errors, &sources),
     };
+    if criteria.is_empty() {
+        eprintln!("note: the algorithm has none of the properties, so no mutant can be caught");
+    } else {
+        eprintln!("note: checked for {}", criteria.join(", "));
+    }
     let caught = results.iter().filter(|r| !r.caught_by.is_empty()).count();
     for result in &results {
         let place = sources.locate(result.mutant.span);
