@@ -39,6 +39,8 @@ pub struct Options {
     /// Two for safety and one for liveness by default.
     pub variables: Option<usize>,
     pub manager: Manager,
+    /// Pairs of states of algorithm and specification; the algorithm alone may
+    /// have a quarter of it.
     pub max_states: usize,
     /// Whether to look at larger sizes as well, as a check on the theorem.
     pub cross_check: bool,
@@ -114,6 +116,8 @@ pub enum Failure {
     Internal(String),
 }
 
+/// A state of the algorithm, with its edges, takes the room of so many pairs.
+const STATES_FOR_PAIRS: usize = 4;
 /// Larger specifications are not counted.
 const COUNTED_SPECIFICATION: usize = 50_000;
 /// Larger automata are not determinised for the structural conditions.
@@ -244,12 +248,11 @@ fn search_safety(
     // The sizes of the paper are searched as they are, for their figures.
     let symmetric = threads + variables > 4;
     let algorithm = Algorithm::new(program, threads, variables, options.manager);
-    let graph = match AlgorithmGraph::build(algorithm, symmetric, options.max_states) {
+    let limit = options.max_states / STATES_FOR_PAIRS;
+    let graph = match AlgorithmGraph::build(algorithm, symmetric, limit) {
         Ok(graph) => graph,
         Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
-        Err(Incomplete::Limit { .. }) => {
-            return Ok(report.gave_up("states", options.max_states));
-        }
+        Err(Incomplete::Limit { .. }) => return Ok(report.gave_up("states", limit)),
     };
     report.states = Some(graph.unreduced_states());
     report.notes.extend(graph.unjustified_choice.clone());
@@ -375,8 +378,8 @@ fn check_liveness(
     options: &Options,
 ) -> Result<Report, Failure> {
     let size = (options.threads.unwrap_or(2), options.variables.unwrap_or(1));
-    let (mut report, resets) =
-        search_liveness(program, property, size, options, options.max_states)?;
+    let limit = options.max_states / STATES_FOR_PAIRS;
+    let (mut report, resets) = search_liveness(program, property, size, options, limit)?;
     if report.verdict != Verdict::Holds {
         return Ok(report);
     }
@@ -405,7 +408,7 @@ fn check_liveness(
             continue;
         }
         let limit = if options.cross_check {
-            options.max_states
+            limit
         } else {
             SUPPORT_LIMIT
         };

@@ -68,7 +68,8 @@ struct CheckArgs {
     /// Without it, every choice is explored
     #[arg(long)]
     manager: Option<String>,
-    /// Give up beyond this many states
+    /// Give up beyond this many pairs of states of algorithm and
+    /// specification, or a quarter as many states of the algorithm
     #[arg(long, default_value_t = 20_000_000)]
     max_states: usize,
     /// Search larger sizes as well, as a check on the reduction theorem
