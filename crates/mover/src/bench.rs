@@ -1,4 +1,4 @@
-//! `mover bench`: mover beside other tools, on the same models in one run.
+//! `mover bench`: mover beside other tools and beside the papers it rests on.
 //!
 //! A figure from last year, from another machine or from a paper says little.
 //! So the peer is run here and now, in turns with mover, and both are measured
@@ -9,6 +9,7 @@ mod child;
 mod pan;
 mod spin;
 mod table;
+mod tm;
 
 use clap::{Args, Subcommand};
 
@@ -22,10 +23,13 @@ pub struct BenchArgs {
 enum Peer {
     /// States per second and bytes per state beside SPIN's verifier, without reduction.
     Spin(spin::SpinArgs),
+    /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
+    Tm(tm::BenchTmArgs),
 }
 
 pub fn run(args: &BenchArgs) -> u8 {
     match &args.peer {
         Peer::Spin(args) => spin::run(args),
+        Peer::Tm(args) => tm::run(args),
     }
 }

@@ -12,12 +12,15 @@ mod output;
 mod progress;
 mod replay;
 mod resources;
+mod tm;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Exit codes besides those of a verdict.
+/// Exit codes.
+pub const UNSAFE: u8 = 10;
+pub const UNKNOWN: u8 = 5;
 pub const USAGE: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
 pub const INTERNAL_ERROR: u8 = 6;
@@ -43,6 +46,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Run a counterexample, written with `check --trace`, on the program again.
     Replay(replay::ReplayArgs),
+    /// Check transactional memories: algorithms, words and recorded histories.
+    Tm(tm::TmArgs),
     /// Measure mover beside another tool on the same models.
     Bench(bench::BenchArgs),
 }
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Tm(args) => tm::run(args),
         Command::Bench(args) => bench::run(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {

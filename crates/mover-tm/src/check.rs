@@ -1,0 +1,529 @@
+//! One question about one algorithm, answered: verdict, scope, explanation.
+//!
+//! The pieces are elsewhere; here they are put together so that an answer never
+//! says more than was shown. A violation is replayed on the algorithm and
+//! judged by two further procedures before it is reported. That a property
+//! holds is reported for the numbers of threads and variables searched, and
+//! beyond them only under the conditions of the paper's theorems, with what was
+//! done about each:
+//!
+//! * Theorem 1 (strict serializability and opacity, deferred update, from two
+//!   threads and two variables) needs P1–P4, see [`crate::structure`] and
+//!   [`crate::monotonicity`].
+//! * Theorem 5 (obstruction freedom, from two threads and one variable) needs
+//!   P5 and P6. For P5 the print's sufficient condition is checked in every
+//!   state met, that an abort resets its thread and touches nothing else. P6
+//!   is not checked; instead the property itself is, at the next sizes.
+//! * For the other properties there is no theorem.
+
+use mover_ir::diagnostic::Diagnostic;
+
+use crate::algorithm::{Algorithm, Answer, Manager, Transition};
+use crate::automaton::Automaton;
+use crate::conflict_graph;
+use crate::explain::{explain, table};
+use crate::graph::{AlgorithmGraph, Incomplete};
+use crate::inclusion::{self, InclusionOutcome, is_run};
+use crate::language::program::Program;
+use crate::liveness::{Lasso, Stuck, find_lasso};
+use crate::monitor::specification;
+use crate::monotonicity;
+use crate::property::{Liveness, Property, Safety, Update, is_defined};
+use crate::structure::{Condition, refute};
+use crate::word::{Word, print_word};
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Two by default.
+    pub threads: Option<usize>,
+    /// Two for safety and one for liveness by default.
+    pub variables: Option<usize>,
+    pub manager: Manager,
+    /// Pairs of states of algorithm and specification; the algorithm alone may
+    /// have a quarter of it.
+    pub max_states: usize,
+    /// Whether to look at larger sizes as well, as a check on the theorem.
+    pub cross_check: bool,
+    /// Whether to ask for whom else a property holds that holds at the size
+    /// searched; without, only that size is answered for.
+    pub widen_scope: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            threads: None,
+            variables: None,
+            manager: Manager::Any,
+            max_states: 20_000_000,
+            cross_check: false,
+            widen_scope: true,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Holds,
+    Violated,
+    Unknown,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub property: Property,
+    pub verdict: Verdict,
+    /// For which threads, variables and managers, and under which conditions.
+    pub scope: String,
+    pub threads: usize,
+    pub variables: usize,
+    pub manager: String,
+    /// States of the algorithm; none if there were too many.
+    pub states: Option<usize>,
+    /// States of the whole specification automaton, where that is small.
+    pub spec_states: Option<usize>,
+    /// Pairs of both that were met.
+    pub product_states: Option<usize>,
+    /// The shortest word that violates the property, or the way to the loop.
+    pub word: Option<Word>,
+    /// The run behind it, in extended statements.
+    pub run: Vec<String>,
+    /// For liveness, what is repeated.
+    pub cycle: Option<Vec<String>>,
+    pub explanation: String,
+    /// The word as a table.
+    pub table: Option<String>,
+    pub notes: Vec<Diagnostic>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// The algorithm or the question is in error.
+    Input(Box<Diagnostic>),
+    /// Two procedures disagree: an error of ours.
+    Internal(String),
+}
+
+/// A state of the algorithm, with its edges, takes the room of so many pairs.
+const STATES_FOR_PAIRS: usize = 4;
+/// Larger specifications are not counted.
+const COUNTED_SPECIFICATION: usize = 50_000;
+/// Larger automata are not determinised for the structural conditions.
+const STRUCTURE_LIMIT: usize = 150_000;
+const MONOTONICITY_LENGTH: usize = 9;
+const MONOTONICITY_WORDS: usize = 150_000;
+/// Sizes beyond this many states are not looked at to support Theorem 5.
+const SUPPORT_LIMIT: usize = 200_000;
+
+pub fn check(program: &Program, property: Property, options: &Options) -> Result<Report, Failure> {
+    match property {
+        Property::Safety(safety) => check_safety(program, safety, options),
+        Property::Liveness(liveness) => check_liveness(program, liveness, options),
+    }
+}
+
+fn manager_name(program: &Program, manager: Manager) -> String {
+    match manager {
+        Manager::Any => "any".to_string(),
+        Manager::Aggressive => "aggressive".to_string(),
+        Manager::Polite => "polite".to_string(),
+        Manager::Own(index) => program.managers[index].name.clone(),
+    }
+}
+
+fn with_manager(program: &Program, manager: Manager) -> String {
+    match manager {
+        Manager::Any => "with any contention manager".to_string(),
+        _ => format!(
+            "with the contention manager {}",
+            manager_name(program, manager)
+        ),
+    }
+}
+
+fn numbers(threads: usize, variables: usize) -> String {
+    let plural = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    format!(
+        "{} and {}",
+        plural(threads, "thread"),
+        plural(variables, "variable")
+    )
+}
+
+impl Report {
+    fn new(program: &Program, property: Property, size: (usize, usize), options: &Options) -> Self {
+        Report {
+            property,
+            verdict: Verdict::Unknown,
+            scope: String::new(),
+            threads: size.0,
+            variables: size.1,
+            manager: manager_name(program, options.manager),
+            states: None,
+            spec_states: None,
+            product_states: None,
+            word: None,
+            run: Vec::new(),
+            cycle: None,
+            explanation: String::new(),
+            table: None,
+            notes: Vec::new(),
+        }
+    }
+
+    fn gave_up(mut self, what: &str, limit: usize) -> Self {
+        self.verdict = Verdict::Unknown;
+        self.scope = format!("{}, not finished", numbers(self.threads, self.variables));
+        self.explanation = format!(
+            "There are more than {limit} {what}; raise --max-states, or ask for fewer threads or variables."
+        );
+        self
+    }
+}
+
+fn check_safety(program: &Program, property: Safety, options: &Options) -> Result<Report, Failure> {
+    let size = (options.threads.unwrap_or(2), options.variables.unwrap_or(2));
+    if !is_defined(property, program.update) {
+        return Err(Failure::Input(Box::new(Diagnostic::error(format!(
+            "{} is not defined for direct update: it speaks of one moment at which all writes appear",
+            Property::Safety(property)
+        )))));
+    }
+    let mut report = search_safety(program, property, size, options)?;
+    if report.verdict != Verdict::Holds {
+        return Ok(report);
+    }
+    let mut crossed = Vec::new();
+    let mut unfinished = Vec::new();
+    if options.cross_check {
+        for larger in [(2, 3), (3, 2), (3, 3)] {
+            if larger.0 < size.0 || larger.1 < size.1 || larger == size {
+                continue;
+            }
+            let other = search_safety(program, property, larger, options)?;
+            match other.verdict {
+                Verdict::Violated => return Ok(other),
+                Verdict::Holds => crossed.push(format!("({},{})", larger.0, larger.1)),
+                Verdict::Unknown => unfinished.push(format!("({},{})", larger.0, larger.1)),
+            }
+        }
+    }
+    report.scope = safety_scope(program, property, size, options)?;
+    if !crossed.is_empty() {
+        report.scope += &format!("; also searched: {}", crossed.join(", "));
+    }
+    if !unfinished.is_empty() {
+        report.scope += &format!("; given up at --max-states: {}", unfinished.join(", "));
+    }
+    Ok(report)
+}
+
+/// Searches one size; the scope of a positive answer is left to the caller.
+fn search_safety(
+    program: &Program,
+    property: Safety,
+    size: (usize, usize),
+    options: &Options,
+) -> Result<Report, Failure> {
+    let (threads, variables) = size;
+    let mut report = Report::new(program, Property::Safety(property), size, options);
+    let Some(spec) = specification(property, program.update, threads, variables) else {
+        return Err(Failure::Internal("no specification".to_string()));
+    };
+    // The sizes of the paper are searched as they are, for their figures.
+    let symmetric = threads + variables > 4;
+    let algorithm = Algorithm::new(program, threads, variables, options.manager);
+    let limit = options.max_states / STATES_FOR_PAIRS;
+    let graph = match AlgorithmGraph::build(algorithm, symmetric, limit) {
+        Ok(graph) => graph,
+        Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
+        Err(Incomplete::Limit { .. }) => return Ok(report.gave_up("states", limit)),
+    };
+    report.states = Some(graph.unreduced_states());
+    report.notes.extend(graph.unjustified_choice.clone());
+    report.spec_states =
+        Automaton::of_specification(spec.as_ref(), COUNTED_SPECIFICATION).map(|a| a.len());
+    let inclusion = inclusion::check(&graph, spec.as_ref(), options.max_states);
+    report.product_states = Some(inclusion.pairs);
+    match inclusion.outcome {
+        InclusionOutcome::Included => {
+            report.verdict = Verdict::Holds;
+            report.explanation = format!(
+                "Every word of the algorithm for {} is {}.",
+                numbers(threads, variables),
+                property.adjective()
+            );
+        }
+        InclusionOutcome::Limit => {
+            return Ok(report.gave_up("pairs of states", options.max_states));
+        }
+        InclusionOutcome::Violated(found) => {
+            let plain = Algorithm::new(program, threads, variables, options.manager);
+            let refused = spec.accepted_prefix(&found.word) + 1 == found.word.len();
+            let cyclic = !conflict_graph::is_acyclic(&found.word, property, program.update);
+            if !is_run(&plain, &found.run) || !refused || !cyclic {
+                return Err(Failure::Internal(format!(
+                    "the counterexample {} did not survive its replay",
+                    print_word(&found.word)
+                )));
+            }
+            let explanation = explain(&found.word, property, program.update);
+            report.verdict = Verdict::Violated;
+            report.scope = format!(
+                "{}, {}",
+                numbers(threads, variables),
+                with_manager(program, options.manager)
+            );
+            report.run = found.run.iter().map(|step| plain.label(step)).collect();
+            report.table = Some(table(&found.word));
+            report.explanation = explanation.text();
+            report.word = Some(found.word);
+        }
+    }
+    Ok(report)
+}
+
+/// For whom a property holds that was found to hold at one size.
+fn safety_scope(
+    program: &Program,
+    property: Safety,
+    (threads, variables): (usize, usize),
+    options: &Options,
+) -> Result<String, Failure> {
+    let manager = with_manager(program, options.manager);
+    let only = |reason: &str| {
+        format!(
+            "{} only, {manager}, because {reason}",
+            numbers(threads, variables)
+        )
+    };
+    if !options.widen_scope {
+        return Ok(only("no more was asked for"));
+    }
+    if !matches!(property, Safety::StrictSerializability | Safety::Opacity) {
+        return Ok(only("there is no reduction theorem for this property"));
+    }
+    if program.update == Update::Direct {
+        return Ok(only("the reduction theorem is for deferred update"));
+    }
+    if threads < 2 || variables < 2 {
+        return Ok(only(
+            "the reduction theorem starts from 2 threads and 2 variables",
+        ));
+    }
+    // The conditions are looked at for the size of the theorem.
+    let algorithm = Algorithm::new(program, 2, 2, options.manager);
+    let graph = match AlgorithmGraph::build(algorithm, false, STRUCTURE_LIMIT) {
+        Ok(graph) => graph,
+        Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
+        Err(Incomplete::Limit { .. }) => {
+            return Ok(only("the algorithm is too large to check P1 to P4"));
+        }
+    };
+    let Some(automaton) = Automaton::of_algorithm(&graph, STRUCTURE_LIMIT) else {
+        return Ok(only("the algorithm is too large to check P1 to P4"));
+    };
+    let automaton = automaton.minimized();
+    for condition in Condition::ALL {
+        if let Some(witness) = refute(&automaton, condition) {
+            return Ok(only(&format!(
+                "{} fails: {} is a word of the algorithm but {} is not",
+                condition.name(),
+                print_word(&witness.word),
+                print_word(&witness.image)
+            )));
+        }
+    }
+    let Some(spec) = specification(property, Update::Deferred, 2, 2) else {
+        return Err(Failure::Internal("no specification".to_string()));
+    };
+    let monotonicity = monotonicity::check(
+        &automaton,
+        property,
+        spec.as_ref(),
+        MONOTONICITY_LENGTH,
+        MONOTONICITY_WORDS,
+    );
+    if let Some(word) = monotonicity.witness {
+        return Ok(only(&format!(
+            "P4 fails: {} is a word of the algorithm, but no more sequential form of it is",
+            print_word(&word)
+        )));
+    }
+    Ok(format!(
+        "all numbers of threads and variables, {manager}, given P1 to P4 (Theorem 1); searched: {}; P1, P2 and P3 checked on all words of 2 threads and 2 variables, P4 on those up to length {}",
+        numbers(threads, variables),
+        monotonicity.length
+    ))
+}
+
+fn check_liveness(
+    program: &Program,
+    property: Liveness,
+    options: &Options,
+) -> Result<Report, Failure> {
+    let size = (options.threads.unwrap_or(2), options.variables.unwrap_or(1));
+    let limit = options.max_states / STATES_FOR_PAIRS;
+    let (mut report, resets) = search_liveness(program, property, size, options, limit)?;
+    if report.verdict != Verdict::Holds {
+        return Ok(report);
+    }
+    let manager = with_manager(program, options.manager);
+    let only = format!("{} only, {manager}", numbers(size.0, size.1));
+    if !options.widen_scope {
+        report.scope = format!("{only}, because no more was asked for");
+        return Ok(report);
+    }
+    if property != Liveness::ObstructionFreedom {
+        report.scope = format!("{only}, because there is no reduction theorem for this property");
+        return Ok(report);
+    }
+    if size.0 < 2 {
+        report.scope = format!("{only}, because the reduction theorem starts from 2 threads");
+        return Ok(report);
+    }
+    if !resets {
+        report.scope =
+            format!("{only}, because an abort does not reset its thread alone, so P5 is not shown");
+        return Ok(report);
+    }
+    let mut supported = Vec::new();
+    for larger in [(2, 2), (3, 1), (3, 2)] {
+        if larger == size || larger.0 < size.0 || larger.1 < size.1 {
+            continue;
+        }
+        let limit = if options.cross_check {
+            limit
+        } else {
+            SUPPORT_LIMIT
+        };
+        let (other, _) = search_liveness(program, property, larger, options, limit)?;
+        match other.verdict {
+            Verdict::Violated => return Ok(other),
+            Verdict::Holds => supported.push(format!("({},{})", larger.0, larger.1)),
+            Verdict::Unknown => {}
+        }
+    }
+    report.scope = format!(
+        "all numbers of threads and variables, {manager}, given P5 and P6 (Theorem 5); searched: {}; for P5, an abort resets its thread alone in every state searched; P6 is not checked",
+        numbers(size.0, size.1)
+    );
+    if !supported.is_empty() {
+        report.scope += &format!(", but the property also holds at {}", supported.join(", "));
+    }
+    Ok(report)
+}
+
+/// Searches one size; also says whether every abort resets its thread alone.
+fn search_liveness(
+    program: &Program,
+    property: Liveness,
+    size: (usize, usize),
+    options: &Options,
+    max_states: usize,
+) -> Result<(Report, bool), Failure> {
+    let mut report = Report::new(program, Property::Liveness(property), size, options);
+    let algorithm = Algorithm::new(program, size.0, size.1, options.manager);
+    let graph = match AlgorithmGraph::build(algorithm, false, max_states) {
+        Ok(graph) => graph,
+        Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
+        Err(Incomplete::Limit { .. }) => {
+            return Ok((report.gave_up("states", max_states), false));
+        }
+    };
+    report.states = Some(graph.states.len());
+    report.notes.extend(graph.unjustified_choice.clone());
+    let Some(lasso) = find_lasso(&graph, property) else {
+        report.verdict = Verdict::Holds;
+        report.explanation = format!(
+            "The algorithm for {} has no loop that violates it.",
+            numbers(size.0, size.1)
+        );
+        return Ok((report, aborts_reset(&graph)));
+    };
+    let run = [lasso.stem.clone(), lasso.cycle.clone(), lasso.cycle.clone()].concat();
+    if !is_run(&graph.algorithm, &run) {
+        return Err(Failure::Internal(
+            "a loop did not survive its replay".to_string(),
+        ));
+    }
+    let labels = |steps: &[Transition]| -> Vec<String> {
+        steps.iter().map(|s| graph.algorithm.label(s)).collect()
+    };
+    report.verdict = Verdict::Violated;
+    report.scope = format!(
+        "{}, {}",
+        numbers(size.0, size.1),
+        with_manager(program, options.manager)
+    );
+    report.word = Some(lasso.stem.iter().filter_map(|s| s.statement).collect());
+    report.run = labels(&lasso.stem);
+    report.cycle = Some(labels(&lasso.cycle));
+    report.explanation = explain_lasso(&lasso, property, &report);
+    Ok((report, false))
+}
+
+fn explain_lasso(lasso: &Lasso, property: Liveness, report: &Report) -> String {
+    let stem = match report.run.is_empty() {
+        true => "From the beginning".to_string(),
+        false => format!("After {}", report.run.join(" ")),
+    };
+    let cycle = report.cycle.as_deref().unwrap_or_default().join(" ");
+    let names: Vec<String> = lasso.threads.iter().map(|t| (t + 1).to_string()).collect();
+    let who = match names.len() {
+        1 => format!("thread {}", names[0]),
+        _ => format!("threads {}", names.join(" and ")),
+    };
+    match (lasso.kind, property) {
+        (Stuck::Blocked, _) => format!(
+            "{stem}, a command of {who} has no step at all: it is in conflict and the contention manager allows none of the ways to resolve that (against rule 5 of Section 3)."
+        ),
+        (Stuck::Spinning, _) => format!(
+            "{stem}, {who} can only repeat {cycle}, even if left alone: its command is never answered."
+        ),
+        (Stuck::Aborting, Liveness::ObstructionFreedom) => format!(
+            "{stem}, {cycle} can be repeated for ever: {who} runs alone, aborts again and again and never commits."
+        ),
+        (Stuck::Aborting, Liveness::LivelockFreedom) => format!(
+            "{stem}, {cycle} can be repeated for ever: no thread commits, and every thread that takes part ({who}) aborts again and again."
+        ),
+        (Stuck::Aborting, Liveness::WaitFreedom) => format!(
+            "{stem}, {cycle} can be repeated for ever: {who} aborts again and again and never commits."
+        ),
+    }
+}
+
+fn aborts_reset(graph: &AlgorithmGraph<'_>) -> bool {
+    let algorithm = &graph.algorithm;
+    let initial = algorithm.initial();
+    let size = algorithm.layout.per_thread.len();
+    (0..graph.states.len() as u32).all(|state| {
+        graph
+            .edges(state)
+            .iter()
+            .filter(|edge| edge.transition.answer == Answer::Aborted)
+            .all(|edge| {
+                let block = algorithm
+                    .layout
+                    .thread_block(edge.transition.thread as usize);
+                let mut expected = graph.states.get(state).to_vec();
+                expected[block..block + size].copy_from_slice(&initial[block..block + size]);
+                expected == graph.states.get(edge.target)
+            })
+    })
+}

@@ -1,0 +1,295 @@
+//! Recorded histories against trying every order.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use mover_ir::source::SourceMap;
+use mover_tm::check::Verdict;
+use mover_tm::history::{End, History};
+use mover_tm::property::Safety;
+
+mod random;
+use random::Random;
+
+fn parse(text: &str) -> Result<History, String> {
+    let mut sources = SourceMap::default();
+    let file = sources.add("history", text);
+    History::parse(text, file).map_err(|error| error.message)
+}
+
+/// Tries every order of the transactions that count.
+fn brute_force(history: &History, property: Safety) -> bool {
+    let opacity = property == Safety::Opacity;
+    // A commit without an answer happened or did not.
+    let pending: Vec<usize> = (0..history.transactions.len())
+        .filter(|&x| history.transactions[x].end == End::CommitPending)
+        .collect();
+    (0..1usize << pending.len()).any(|happened| {
+        let effective = |x: usize| match history.transactions[x].end {
+            End::Committed => true,
+            End::CommitPending => {
+                let index = pending.iter().position(|&p| p == x);
+                index.is_some_and(|index| happened >> index & 1 == 1)
+            }
+            End::Aborted | End::Unfinished => false,
+        };
+        let counted: Vec<usize> = (0..history.transactions.len())
+            .filter(|&x| opacity || effective(x))
+            .collect();
+        if counted
+            .iter()
+            .any(|&x| history.transactions[x].broken.is_some())
+        {
+            return false;
+        }
+        let mut memory: HashMap<u32, u32> = HashMap::new();
+        place(history, &counted, &effective, &mut Vec::new(), &mut memory)
+    })
+}
+
+fn place(
+    history: &History,
+    counted: &[usize],
+    effective: &dyn Fn(usize) -> bool,
+    placed: &mut Vec<usize>,
+    memory: &mut HashMap<u32, u32>,
+) -> bool {
+    if placed.len() == counted.len() {
+        return true;
+    }
+    for &x in counted
+        .iter()
+        .filter(|x| !placed.contains(x))
+        .collect::<Vec<_>>()
+    {
+        let transaction = &history.transactions[x];
+        let too_early = counted.iter().any(|&y| {
+            let other = &history.transactions[y];
+            !placed.contains(&y) && y != x && other.is_finished() && other.last < transaction.first
+        });
+        let agrees = transaction.reads.iter().all(|(variable, value)| {
+            let initial = history.initial[*variable as usize];
+            memory.get(variable).copied().unwrap_or(initial) == *value
+        });
+        if too_early || !agrees {
+            continue;
+        }
+        let before = memory.clone();
+        if effective(x) {
+            memory.extend(transaction.writes.iter().copied());
+        }
+        placed.push(x);
+        if place(history, counted, effective, placed, memory) {
+            return true;
+        }
+        placed.pop();
+        *memory = before;
+    }
+    false
+}
+
+/// A random history; values are few, so that reads are often right.
+fn random_history(random: &mut Random, unique: bool) -> String {
+    let mut text = String::new();
+    let mut open = [false; 3];
+    let mut next_value = 1;
+    for _ in 0..8 + random.below(10) {
+        let thread = random.below(3);
+        let variable = ["x", "y"][random.below(2)];
+        let line = match random.below(7) {
+            0..=2 => {
+                let value = random.below(if unique { next_value } else { 3 });
+                format!(r#""op":"read","var":"{variable}","value":{value}"#)
+            }
+            3 | 4 => {
+                let value = if unique { next_value } else { random.below(3) };
+                next_value += 1;
+                format!(r#""op":"write","var":"{variable}","value":{value}"#)
+            }
+            5 => r#""op":"commit""#.to_string(),
+            _ if random.below(2) == 0 => r#""op":"abort""#.to_string(),
+            _ => r#""op":"commit","event":"invoke""#.to_string(),
+        };
+        open[thread] = true;
+        writeln!(text, r#"{{"thread":{thread},{line}}}"#).unwrap();
+    }
+    text
+}
+
+#[test]
+fn small_histories_are_judged_as_by_trying_every_order() {
+    let mut random = Random::new(3);
+    let mut outcomes = [0; 2];
+    for round in 0..20_000 {
+        let text = random_history(&mut random, round % 2 == 0);
+        let history = parse(&text).unwrap();
+        if history.transactions.len() > 8 {
+            continue;
+        }
+        for property in [Safety::StrictSerializability, Safety::Opacity] {
+            let expected = brute_force(&history, property);
+            let report = history.check(property, 1_000_000);
+            let holds = report.verdict == Verdict::Holds;
+            assert_ne!(report.verdict, Verdict::Unknown);
+            assert_eq!(
+                holds, expected,
+                "{property:?}: {}\n{text}",
+                report.explanation
+            );
+            outcomes[usize::from(expected)] += 1;
+        }
+    }
+    assert!(outcomes.iter().all(|&count| count > 1000), "{outcomes:?}");
+}
+
+/// Runs transactions against a memory, a few at a time, committing in turn.
+fn recorded(operations: usize, threads: usize, damage: bool) -> String {
+    let mut random = Random::new(11);
+    let mut text = String::new();
+    let mut memory = vec![0usize; 200];
+    let mut next_value = 1;
+    let mut count = 0;
+    while count < operations {
+        // The transactions of a round overlap but touch different variables.
+        for thread in 0..threads {
+            writeln!(text, r#"{{"thread":{thread},"op":"begin"}}"#).unwrap();
+        }
+        for thread in 0..threads {
+            for _ in 0..3 {
+                let v = thread + threads * random.below(memory.len() / threads);
+                let value = memory[v];
+                writeln!(
+                    text,
+                    r#"{{"thread":{thread},"op":"read","var":{v},"value":{value}}}"#
+                )
+                .unwrap();
+                writeln!(
+                    text,
+                    r#"{{"thread":{thread},"op":"write","var":{v},"value":{next_value}}}"#
+                )
+                .unwrap();
+                memory[v] = next_value;
+                next_value += 1;
+                count += 2;
+            }
+        }
+        for thread in 0..threads {
+            writeln!(text, r#"{{"thread":{thread},"op":"commit"}}"#).unwrap();
+            count += 2;
+        }
+    }
+    if damage {
+        // A lost update: two transactions read the same value and replace it.
+        for (thread, value) in [(0, next_value), (1, next_value + 1)] {
+            let old = memory[0];
+            writeln!(
+                text,
+                r#"{{"thread":{thread},"op":"read","var":0,"value":{old}}}"#
+            )
+            .unwrap();
+            writeln!(
+                text,
+                r#"{{"thread":{thread},"op":"write","var":0,"value":{value}}}"#
+            )
+            .unwrap();
+        }
+        for thread in 0..2 {
+            writeln!(text, r#"{{"thread":{thread},"op":"commit"}}"#).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn a_long_history_with_unique_values_is_decided() {
+    let good = parse(&recorded(100_000, 8, false)).unwrap();
+    assert!(good.operations >= 100_000);
+    for property in [Safety::StrictSerializability, Safety::Opacity] {
+        assert_eq!(good.check(property, 5_000_000).verdict, Verdict::Holds);
+    }
+    let bad = parse(&recorded(100_000, 8, true)).unwrap();
+    let report = bad.check(Safety::StrictSerializability, 5_000_000);
+    assert_eq!(report.verdict, Verdict::Violated);
+    assert!(
+        report.explanation.contains("no serial order"),
+        "{}",
+        report.explanation
+    );
+}
+
+#[test]
+fn a_violation_is_explained_by_a_cycle() {
+    let skew = r#"
+        {"thread":"a","op":"read","var":"x","value":0}
+        {"thread":"b","op":"read","var":"y","value":0}
+        {"thread":"a","op":"write","var":"y","value":1}
+        {"thread":"b","op":"write","var":"x","value":2}
+        {"thread":"a","op":"commit"}
+        {"thread":"b","op":"commit"}"#;
+    let report = parse(skew)
+        .unwrap()
+        .check(Safety::StrictSerializability, 1000);
+    assert_eq!(report.verdict, Verdict::Violated);
+    assert!(
+        report.explanation.contains("read the initial value of x"),
+        "{}",
+        report.explanation
+    );
+    let thin_air = r#"{"thread":1,"op":"read","var":"x","value":9}
+        {"thread":1,"op":"commit"}"#;
+    let report = parse(thin_air)
+        .unwrap()
+        .check(Safety::StrictSerializability, 1000);
+    assert!(
+        report
+            .explanation
+            .contains("which no transaction that counts wrote")
+    );
+}
+
+#[test]
+fn an_unanswered_commit_may_have_happened() {
+    let text = r#"{"thread":1,"op":"write","var":"x","value":1}
+        {"thread":1,"op":"commit","event":"invoke"}
+        {"thread":2,"op":"read","var":"x","value":1}
+        {"thread":2,"op":"commit"}"#;
+    let history = parse(text).unwrap();
+    assert_eq!(history.check(Safety::Opacity, 1000).verdict, Verdict::Holds);
+    let later = format!(
+        "{text}\n{}",
+        r#"{"thread":3,"op":"read","var":"x","value":0}
+        {"thread":3,"op":"commit"}"#
+    );
+    let history = parse(&later).unwrap();
+    assert_eq!(
+        history.check(Safety::Opacity, 1000).verdict,
+        Verdict::Violated
+    );
+}
+
+#[test]
+fn bad_lines_are_refused_with_a_reason() {
+    assert!(parse("{").unwrap_err().contains("EOF"));
+    assert!(parse("[]").unwrap_err().contains("expected an object"));
+    assert!(
+        parse(r#"{"thread":1}"#)
+            .unwrap_err()
+            .contains("`op` is missing")
+    );
+    assert!(
+        parse(r#"{"op":"commit"}"#)
+            .unwrap_err()
+            .contains("`thread` is missing")
+    );
+    assert!(
+        parse(r#"{"thread":1,"op":"jump"}"#)
+            .unwrap_err()
+            .contains("`op` is one of")
+    );
+    assert!(
+        parse(r#"{"thread":1,"op":"read","var":"x"}"#)
+            .unwrap_err()
+            .contains("`value`")
+    );
+    assert!(parse("").unwrap().transactions.is_empty());
+}
