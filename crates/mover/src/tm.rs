@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 
 use clap::{Args, Subcommand};
 use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::SourceMap;
+use mover_ir::source::{SourceMap, Span};
 use mover_report::diagnostics::render;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::check::{Failure, Options, Report, Verdict, check};
