@@ -15,7 +15,7 @@ pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Stri
     let kind = match diagnostic.severity {
         Severity::Error => ReportKind::Error,
         Severity::Warning => ReportKind::Warning,
-        Severity::Note => ReportKind::Custom("note", Color::Blue),
+        Severity::Note => ReportKind::Advice,
     };
     let config = Config::default()
         .with_color(color)
@@ -104,14 +104,17 @@ mod tests {
         let file = sources.add("m.pml", "byte x;\nbyte ä = y;\n");
         let span = Span::new(file, 18, 19);
         assert_eq!(sources.text(span), "y");
-        let diagnostic = Diagnostic::error("unknown name `y`")
-            .at(span, "not declared")
-            .related(Span::new(file, 5, 6), "did you mean `x`?");
-        let text = render(&sources, &diagnostic, false);
-        assert!(text.contains("m.pml:2:"), "{text}");
-        assert!(text.contains("byte ä = y;"), "{text}");
-        assert!(text.contains("not declared"), "{text}");
-        assert!(!text.contains('\u{1b}'), "no colour in a pipe: {text}");
+        for of_severity in [Diagnostic::error, Diagnostic::warning, Diagnostic::note] {
+            let diagnostic = of_severity("unknown name `y`")
+                .at(span, "not declared")
+                .related(Span::new(file, 5, 6), "did you mean `x`?")
+                .help("declare it");
+            let text = render(&sources, &diagnostic, false);
+            assert!(text.contains("m.pml:2:"), "{text}");
+            assert!(text.contains("byte ä = y;"), "{text}");
+            assert!(text.contains("not declared"), "{text}");
+            assert!(!text.contains('\u{1b}'), "no colour in a pipe: {text}");
+        }
     }
 
     #[test]
