@@ -63,12 +63,20 @@ fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
     Some(program.sources.locate(span).line)
 }
 
+/// A check fails by an edge of its own; the statement is counted by its other edge.
+fn leads_to_error(program: &Program, edge: EdgeRef) -> bool {
+    let template = &program.templates[edge.template];
+    template.location(edge.of(program).target).error.is_some()
+}
+
 fn object_facts(movers: &Movers, object: Object, protection: &Protection) -> ObjectFacts {
     let program = &movers.fused.program;
     let edges: Vec<EdgeRef> = movers
         .table
         .iter()
-        .filter(|(_, accesses)| accesses.contains_key(&object))
+        .filter(|(edge, accesses)| {
+            accesses.contains_key(&object) && !leads_to_error(program, *edge)
+        })
         .map(|(edge, _)| edge)
         .collect();
     let holds = |edge: EdgeRef, lock: Object| in_hand(&movers.locks, edge).contains(&lock);
@@ -108,7 +116,7 @@ fn object_facts(movers: &Movers, object: Object, protection: &Protection) -> Obj
 fn statement_facts(program: &Program, movers: &Movers, at: EdgeRef) -> Option<StatementFacts> {
     let edge = at.of(program);
     let template = &program.templates[at.template];
-    if template.location(edge.target).error.is_some() {
+    if leads_to_error(program, at) {
         return None;
     }
     let place = program.sources.locate(edge.span?);

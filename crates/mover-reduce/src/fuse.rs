@@ -47,7 +47,26 @@ pub fn fuse(original: &Program) -> Fused {
         }
         made_of.push(of_template);
     }
+    program.templates.iter_mut().for_each(clear_unreachable);
     Fused { program, made_of }
+}
+
+/// Takes the edges from locations that no way leads to any more, so that what
+/// they would do does not count.
+fn clear_unreachable(template: &mut Template) {
+    let mut reached = vec![false; template.locations.len()];
+    let mut work = vec![template.entry.index()];
+    while let Some(location) = work.pop() {
+        if !std::mem::replace(&mut reached[location], true) {
+            let edges = &template.locations[location].edges;
+            work.extend(edges.iter().map(|edge| edge.target.index()));
+        }
+    }
+    for (location, reached) in template.locations.iter_mut().zip(reached) {
+        if !reached {
+            location.edges.clear();
+        }
+    }
 }
 
 fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<usize>) -> Edge {
