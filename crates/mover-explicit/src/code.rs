@@ -34,9 +34,14 @@ pub enum CodeArg {
 #[derive(Debug)]
 pub struct Target {
     pub area: Area,
-    pub row: Row,
-    pub index: Code,
+    pub cell: TargetCell,
     pub width: u8,
+}
+
+#[derive(Debug)]
+pub enum TargetCell {
+    Known(Cell),
+    Computed(Row, Code),
 }
 
 #[derive(Debug)]
@@ -50,6 +55,14 @@ pub enum Code {
     All(Vec<Code>),
     Any(Vec<Code>),
     LogicalNot(Box<Code>),
+    Eq(Box<Code>, Box<Code>),
+    Ne(Box<Code>, Box<Code>),
+    /// Unsigned; signed comparisons of numbers that are never negative become this.
+    Less(Box<Code>, Box<Code>),
+    LessEq(Box<Code>, Box<Code>),
+    /// Modulo a power of two, given by its mask.
+    Add(Box<Code>, Box<Code>, u64),
+    Sub(Box<Code>, Box<Code>, u64),
     Unary(UnaryOp, u8, Box<Code>),
     Binary(BinaryOp, u8, Box<Code>, Box<Code>),
     If(Box<[Code; 3]>),
@@ -92,6 +105,8 @@ pub struct Compiler<'a> {
     constants: Vec<Option<Vec<u64>>>,
     /// The template whose expressions are compiled.
     pub template: usize,
+    /// No thread has this number or a higher one.
+    thread_bound: u64,
 }
 
 impl<'a> Compiler<'a> {
@@ -107,7 +122,9 @@ impl<'a> Compiler<'a> {
             .iter()
             .flat_map(|t| &t.locations)
             .flat_map(|l| &l.edges);
+        let mut spawns = false;
         for effect in edges.flat_map(|edge| &edge.effects) {
+            spawns |= matches!(effect, Effect::Spawn { .. });
             match effect {
                 Effect::Assign { place, .. }
                 | Effect::Spawn {
@@ -143,6 +160,11 @@ impl<'a> Compiler<'a> {
             layout,
             constants,
             template: 0,
+            thread_bound: if spawns {
+                program.max_threads.into()
+            } else {
+                program.initial.len() as u64
+            },
         }
     }
 
@@ -158,10 +180,17 @@ impl<'a> Compiler<'a> {
 
     pub fn target(&self, place: &Place) -> Target {
         let (area, row) = self.row(place.variable);
+        let index = self.expr(&place.index);
+        let known = match index {
+            Code::Const(index) => row.cell(index),
+            _ => None,
+        };
         Target {
             area,
-            row,
-            index: self.expr(&place.index),
+            cell: match known {
+                Some(cell) => TargetCell::Known(cell),
+                None => TargetCell::Computed(row, index),
+            },
             width: place.ty.width,
         }
     }
@@ -195,7 +224,9 @@ impl<'a> Compiler<'a> {
                     (_, arg) => Code::Unary(*op, width, Box::new(arg)),
                 }
             }
-            Expr::Binary(op, lhs, rhs) => binary(*op, lhs.width(), self.expr(lhs), self.expr(rhs)),
+            Expr::Binary(op, lhs, rhs) => {
+                self.binary(*op, lhs.width(), self.expr(lhs), self.expr(rhs))
+            }
             Expr::If(condition, then, otherwise) => match self.expr(condition) {
                 Code::Const(0) => self.expr(otherwise),
                 Code::Const(_) => self.expr(then),
@@ -205,8 +236,9 @@ impl<'a> Compiler<'a> {
                 let from = arg.width();
                 match self.expr(arg) {
                     Code::Const(value) => Code::Const(resize(value, from, *width, *signed)),
+                    arg if self.largest(&arg, from) <= mask(*width) && *width < from => arg,
                     arg if *width < from => Code::Truncate(Box::new(arg), *width),
-                    arg if !signed => arg,
+                    arg if !signed || self.largest(&arg, from) <= mask(from) / 2 => arg,
                     arg => Code::SignExtend {
                         arg: Box::new(arg),
                         from,
@@ -289,6 +321,95 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// No value of the code, which has this width, is larger.
+    fn largest(&self, code: &Code, width: u8) -> u64 {
+        let largest = match code {
+            Code::Const(value) => *value,
+            Code::Cell(_, cell) => mask(cell.width),
+            Code::Element(_, row, _) | Code::RemoteRead { row, .. } => mask(row.width()),
+            Code::CellEq(..)
+            | Code::CellNe(..)
+            | Code::All(_)
+            | Code::Any(_)
+            | Code::LogicalNot(_)
+            | Code::Eq(..)
+            | Code::Ne(..)
+            | Code::Less(..)
+            | Code::LessEq(..)
+            | Code::ThreadAt { .. }
+            | Code::ChannelExists(_)
+            | Code::CanReceive { .. }
+            | Code::Timeout => 1,
+            Code::Add(lhs, rhs, _) => self
+                .largest(lhs, width)
+                .saturating_add(self.largest(rhs, width)),
+            Code::Binary(BinaryOp::And, _, lhs, rhs) => {
+                self.largest(lhs, width).min(self.largest(rhs, width))
+            }
+            Code::Binary(BinaryOp::URem, _, _, rhs) => match **rhs {
+                Code::Const(divisor) if divisor > 0 => divisor - 1,
+                _ => u64::MAX,
+            },
+            Code::Binary(BinaryOp::UDiv, _, lhs, rhs) => match **rhs {
+                Code::Const(divisor) if divisor > 0 => self.largest(lhs, width) / divisor,
+                _ => u64::MAX,
+            },
+            Code::If(parts) => self
+                .largest(&parts[1], width)
+                .max(self.largest(&parts[2], width)),
+            Code::Truncate(_, width) => mask(*width),
+            Code::ThreadId => self.thread_bound.saturating_sub(1),
+            Code::ThreadCount => self.thread_bound,
+            _ => u64::MAX,
+        };
+        largest.min(mask(width))
+    }
+
+    fn binary(&self, op: BinaryOp, width: u8, lhs: Code, rhs: Code) -> Code {
+        use BinaryOp::*;
+        let (most_left, most_right) = (self.largest(&lhs, width), self.largest(&rhs, width));
+        // Numbers that are never negative need no signed operator.
+        let never_negative = most_left.max(most_right) <= mask(width) / 2;
+        let op = match op {
+            SLt if never_negative => ULt,
+            SLe if never_negative => ULe,
+            SDiv if never_negative => UDiv,
+            SRem if never_negative => URem,
+            op => op,
+        };
+        match (op, lhs, rhs) {
+            (_, Code::Const(a), Code::Const(b)) => Code::Const(op.apply(a, b, width)),
+            (Eq, Code::Cell(area, cell), Code::Const(value))
+            | (Eq, Code::Const(value), Code::Cell(area, cell)) => Code::CellEq(area, cell, value),
+            (Ne, Code::Cell(area, cell), Code::Const(value))
+            | (Ne, Code::Const(value), Code::Cell(area, cell)) => Code::CellNe(area, cell, value),
+            (ULt, _, Code::Const(bound)) if most_left < bound => Code::Const(1),
+            (ULe, _, Code::Const(bound)) if most_left <= bound => Code::Const(1),
+            (And, Code::All(mut all), rhs) if width == 1 => {
+                all.push(rhs);
+                Code::All(all)
+            }
+            (And, lhs, rhs) if width == 1 => Code::All(vec![lhs, rhs]),
+            (Or, Code::Any(mut any), rhs) if width == 1 => {
+                any.push(rhs);
+                Code::Any(any)
+            }
+            (Or, lhs, rhs) if width == 1 => Code::Any(vec![lhs, rhs]),
+            (op, lhs, rhs) => {
+                let (lhs, rhs) = (Box::new(lhs), Box::new(rhs));
+                match op {
+                    Eq => Code::Eq(lhs, rhs),
+                    Ne => Code::Ne(lhs, rhs),
+                    ULt => Code::Less(lhs, rhs),
+                    ULe => Code::LessEq(lhs, rhs),
+                    Add => Code::Add(lhs, rhs, mask(width)),
+                    Sub => Code::Sub(lhs, rhs, mask(width)),
+                    op => Code::Binary(op, width, lhs, rhs),
+                }
+            }
+        }
+    }
+
     fn read(&self, place: &Place) -> Code {
         let (area, row) = self.row(place.variable);
         match self.expr(&place.index) {
@@ -305,31 +426,6 @@ impl<'a> Compiler<'a> {
             }
             index => Code::Element(area, row, Box::new(index)),
         }
-    }
-}
-
-fn binary(op: BinaryOp, width: u8, lhs: Code, rhs: Code) -> Code {
-    match (op, lhs, rhs) {
-        (_, Code::Const(a), Code::Const(b)) => Code::Const(op.apply(a, b, width)),
-        (BinaryOp::Eq, Code::Cell(area, cell), Code::Const(value))
-        | (BinaryOp::Eq, Code::Const(value), Code::Cell(area, cell)) => {
-            Code::CellEq(area, cell, value)
-        }
-        (BinaryOp::Ne, Code::Cell(area, cell), Code::Const(value))
-        | (BinaryOp::Ne, Code::Const(value), Code::Cell(area, cell)) => {
-            Code::CellNe(area, cell, value)
-        }
-        (BinaryOp::And, Code::All(mut all), rhs) if width == 1 => {
-            all.push(rhs);
-            Code::All(all)
-        }
-        (BinaryOp::And, lhs, rhs) if width == 1 => Code::All(vec![lhs, rhs]),
-        (BinaryOp::Or, Code::Any(mut any), rhs) if width == 1 => {
-            any.push(rhs);
-            Code::Any(any)
-        }
-        (BinaryOp::Or, lhs, rhs) if width == 1 => Code::Any(vec![lhs, rhs]),
-        (op, lhs, rhs) => Code::Binary(op, width, Box::new(lhs), Box::new(rhs)),
     }
 }
 
@@ -359,11 +455,23 @@ impl<'m> View<'_, 'm> {
         self.eval(code) != 0
     }
 
+    /// Evaluates what is most often a constant or a cell, without a call if it is.
+    #[inline]
+    fn operand(&self, code: &Code) -> u64 {
+        match code {
+            Code::Const(value) => *value,
+            Code::Cell(Area::Own, cell) => cell.get(self.lanes, self.slot),
+            Code::Cell(Area::Global, cell) => cell.get(self.lanes, 0),
+            Code::ThreadId => self.thread as u64,
+            _ => self.eval(code),
+        }
+    }
+
     pub fn eval(&self, code: &Code) -> u64 {
         match code {
             Code::Const(value) => *value,
             Code::Cell(area, cell) => cell.get(self.lanes, self.base(*area)),
-            Code::Element(area, row, index) => match row.cell(self.eval(index)) {
+            Code::Element(area, row, index) => match row.cell(self.operand(index)) {
                 Some(cell) => cell.get(self.lanes, self.base(*area)),
                 None => 0,
             },
@@ -376,6 +484,12 @@ impl<'m> View<'_, 'm> {
             Code::All(all) => u64::from(all.iter().all(|code| self.holds(code))),
             Code::Any(any) => u64::from(any.iter().any(|code| self.holds(code))),
             Code::LogicalNot(arg) => 1 - self.eval(arg),
+            Code::Eq(lhs, rhs) => u64::from(self.operand(lhs) == self.operand(rhs)),
+            Code::Ne(lhs, rhs) => u64::from(self.operand(lhs) != self.operand(rhs)),
+            Code::Less(lhs, rhs) => u64::from(self.operand(lhs) < self.operand(rhs)),
+            Code::LessEq(lhs, rhs) => u64::from(self.operand(lhs) <= self.operand(rhs)),
+            Code::Add(lhs, rhs, mask) => self.operand(lhs).wrapping_add(self.operand(rhs)) & mask,
+            Code::Sub(lhs, rhs, mask) => self.operand(lhs).wrapping_sub(self.operand(rhs)) & mask,
             Code::Unary(op, width, arg) => op.apply(self.eval(arg), *width),
             Code::Binary(op, width, lhs, rhs) => op.apply(self.eval(lhs), self.eval(rhs), *width),
             Code::If(parts) => {

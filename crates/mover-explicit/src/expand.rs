@@ -6,8 +6,9 @@
 //! own and shows its caller the states at which the sequence ends or blocks.
 //!
 //! An atomic sequence can loop, even for ever, and can branch. From a certain
-//! length on the states inside are therefore remembered for the time of the
-//! expansion: the same state with the same thread leads to the same ends.
+//! length on the states where it branches, and now and then one where it does
+//! not, are therefore remembered for the time of the expansion: the same state
+//! with the same thread leads to the same ends.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +19,11 @@ use crate::store::scramble;
 
 /// Atomic sequences of up to this many steps are walked without remembering: few
 /// enough that branching cannot make many of them.
-const SHORT_CHAIN: usize = 4;
+pub const SHORT_CHAIN: usize = 4;
+
+/// Where a sequence does not branch, one state in so many is remembered: enough
+/// to end a loop.
+const SPARSE: usize = 64;
 
 /// Steps between two looks at the clock.
 const TICK: u32 = 1 << 12;
@@ -95,13 +100,25 @@ impl<'m> Expander<'m> {
 
     /// Shows the visitor what the state in the workspace leads to.
     pub fn expand(&mut self, visitor: &mut impl Visitor) -> Expansion {
+        self.steps.clear();
+        self.machine.steps(&self.work.lanes, &mut self.steps);
+        self.walk(visitor)
+    }
+
+    /// The same for the steps that one thread starts.
+    pub fn expand_thread(&mut self, thread: usize, visitor: &mut impl Visitor) -> Expansion {
+        self.steps.clear();
+        self.machine
+            .thread_steps(&self.work.lanes, thread, false, &mut self.steps);
+        self.walk(visitor)
+    }
+
+    fn walk(&mut self, visitor: &mut impl Visitor) -> Expansion {
         let machine = self.machine;
         let work = &mut self.work;
         work.forget();
-        self.steps.clear();
         self.frames.clear();
         self.passed.clear();
-        machine.steps(&work.lanes, &mut self.steps);
         if self.steps.is_empty() {
             return Expansion::Stuck;
         }
@@ -145,7 +162,11 @@ impl<'m> Expander<'m> {
                 let first = self.steps.len();
                 machine.thread_steps(&work.lanes, last, false, &mut self.steps);
                 if self.steps.len() > first {
-                    if self.frames.len() >= SHORT_CHAIN && !self.passed.insert(last, &work.lanes) {
+                    let length = self.frames.len();
+                    let branches = self.steps.len() > first + 1;
+                    let remember =
+                        length >= SHORT_CHAIN && (branches || length.is_multiple_of(SPARSE));
+                    if remember && !self.passed.insert(last, &work.lanes) {
                         self.steps.truncate(first);
                         continue;
                     }

@@ -16,7 +16,7 @@
 //! of their own, with a power of two of cells in each, so that finding a cell
 //! takes shifts and no division.
 
-use mover_ir::expr::{Ty, mask};
+use mover_ir::expr::Ty;
 use mover_ir::program::{ChannelDecl, LocationId, Program, TemplateId, Variable};
 
 /// A scalar cell: which lane, relative to its area, and which bits of it.
@@ -30,13 +30,19 @@ pub struct Cell {
 impl Cell {
     #[inline]
     pub fn get(self, lanes: &[u64], base: usize) -> u64 {
-        (lanes[base + self.lane as usize] >> self.shift) & mask(self.width)
+        (lanes[base + self.lane as usize] >> self.shift) & self.bits()
+    }
+
+    /// As many ones as the cell is wide; cells are at least one bit wide.
+    #[inline]
+    fn bits(self) -> u64 {
+        u64::MAX >> (64 - u32::from(self.width))
     }
 
     /// The lane's value with the cell replaced.
     #[inline]
     pub fn put(self, lane: u64, value: u64) -> u64 {
-        let bits = mask(self.width);
+        let bits = self.bits();
         lane & !(bits << self.shift) | (value & bits) << self.shift
     }
 }
@@ -51,6 +57,10 @@ pub struct Row {
 }
 
 impl Row {
+    pub fn width(&self) -> u8 {
+        self.first.width
+    }
+
     #[inline]
     pub fn cell(&self, index: u64) -> Option<Cell> {
         if index >= u64::from(self.len) {

@@ -6,8 +6,10 @@
 //! asked, the module `layout` for how states are packed and `store` for how they
 //! are kept.
 
+mod blocks;
 mod code;
 mod expand;
+mod guards;
 mod layout;
 mod machine;
 mod search;

@@ -13,8 +13,10 @@
 use mover_ir::expr::{Ty, mask, resize};
 use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::Movers;
 
-use crate::code::{Area, Code, CodeArg, Compiler, Target, View};
+use crate::code::{Area, Code, CodeArg, Compiler, Target, TargetCell, View};
+use crate::guards::{Decision, decide, walk};
 use crate::layout::{Cell, ChannelShape, Layout};
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
@@ -24,6 +26,57 @@ pub struct Step {
     /// Position among the compiled edges of the location.
     edge: u16,
     partner: Option<(u16, u16)>,
+    pub moves: Moves,
+}
+
+/// How a step commutes with what other threads do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moves {
+    pub left: bool,
+    pub right: bool,
+    pub takes_lock: bool,
+    pub gives_lock_back: bool,
+}
+
+impl Moves {
+    /// A step that commutes with nothing, as far as is known.
+    pub const NONE: Moves = Moves {
+        left: false,
+        right: false,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
+
+    /// Nothing at all has been done yet.
+    pub const START: Moves = Moves {
+        left: true,
+        right: true,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
+
+    /// How two steps that nobody comes between commute as one.
+    pub fn then(self, next: Moves) -> Moves {
+        Moves {
+            left: self.left && next.left,
+            right: self.right && next.right,
+            takes_lock: self.takes_lock || next.takes_lock,
+            gives_lock_back: self.gives_lock_back || next.gives_lock_back,
+        }
+    }
+}
+
+/// What a reduction wants to know of a location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Some edge here is not a left mover, or there is none.
+    pub ends_transaction: bool,
+    /// A thread here can be the receiver of a rendezvous.
+    pub is_met: bool,
+    /// A lock is taken here.
+    pub takes_lock: bool,
+    /// A thread here has a lock for certain.
+    pub has_lock: bool,
 }
 
 #[derive(Debug)]
@@ -66,6 +119,7 @@ struct CompiledEdge {
     operation: Operation,
     actions: Vec<Action>,
     spawns: bool,
+    moves: Moves,
     target_pc: u64,
     /// Position in the location's list of the IR.
     original: usize,
@@ -75,9 +129,12 @@ struct CompiledEdge {
 struct CompiledLocation {
     /// Highest priority first, else in the order of the IR.
     edges: Vec<CompiledEdge>,
+    /// The guards of the edges of each priority, highest first.
+    decisions: Vec<Vec<Decision>>,
     receives: bool,
     atomic: bool,
     valid_end: bool,
+    place: Place,
     /// The template and the location of an error.
     error: Option<ErrorLocation>,
 }
@@ -159,7 +216,7 @@ impl Workspace {
     }
 
     /// The lanes written since the workspace was loaded; some more than once.
-    pub fn dirty(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn dirty(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.undo.iter().map(|&(lane, _)| lane as usize)
     }
 }
@@ -170,6 +227,15 @@ pub const MAX_LANES: usize = 1 << 16;
 impl Machine {
     /// The program must be valid. Fails if a state would be too large.
     pub fn new(program: &Program) -> Result<Machine, String> {
+        Machine::compile(program, None)
+    }
+
+    /// The machine of a program with fused atomic sequences, which knows its movers.
+    pub fn with_movers(movers: &Movers) -> Result<Machine, String> {
+        Machine::compile(&movers.fused.program, Some(movers))
+    }
+
+    fn compile(program: &Program, movers: Option<&Movers>) -> Result<Machine, String> {
         let layout = Layout::new(program);
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
@@ -182,9 +248,16 @@ impl Machine {
         let mut compiler = Compiler::new(program, &layout);
         let mut locations = vec![CompiledLocation {
             edges: Vec::new(),
+            decisions: Vec::new(),
             receives: false,
             atomic: false,
             valid_end: true,
+            place: Place {
+                ends_transaction: true,
+                is_met: false,
+                takes_lock: false,
+                has_lock: false,
+            },
             error: None,
         }];
         let mut images = Vec::new();
@@ -192,7 +265,8 @@ impl Machine {
             compiler.template = number;
             let id = TemplateId(number as u32);
             for location in 0..template.locations.len() {
-                locations.push(compile_location(&compiler, id, LocationId(location as u32)));
+                let location = LocationId(location as u32);
+                locations.push(compile_location(&compiler, movers, id, location));
             }
             images.push(compile_image(program, &layout, id));
         }
@@ -295,52 +369,61 @@ impl Machine {
     pub fn thread_steps(&self, lanes: &[u64], thread: usize, timeout: bool, steps: &mut Vec<Step>) {
         let location = self.location(lanes, thread);
         let view = self.view(lanes, thread, timeout);
-        let mut found: Option<i32> = None;
-        for (index, edge) in location.edges.iter().enumerate() {
-            if found.is_some_and(|priority| priority > edge.priority) {
-                break;
+        let before = steps.len();
+        for decisions in &location.decisions {
+            walk(decisions, &view, &mut |index| {
+                self.try_edge(&view, location, index, steps);
+            });
+            if steps.len() > before {
+                return;
             }
-            if !view.holds(&edge.guard) {
-                continue;
-            }
-            let before = steps.len();
-            let step = Step {
-                thread: thread as u16,
-                edge: index as u16,
-                partner: None,
-            };
-            let possible = match &edge.operation {
-                Operation::Plain => true,
-                Operation::Send {
-                    channel, values, ..
-                } => {
-                    let handle = view.eval(channel);
-                    match view.channel(handle) {
-                        None => false,
-                        Some((shape, _)) if shape.capacity == 0 => {
-                            self.offer(&view, handle, values, step, steps);
-                            false
-                        }
-                        Some((shape, base)) => {
-                            shape.len.get(lanes, base) < u64::from(shape.capacity)
-                        }
+        }
+    }
+
+    /// Appends the steps of an edge whose guard holds.
+    #[inline]
+    fn try_edge(
+        &self,
+        view: &View,
+        location: &CompiledLocation,
+        index: u16,
+        steps: &mut Vec<Step>,
+    ) {
+        let edge = &location.edges[index as usize];
+        let step = Step {
+            thread: view.thread as u16,
+            edge: index,
+            partner: None,
+            moves: edge.moves,
+        };
+        let possible = match &edge.operation {
+            Operation::Plain => true,
+            Operation::Send {
+                channel, values, ..
+            } => {
+                let handle = view.eval(channel);
+                match view.channel(handle) {
+                    None => false,
+                    Some((shape, _)) if shape.capacity == 0 => {
+                        self.offer(view, handle, values, step, steps);
+                        false
+                    }
+                    Some((shape, base)) => {
+                        shape.len.get(view.lanes, base) < u64::from(shape.capacity)
                     }
                 }
-                Operation::Receive {
-                    channel,
-                    args,
-                    random,
-                    ..
-                } => view
-                    .find_message(view.eval(channel), args, *random)
-                    .is_some(),
-            };
-            if possible && (!edge.spawns || view.thread_count() < self.max_threads) {
-                steps.push(step);
             }
-            if steps.len() > before {
-                found = Some(edge.priority);
-            }
+            Operation::Receive {
+                channel,
+                args,
+                random,
+                ..
+            } => view
+                .find_message(view.eval(channel), args, *random)
+                .is_some(),
+        };
+        if possible && (!edge.spawns || view.thread_count() < self.max_threads) {
+            steps.push(step);
         }
     }
 
@@ -382,6 +465,7 @@ impl Machine {
                     found = Some(edge.priority);
                     steps.push(Step {
                         partner: Some((thread as u16, index as u16)),
+                        moves: Moves::NONE,
                         ..step
                     });
                 }
@@ -528,16 +612,17 @@ impl Machine {
     }
 
     fn store(&self, work: &mut Workspace, thread: usize, target: &Target, value: u64) {
-        let slot = self.layout.slot(thread);
-        let index = match target.index {
-            Code::Const(index) => index,
-            _ => self.view(&work.lanes, thread, false).eval(&target.index),
+        let cell = match &target.cell {
+            TargetCell::Known(cell) => Some(*cell),
+            TargetCell::Computed(row, index) => {
+                row.cell(self.view(&work.lanes, thread, false).eval(index))
+            }
         };
         let base = match target.area {
             Area::Global => 0,
-            Area::Own => slot,
+            Area::Own => self.layout.slot(thread),
         };
-        if let Some(cell) = target.row.cell(index) {
+        if let Some(cell) = cell {
             work.write(base, cell, value);
         }
     }
@@ -612,6 +697,23 @@ impl Machine {
         self.location(lanes, thread).atomic
     }
 
+    /// What a reduction wants to know of the thread's location.
+    pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
+        self.location(lanes, thread).place
+    }
+
+    /// The template and the location of a thread that is alive.
+    pub fn location_of(&self, lanes: &[u64], thread: usize) -> (TemplateId, LocationId) {
+        let pc = self.layout.pc.get(lanes, self.layout.slot(thread));
+        let template = TemplateId(self.layout.template_of(pc).unwrap_or(0) as u32);
+        let first = self.layout.pc_of(template, LocationId(0));
+        (template, LocationId((pc as u32).saturating_sub(first)))
+    }
+
+    pub fn threads(&self, lanes: &[u64]) -> usize {
+        self.slots(lanes)
+    }
+
     /// The error that the thread has run into.
     pub fn error(&self, lanes: &[u64], thread: usize) -> Option<ErrorLocation> {
         self.location(lanes, thread).error
@@ -624,7 +726,12 @@ impl Machine {
 
     /// Whether all threads of a state are at proper ends.
     pub fn is_proper_end(&self, lanes: &[u64]) -> bool {
-        (0..self.slots(lanes)).all(|thread| self.location(lanes, thread).valid_end)
+        (0..self.slots(lanes)).all(|thread| self.is_at_proper_end(lanes, thread))
+    }
+
+    /// Whether a thread may stay where it is for ever; one that is gone may.
+    pub fn is_at_proper_end(&self, lanes: &[u64], thread: usize) -> bool {
+        self.location(lanes, thread).valid_end
     }
 
     /// The step in the terms of the IR, for the state it is taken in.
@@ -662,6 +769,7 @@ fn copy_cell(work: &mut Workspace, base: usize, from: Option<Cell>, to: Option<C
 
 fn compile_location(
     compiler: &Compiler,
+    movers: Option<&Movers>,
     template: TemplateId,
     location: LocationId,
 ) -> CompiledLocation {
@@ -726,7 +834,17 @@ fn compile_location(
                     Effect::Print { .. } => {}
                 }
             }
+            let moves = movers.map_or(Moves::NONE, |movers| {
+                let mover = movers.edges[template.index()][location.index()][original];
+                Moves {
+                    left: mover.left,
+                    right: mover.right,
+                    takes_lock: mover.takes_lock,
+                    gives_lock_back: mover.gives_lock_back,
+                }
+            });
             CompiledEdge {
+                moves,
                 priority: edge.priority,
                 guard: compiler.expr(&edge.guard),
                 operation,
@@ -739,16 +857,37 @@ fn compile_location(
                 original,
             }
         })
-        .filter(|edge| !matches!(edge.guard, Code::Const(0)))
         .collect();
     edges.sort_by_key(|edge| std::cmp::Reverse(edge.priority));
+    let numbered: Vec<(u16, &CompiledEdge)> = (0..).zip(&edges).collect();
+    let decisions = numbered
+        .chunk_by(|(_, a), (_, b)| a.priority == b.priority)
+        .map(|class| {
+            let guard = |edge: &CompiledEdge| &source.edges[edge.original].guard;
+            decide(
+                compiler,
+                class.iter().map(|(number, edge)| (*number, guard(edge))),
+            )
+        })
+        .collect();
+    let place = Place {
+        ends_transaction: edges.is_empty() || edges.iter().any(|edge| !edge.moves.left),
+        is_met: movers.is_some_and(|m| m.meets[template.index()][location.index()]),
+        takes_lock: edges.iter().any(|edge| edge.moves.takes_lock),
+        has_lock: movers.is_some_and(|m| {
+            let held = m.locks.held(template.index(), location.index());
+            !held.is_empty()
+        }),
+    };
     CompiledLocation {
         receives: edges
             .iter()
             .any(|edge| matches!(edge.operation, Operation::Receive { .. })),
+        decisions,
         edges,
         atomic: source.atomic,
         valid_end: source.valid_end,
+        place,
         error: source.error.as_ref().map(|error| ErrorLocation {
             template,
             location,

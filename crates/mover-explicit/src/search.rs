@@ -6,9 +6,13 @@
 //! either order, so the two visit the same states and differ in which come
 //! first.
 //!
-//! The successors of a state are gathered before they are looked up: the index
-//! entries of all of them are fetched at once, and the waits for memory overlap
-//! instead of adding up.
+//! With a reduction, the unit is not a step but a block: each thread in turn is
+//! run through one transaction (see `blocks`), and only the states between
+//! transactions are stored.
+//!
+//! Successors are gathered before they are looked up, breadth first those of
+//! several states: their places in the index are fetched at once, and the waits
+//! for memory overlap instead of adding up.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +20,11 @@ use std::time::{Duration, Instant};
 
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::Movers;
 
+use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{Machine, Step, Workspace};
+use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::store::{NO_PARENT, Store};
 
 /// Which state to expand next.
@@ -33,6 +39,8 @@ pub enum Order {
 /// What to look for and when to give up.
 pub struct Options<'a> {
     pub order: Order,
+    /// Run threads in transactions cut by these movers, instead of step by step.
+    pub movers: Option<&'a Movers>,
     /// Look for errors (edges into error locations).
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
@@ -95,7 +103,10 @@ pub struct Outcome {
 
 /// Explores a valid program. Fails if it does not fit explicit search.
 pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
-    let machine = Machine::new(program)?;
+    let machine = match options.movers {
+        Some(movers) => Machine::with_movers(movers)?,
+        None => Machine::new(program)?,
+    };
     Ok(Search::new(&machine, options).run())
 }
 
@@ -126,11 +137,19 @@ struct Seen {
     hash: u64,
     /// Successors not yet looked up.
     pending_keys: Vec<u32>,
-    pending_hashes: Vec<u64>,
+    pending: Vec<Pending>,
     /// For each lane, the last successor that wrote it.
     last_writer: Vec<u64>,
     successor: u64,
+    /// Whether to note the states that are new, and these.
+    collect: bool,
     found: Vec<u32>,
+}
+
+/// A successor whose key lies beside it in a list of keys.
+struct Pending {
+    hash: u64,
+    parent: u32,
 }
 
 struct Limits<'o> {
@@ -146,14 +165,14 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// Expansions between two looks at the clock.
 const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
 
-/// Successors gathered before they are looked up, at most.
-const MAX_PENDING: usize = 256;
+/// Successors gathered before they are looked up.
+const MAX_PENDING: usize = 64;
 
 impl<'m, 'o> Search<'m, 'o> {
     fn new(machine: &'m Machine, options: Options<'o>) -> Self {
         Search {
             machine,
-            seen: Seen::new(machine.initial()),
+            seen: Seen::new(machine.initial(), options.order == Order::DepthFirst),
             limits: Limits {
                 options,
                 started: Instant::now(),
@@ -169,6 +188,8 @@ impl<'m, 'o> Search<'m, 'o> {
     fn run(mut self) -> Outcome {
         let keep_going = self.limits.options.keep_going;
         let mut expander = Expander::new(self.machine, keep_going);
+        let mut blocks = (self.limits.options.movers)
+            .map(|_| Blocks::new(self.machine, self.limits.options.deadlocks));
         let breadth_first = self.limits.options.order == Order::BreadthFirst;
         let mut next = 0u32;
         let mut level_end = 1u32;
@@ -179,10 +200,11 @@ impl<'m, 'o> Search<'m, 'o> {
         }
         while self.limits.stopped.is_none() {
             let number = if breadth_first {
-                if next == self.seen.store.len() {
-                    break;
-                }
                 if next == level_end {
+                    self.flush();
+                    if next == self.seen.store.len() {
+                        break;
+                    }
                     depth += 1;
                     level_end = self.seen.store.len();
                     // An error found one level up is at least as short as all that follow.
@@ -208,7 +230,11 @@ impl<'m, 'o> Search<'m, 'o> {
             let statistics = &mut self.limits.statistics;
             statistics.depth = statistics.depth.max(depth.into());
             self.seen.start(number, &mut expander.work.lanes);
-            match expander.expand(&mut self) {
+            let expansion = match &mut blocks {
+                Some(blocks) => self.run_blocks(blocks, &expander.work.lanes),
+                None => expander.expand(&mut self),
+            };
+            match expansion {
                 Expansion::Done => {}
                 Expansion::Stuck => {
                     let lanes = &expander.work.lanes;
@@ -225,17 +251,16 @@ impl<'m, 'o> Search<'m, 'o> {
                     }
                 }
             }
-            self.flush();
             if !breadth_first {
+                self.flush();
                 let found = self.seen.found.drain(..).rev();
                 self.stack.extend(found.map(|number| (number, depth + 1)));
                 if self.found.is_some() && !keep_going {
                     break;
                 }
-            } else {
-                self.seen.found.clear();
             }
         }
+        self.flush();
         let frontier = self.frontier(next);
         self.update_statistics(frontier, 0);
         let violation = self.found.as_ref().map(|found| Violation {
@@ -248,6 +273,30 @@ impl<'m, 'o> Search<'m, 'o> {
             stopped: self.limits.stopped,
             statistics: self.limits.statistics,
         }
+    }
+
+    /// Runs the block of each thread from a stored state.
+    fn run_blocks(&mut self, blocks: &mut Blocks, lanes: &[u64]) -> Expansion {
+        let mut halts = Vec::new();
+        for thread in 0..self.machine.threads(lanes) {
+            let mut visitor = Emitted {
+                start: lanes,
+                search: self,
+            };
+            if let Expansion::Stopped = blocks.run(lanes, thread, &mut visitor) {
+                return Expansion::Stopped;
+            }
+            halts.push(blocks.take_halts());
+        }
+        if self.limits.options.deadlocks
+            && let Some(steps) = common_halt(halts)
+        {
+            self.report(Property::NoDeadlock, None, steps);
+            if !self.limits.options.keep_going {
+                return Expansion::Stopped;
+            }
+        }
+        Expansion::Done
     }
 
     fn frontier(&self, next: u32) -> u64 {
@@ -295,13 +344,14 @@ impl<'m, 'o> Search<'m, 'o> {
         error: Option<(TemplateId, LocationId)>,
         steps: Vec<Step>,
     ) {
-        self.limits.statistics.violations += 1;
+        let keep_going = self.limits.options.keep_going;
+        if keep_going || self.found.is_none() {
+            self.limits.statistics.violations += 1;
+        }
         let shorter = match &self.found {
             None => true,
             // In the same level of a breadth-first search a deadlock is one step shorter.
-            Some(found) => {
-                found.error.is_some() && error.is_none() && !self.limits.options.keep_going
-            }
+            Some(found) => found.error.is_some() && error.is_none() && !keep_going,
         };
         if shorter {
             self.found = Some(Found {
@@ -328,6 +378,8 @@ impl<'m, 'o> Search<'m, 'o> {
         }
         chain.reverse();
         let mut expander = Expander::new(self.machine, go_on);
+        let mut blocks = (self.limits.options.movers)
+            .map(|_| Blocks::new(self.machine, self.limits.options.deadlocks));
         let mut steps = Vec::new();
         let (mut numbers, mut key) = (Vec::new(), Vec::new());
         for pair in chain.windows(2) {
@@ -338,7 +390,20 @@ impl<'m, 'o> Search<'m, 'o> {
                 wanted,
                 steps: Vec::new(),
             };
-            expander.expand(&mut finder);
+            match &mut blocks {
+                Some(blocks) => {
+                    let start = expander.work.lanes.clone();
+                    for thread in 0..self.machine.threads(&start) {
+                        let found = blocks.run(&start, thread, &mut finder);
+                        if matches!(found, Expansion::Stopped) {
+                            break;
+                        }
+                    }
+                }
+                None => {
+                    expander.expand(&mut finder);
+                }
+            }
             store.load(pair[0], &mut numbers, &mut expander.work.lanes, &mut key);
             self.translate(&mut expander.work, &finder.steps, &mut steps);
         }
@@ -359,9 +424,100 @@ impl<'m, 'o> Search<'m, 'o> {
         translated: &mut Vec<semantics::Step>,
     ) {
         for &step in steps {
-            translated.push(self.machine.original_step(&work.lanes, step));
+            let original = self.machine.original_step(&work.lanes, step);
+            match self.limits.options.movers {
+                Some(movers) => {
+                    let here = self.machine.location_of(&work.lanes, original.by.thread);
+                    translated.extend(unfuse(movers, here, original));
+                }
+                None => translated.push(original),
+            }
             self.machine.apply(work, step);
         }
+    }
+}
+
+/// The steps by which all threads come to a halt, not all of them at proper ends.
+fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
+    let waits = halts.iter().any(|halt| halt.waiting.is_some());
+    let mut steps = Vec::new();
+    for halt in halts {
+        steps.extend(halt.waiting.or(halt.at_proper_end)?);
+    }
+    waits.then_some(steps)
+}
+
+/// A step of the fused program as the steps of the original that it is made of.
+fn unfuse(
+    movers: &Movers,
+    (template, location): (TemplateId, LocationId),
+    step: semantics::Step,
+) -> Vec<semantics::Step> {
+    let parts = &movers.fused.made_of[template.index()][location.index()][step.by.edge];
+    parts
+        .iter()
+        .enumerate()
+        .map(|(position, &edge)| semantics::Step {
+            by: semantics::Move { edge, ..step.by },
+            with: step.with.filter(|_| position == 0),
+        })
+        .collect()
+}
+
+impl Search<'_, '_> {
+    fn meet_successor(
+        &mut self,
+        lanes: &[u64],
+        dirty: impl Iterator<Item = usize> + Clone,
+    ) -> ControlFlow<()> {
+        self.limits.statistics.transitions += 1;
+        if self.seen.add(lanes, dirty).is_err() {
+            self.limits.stopped = Some(Stop::StoreFull);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn meet_error(
+        &mut self,
+        error: ErrorLocation,
+        steps: impl FnOnce() -> Vec<Step>,
+    ) -> ControlFlow<()> {
+        self.limits.statistics.transitions += 1;
+        if !self.limits.options.errors {
+            return ControlFlow::Continue(());
+        }
+        let place = (error.template, error.location);
+        self.report(Property::UnreachCall, Some(place), steps());
+        let options = &self.limits.options;
+        if options.keep_going || options.order == Order::BreadthFirst {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// The ends of blocks, on their way to the store.
+struct Emitted<'a, 'm, 'o> {
+    start: &'a [u64],
+    search: &'a mut Search<'m, 'o>,
+}
+
+impl BlockVisitor for Emitted<'_, '_, '_> {
+    fn emit(&mut self, lanes: &[u64], _steps: &dyn Fn() -> Vec<Step>) -> ControlFlow<()> {
+        let start = self.start;
+        let changed = |&lane: &usize| start.get(lane).copied().unwrap_or(0) != lanes[lane];
+        self.search
+            .meet_successor(lanes, (0..lanes.len()).filter(changed))
+    }
+
+    fn error(&mut self, error: ErrorLocation, steps: Vec<Step>) -> ControlFlow<()> {
+        self.search.meet_error(error, || steps)
+    }
+
+    fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
+        self.search.tick(bytes)
     }
 }
 
@@ -369,28 +525,8 @@ impl Visitor for Search<'_, '_> {
     #[inline]
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         match event {
-            Event::Successor => {
-                self.limits.statistics.transitions += 1;
-                if self.seen.add(work).is_err() {
-                    self.limits.stopped = Some(Stop::StoreFull);
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            }
-            Event::Error(error) => {
-                self.limits.statistics.transitions += 1;
-                if !self.limits.options.errors {
-                    return ControlFlow::Continue(());
-                }
-                let place = (error.template, error.location);
-                self.report(Property::UnreachCall, Some(place), path.steps().collect());
-                let options = &self.limits.options;
-                if options.keep_going || options.order == Order::BreadthFirst {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            }
+            Event::Successor => self.meet_successor(&work.lanes, work.dirty()),
+            Event::Error(error) => self.meet_error(error, || path.steps().collect()),
         }
     }
 
@@ -410,17 +546,26 @@ struct Finder {
     steps: Vec<Step>,
 }
 
-impl Visitor for Finder {
-    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
-        let common = work.lanes.len().min(self.wanted.len());
-        let is_wanted = matches!(event, Event::Successor)
-            && work.lanes[..common] == self.wanted[..common]
-            && work.lanes[common..].iter().all(|&lane| lane == 0)
+impl Finder {
+    fn look(&mut self, lanes: &[u64], steps: impl FnOnce() -> Vec<Step>) -> ControlFlow<()> {
+        let common = lanes.len().min(self.wanted.len());
+        let is_wanted = lanes[..common] == self.wanted[..common]
+            && lanes[common..].iter().all(|&lane| lane == 0)
             && self.wanted[common..].iter().all(|&lane| lane == 0);
         if is_wanted {
-            self.steps = path.steps().collect();
+            self.steps = steps();
             return ControlFlow::Break(());
         }
+        ControlFlow::Continue(())
+    }
+}
+
+impl BlockVisitor for Finder {
+    fn emit(&mut self, lanes: &[u64], steps: &dyn Fn() -> Vec<Step>) -> ControlFlow<()> {
+        self.look(lanes, steps)
+    }
+
+    fn error(&mut self, _error: ErrorLocation, _steps: Vec<Step>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -429,8 +574,21 @@ impl Visitor for Finder {
     }
 }
 
+impl Visitor for Finder {
+    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
+        match event {
+            Event::Successor => self.look(&work.lanes, || path.steps().collect()),
+            Event::Error(_) => ControlFlow::Continue(()),
+        }
+    }
+
+    fn tick(&mut self, _bytes: usize) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
 impl Seen {
-    fn new(initial: &[u64]) -> Self {
+    fn new(initial: &[u64], collect: bool) -> Self {
         let mut store = Store::new(initial.len());
         let numbers: Vec<u32> = initial
             .iter()
@@ -450,8 +608,9 @@ impl Seen {
             key,
             hash,
             pending_keys: Vec::new(),
-            pending_hashes: Vec::new(),
+            pending: Vec::new(),
             successor: 0,
+            collect,
             found: Vec::new(),
         }
     }
@@ -464,31 +623,35 @@ impl Seen {
             .load(number, &mut self.numbers, lanes, &mut self.key);
     }
 
-    /// Adds the state in the workspace, which differs from the started one in the dirty lanes.
+    /// Adds a state that differs from the started one at most in the dirty lanes.
     #[inline]
-    fn add(&mut self, work: &Workspace) -> Result<(), crate::store::StoreFull> {
-        if work.lanes.len() > self.store.lanes() {
-            self.store.ensure_lanes(work.lanes.len());
-            self.numbers.resize(work.lanes.len(), 0);
-            self.last_writer.resize(work.lanes.len(), 0);
+    fn add(
+        &mut self,
+        lanes: &[u64],
+        dirty: impl Iterator<Item = usize> + Clone,
+    ) -> Result<(), crate::store::StoreFull> {
+        if lanes.len() > self.store.lanes() {
+            self.store.ensure_lanes(lanes.len());
+            self.numbers.resize(lanes.len(), 0);
+            self.last_writer.resize(lanes.len(), 0);
         }
         let words = self.store.words();
         let start = self.pending_keys.len();
         self.pending_keys.extend_from_slice(&self.key);
         let mut hash = self.hash;
         self.successor += 1;
-        for lane in work.dirty() {
+        for lane in dirty.clone() {
             if self.last_writer[lane] == self.successor {
                 continue;
             }
             self.last_writer[lane] = self.successor;
-            let (number, has_room) = self.store.intern(lane, work.lanes[lane]);
+            let (number, has_room) = self.store.intern(lane, lanes[lane]);
             if !has_room {
                 self.pending_keys.truncate(start);
                 self.flush()?;
                 self.store.relayout();
                 self.hash = self.store.encode(&self.numbers, &mut self.key);
-                return self.add(work);
+                return self.add(lanes, dirty);
             }
             let key = &mut self.pending_keys[start..start + words];
             self.store.patch(key, lane, number);
@@ -496,8 +659,11 @@ impl Seen {
             hash = hash.wrapping_add(change);
         }
         self.store.prefetch(hash);
-        self.pending_hashes.push(hash);
-        if self.pending_hashes.len() >= MAX_PENDING {
+        self.pending.push(Pending {
+            hash,
+            parent: self.number,
+        });
+        if self.pending.len() >= MAX_PENDING {
             self.flush()?;
         }
         Ok(())
@@ -506,14 +672,15 @@ impl Seen {
     /// Looks up the pending successors and stores the new ones.
     fn flush(&mut self) -> Result<(), crate::store::StoreFull> {
         let words = self.store.words();
-        for (position, &hash) in self.pending_hashes.iter().enumerate() {
+        for (position, pending) in self.pending.iter().enumerate() {
             let key = &self.pending_keys[position * words..(position + 1) * words];
-            if let Some(number) = self.store.insert(key, hash, self.number)? {
+            let inserted = self.store.insert(key, pending.hash, pending.parent)?;
+            if let Some(number) = inserted.filter(|_| self.collect) {
                 self.found.push(number);
             }
         }
         self.pending_keys.clear();
-        self.pending_hashes.clear();
+        self.pending.clear();
         Ok(())
     }
 }

@@ -11,9 +11,10 @@
 //!
 //! What a stored state costs: its key (the packed numbers, rounded up to 4
 //! bytes), 4 bytes for its parent, from which counterexamples are rebuilt, and
-//! 11 to 16 bytes in the index (8 bytes an entry, filled to between one half
-//! and three quarters). `mover bench spin` prints the sum for real models: 25 to
-//! 40 bytes a state.
+//! 7 to 9 bytes in the index. The index is made of buckets of one cache line,
+//! each with room for twelve states: a tag of 8 bits of the hash and a number of
+//! 32 bits for each; it grows by two fifths when it is four fifths full.
+//! `mover bench spin` prints the sum for real models.
 //!
 //! States are numbered as they are found, so the queue of a breadth-first
 //! search is nothing but a number. The hash of a state is a sum over its lanes
@@ -116,8 +117,49 @@ impl LaneTable {
     }
 }
 
+/// Bits of a key that move together when keys are rewritten.
+struct BitMove {
+    from_word: usize,
+    from_shift: u8,
+    to_word: usize,
+    to_shift: u8,
+    mask: u32,
+}
+
+/// How to rewrite keys; numbers that stay neighbours move in one go.
+fn moves(old: &[(u32, u8, u8)], lanes: &[LaneTable]) -> Vec<BitMove> {
+    let mut moves: Vec<BitMove> = Vec::new();
+    for (&(word, shift, bits), table) in old.iter().zip(lanes) {
+        if bits == 0 {
+            continue;
+        }
+        if let Some(last) = moves.last_mut() {
+            let width = last.mask.count_ones() as u8;
+            let follows = last.from_word == word as usize
+                && last.from_shift + width == shift
+                && last.to_word == table.word as usize
+                && last.to_shift + width == table.shift;
+            if follows {
+                last.mask = mask(width + bits) as u32;
+                continue;
+            }
+        }
+        moves.push(BitMove {
+            from_word: word as usize,
+            from_shift: shift,
+            to_word: table.word as usize,
+            to_shift: table.shift,
+            mask: mask(bits) as u32,
+        });
+    }
+    moves
+}
+
 const CHUNK_LOG2: u32 = 13;
 const CHUNK: usize = 1 << CHUNK_LOG2;
+
+/// States whose buckets are fetched at once when the index grows.
+const REHASH_BATCH: usize = 32;
 
 /// Numbers of states, and the parent of the initial state.
 pub const NO_PARENT: u32 = u32::MAX;
@@ -133,9 +175,40 @@ pub struct Store {
     /// Keys by number, in chunks so that growing does not copy them.
     keys: Vec<Vec<u32>>,
     parents: Vec<u32>,
-    /// Entries: tag in the upper half, number plus one in the lower; 0 is free.
-    index: Vec<u64>,
+    index: Vec<Bucket>,
     len: u32,
+}
+
+const BUCKET: usize = 12;
+
+/// One cache line of the index.
+#[repr(align(64))]
+#[derive(Clone)]
+struct Bucket {
+    numbers: [u32; BUCKET],
+    tags: [u8; BUCKET],
+    len: u8,
+}
+
+impl Bucket {
+    const EMPTY: Bucket = Bucket {
+        numbers: [0; BUCKET],
+        tags: [0; BUCKET],
+        len: 0,
+    };
+
+    /// Adds a state unless the bucket is full.
+    #[inline]
+    fn push(&mut self, tag: u8, number: u32) -> bool {
+        let len = self.len as usize;
+        if len == BUCKET {
+            return false;
+        }
+        self.tags[len] = tag;
+        self.numbers[len] = number;
+        self.len += 1;
+        true
+    }
 }
 
 impl Store {
@@ -145,7 +218,7 @@ impl Store {
             words: 0,
             keys: Vec::new(),
             parents: Vec::new(),
-            index: vec![0; 1024],
+            index: vec![Bucket::EMPTY; 64],
             len: 0,
         }
     }
@@ -223,6 +296,7 @@ impl Store {
             used += bits;
         }
         self.words = word as usize + usize::from(used > 0);
+        let moves = moves(&old, &self.lanes);
         let mut rewritten = vec![0u32; self.words];
         for (number, chunk) in self.keys.iter_mut().enumerate() {
             let count = (self.len as usize - number * CHUNK).min(CHUNK);
@@ -230,11 +304,9 @@ impl Store {
             for position in 0..count {
                 let key = &chunk[position * old_words..(position + 1) * old_words];
                 rewritten.fill(0);
-                for (table, &(word, shift, bits)) in self.lanes.iter().zip(&old) {
-                    if bits > 0 {
-                        let number = (key[word as usize] >> shift) & mask(bits) as u32;
-                        rewritten[table.word as usize] |= number << table.shift;
-                    }
+                for bits in &moves {
+                    let taken = (key[bits.from_word] >> bits.from_shift) & bits.mask;
+                    rewritten[bits.to_word] |= taken << bits.to_shift;
                 }
                 new.extend_from_slice(&rewritten);
             }
@@ -283,20 +355,30 @@ impl Store {
         hash
     }
 
+    /// The bucket in which the search for a state begins.
     #[inline]
     fn start(&self, scrambled: u64) -> usize {
         ((u128::from(scrambled) * self.index.len() as u128) >> 64) as usize
     }
 
-    /// Tells the processor that the index entry of this hash will be needed.
+    #[inline]
+    fn after(&self, bucket: usize) -> usize {
+        if bucket + 1 == self.index.len() {
+            0
+        } else {
+            bucket + 1
+        }
+    }
+
+    /// Tells the processor that the bucket of this hash will be needed.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let entry = &self.index[self.start(scramble(hash))];
+            let bucket = &self.index[self.start(scramble(hash))];
             // SAFETY: the address is that of a live reference, and a prefetch changes nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast()) };
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(bucket).cast()) };
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = hash;
@@ -310,27 +392,26 @@ impl Store {
         parent: u32,
     ) -> Result<Option<u32>, StoreFull> {
         let scrambled = scramble(hash);
-        let tag = scrambled << 32;
+        let tag = scrambled as u8;
         let mut place = self.start(scrambled);
         loop {
-            let entry = self.index[place];
-            if entry == 0 {
+            let bucket = &self.index[place];
+            for entry in 0..bucket.len as usize {
+                if bucket.tags[entry] == tag && self.key(bucket.numbers[entry]) == key {
+                    return Ok(None);
+                }
+            }
+            if (bucket.len as usize) < BUCKET {
                 break;
             }
-            if entry & 0xFFFF_FFFF_0000_0000 == tag && self.key(entry as u32 - 1) == key {
-                return Ok(None);
-            }
-            place += 1;
-            if place == self.index.len() {
-                place = 0;
-            }
+            place = self.after(place);
         }
         if self.len >= NO_PARENT - 1 {
             return Err(StoreFull);
         }
         let number = self.len;
         self.len += 1;
-        self.index[place] = tag | u64::from(number + 1);
+        self.index[place].push(tag, number);
         if number as usize & (CHUNK - 1) == 0 {
             self.keys.push(Vec::with_capacity(CHUNK * self.words));
         }
@@ -338,29 +419,45 @@ impl Store {
             chunk.extend_from_slice(key);
         }
         self.parents.push(parent);
-        if self.len as usize * 4 > self.index.len() * 3 {
+        if self.is_crowded(0) {
             self.grow_index();
         }
         Ok(Some(number))
     }
 
+    /// Whether the index, with some states more, is four fifths full.
+    fn is_crowded(&self, more: usize) -> bool {
+        (self.len as usize + more) * 5 > self.index.len() * BUCKET * 4
+    }
+
     fn grow_index(&mut self) {
-        self.index = vec![0; self.index.len() + self.index.len() / 2];
-        for number in 0..self.len {
-            let key = self.key(number);
-            let hash = self.lanes.iter().fold(0u64, |hash, table| {
-                hash.wrapping_add(table.factor.wrapping_mul(table.number_in(key).into()))
-            });
-            let scrambled = scramble(hash);
-            let mut place = self.start(scrambled);
-            while self.index[place] != 0 {
-                place += 1;
-                if place == self.index.len() {
-                    place = 0;
+        self.index = vec![Bucket::EMPTY; self.index.len() / 5 * 7 + 7];
+        let mut batch = Vec::with_capacity(REHASH_BATCH);
+        let mut number = 0;
+        while number < self.len {
+            let end = self.len.min(number + REHASH_BATCH as u32);
+            for number in number..end {
+                let hash = self.hash_of(self.key(number));
+                self.prefetch(hash);
+                batch.push(scramble(hash));
+            }
+            for (number, scrambled) in (number..end).zip(batch.drain(..)) {
+                let mut place = self.start(scrambled);
+                while !self.index[place].push(scrambled as u8, number) {
+                    place = self.after(place);
                 }
             }
-            self.index[place] = scrambled << 32 | u64::from(number + 1);
+            number = end;
         }
+    }
+
+    fn hash_of(&self, key: &[u32]) -> u64 {
+        self.lanes
+            .iter()
+            .filter(|table| table.bits > 0)
+            .fold(0u64, |hash, table| {
+                hash.wrapping_add(table.factor.wrapping_mul(table.number_in(key).into()))
+            })
     }
 
     pub fn parent(&self, number: u32) -> Option<u32> {
@@ -372,13 +469,13 @@ impl Store {
         self.lanes.iter().map(LaneTable::bytes).sum::<usize>()
             + self.keys.len() * CHUNK * self.words * 4
             + self.parents.capacity() * 4
-            + self.index.len() * 8
+            + self.index.len() * size_of::<Bucket>()
     }
 
     /// Memory that adding states may take at the next growth of the index.
     pub fn next_growth(&self) -> usize {
-        if self.len as usize * 4 + CHUNK * 4 > self.index.len() * 3 {
-            self.index.len() * 12
+        if self.is_crowded(CHUNK) {
+            self.index.len() / 5 * 7 * size_of::<Bucket>()
         } else {
             0
         }

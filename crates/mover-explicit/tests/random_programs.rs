@@ -8,6 +8,8 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 
+mod mt;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 
@@ -19,6 +21,7 @@ use mover_ir::print::print_program;
 use mover_ir::program::*;
 use mover_ir::semantics::{Machine, State};
 use mover_ir::validate::validate;
+use mover_reduce::{Movers, movers};
 
 struct Random(u64);
 
@@ -472,11 +475,18 @@ fn judge(program: &Program) -> Option<Judgement> {
     Some(judgement)
 }
 
-fn run(program: &Program, order: Order, errors: bool, deadlocks: bool) -> Outcome {
+fn run(
+    program: &Program,
+    movers: Option<&Movers>,
+    order: Order,
+    errors: bool,
+    deadlocks: bool,
+) -> Outcome {
     explore(
         program,
         Options {
             order,
+            movers,
             errors,
             deadlocks,
             keep_going: false,
@@ -516,24 +526,24 @@ fn replay(program: &Program, outcome: &Outcome) -> (State, u64) {
 
 fn compare(program: &Program, judgement: &Judgement) {
     for order in [Order::BreadthFirst, Order::DepthFirst] {
-        let all = run(program, order, false, false);
+        let all = run(program, None, order, false, false);
         assert_eq!(
             all.statistics.states as usize, judgement.stored,
             "states, {order:?}"
         );
-        let errors = run(program, order, true, false);
+        let errors = run(program, None, order, true, false);
         assert_eq!(
             errors.violation.is_some(),
             judgement.error,
             "error, {order:?}"
         );
-        let deadlocks = run(program, order, false, true);
+        let deadlocks = run(program, None, order, false, true);
         assert_eq!(
             deadlocks.violation.is_some(),
             judgement.deadlock,
             "deadlock, {order:?}"
         );
-        let both = run(program, order, true, true);
+        let both = run(program, None, order, true, true);
         assert_eq!(both.violation.is_some(), judgement.error_depth.is_some());
         for outcome in [&errors, &deadlocks, &both] {
             if outcome.violation.is_some() {
@@ -545,6 +555,36 @@ fn compare(program: &Program, judgement: &Judgement) {
             }
         }
     }
+}
+
+/// The reduced search must find an error and a deadlock if and only if there are any.
+fn compare_reduced(program: &Program, judgement: &Judgement) -> Option<u64> {
+    let movers = movers(program).ok()?;
+    assert_eq!(validate(&movers.fused.program), Ok(()));
+    let mut stored = 0;
+    for order in [Order::BreadthFirst, Order::DepthFirst] {
+        let errors = run(program, Some(&movers), order, true, false);
+        assert_eq!(
+            errors.violation.is_some(),
+            judgement.error,
+            "error, reduced"
+        );
+        let deadlocks = run(program, Some(&movers), order, false, true);
+        assert_eq!(
+            deadlocks.violation.is_some(),
+            judgement.deadlock,
+            "deadlock, reduced"
+        );
+        for outcome in [&errors, &deadlocks] {
+            if outcome.violation.is_some() {
+                replay(program, outcome);
+            }
+        }
+        stored = run(program, Some(&movers), order, false, true)
+            .statistics
+            .states;
+    }
+    Some(stored)
 }
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -561,6 +601,7 @@ fn the_engine_agrees_with_the_semantics() {
     let first = setting("MOVER_SEED", 1);
     let count = setting("MOVER_PROGRAMS", 6_000);
     let (mut explored, mut large, mut errors, mut deadlocks, mut states) = (0, 0, 0, 0, 0);
+    let mut reducible = 0;
     for seed in first..first + count {
         let program = Generator::program(seed);
         if let Err(reason) = validate(&program) {
@@ -574,13 +615,17 @@ fn the_engine_agrees_with_the_semantics() {
         errors += u64::from(judgement.error);
         deadlocks += u64::from(judgement.deadlock);
         states += judgement.stored;
-        let result = std::panic::catch_unwind(|| compare(&program, &judgement));
-        if result.is_err() {
-            panic!("seed {seed} disagrees\n{}", print_program(&program));
+        let result = std::panic::catch_unwind(|| {
+            compare(&program, &judgement);
+            compare_reduced(&program, &judgement)
+        });
+        match result {
+            Ok(reduced) => reducible += u64::from(reduced.is_some()),
+            Err(_) => panic!("seed {seed} disagrees\n{}", print_program(&program)),
         }
     }
     println!(
-        "{explored} programs, {states} states, {errors} with errors, {deadlocks} with deadlocks, \
+        "{explored} programs ({reducible} with movers), {states} states, {errors} with errors, {deadlocks} with deadlocks, \
          {large} too large"
     );
     assert!(
@@ -592,4 +637,97 @@ fn the_engine_agrees_with_the_semantics() {
         "both verdicts occur"
     );
     assert!(states as u64 > explored * 10, "programs have behaviour");
+}
+
+/// A random program in the small language of the reference explorer: locks,
+/// protected and unprotected variables, loops, choices, waiting, assertions.
+fn random_mt(random: &mut Random) -> String {
+    let mut text = String::from("var x 3 = 0\nvar y 2 = 0\nvar z 2 = 0\nmutex m n\n");
+    for thread in 0..2 + random.below(2) {
+        text += &format!("thread T{thread}\n  local l 3 = 0\n  local k 2 = 0\n");
+        let length = 3 + random.below(6);
+        // Most threads keep to the discipline: x under m, y under n.
+        let disciplined = !random.one_in(4);
+        let mut held: Vec<&str> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
+        for _ in 0..length {
+            let lock = random.pick(&["m", "n"]);
+            let statement = match random.below(14) {
+                0..=2 if !held.contains(&lock) || !disciplined => {
+                    held.push(lock);
+                    format!("acq {lock}")
+                }
+                3 | 4 if !held.is_empty() => {
+                    let lock = if disciplined || random.one_in(2) {
+                        held.pop().unwrap_or("m")
+                    } else {
+                        lock
+                    };
+                    format!("rel {lock}")
+                }
+                5 if held.contains(&"m") || !disciplined => random.pick(&[
+                    "x := x + 1".to_string(),
+                    "l := x".to_string(),
+                    "x := l".to_string(),
+                    "assert x != 2".to_string(),
+                ]),
+                6 if held.contains(&"n") || !disciplined => random.pick(&[
+                    "y := 1 - y".to_string(),
+                    "k := y".to_string(),
+                    "assume y == 1".to_string(),
+                ]),
+                7 => random.pick(&["z := 1".to_string(), "z := 1 - z".to_string()]),
+                8 => random.pick(&["assume z == 1".to_string(), "assert z == 0".to_string()]),
+                9 => "cas k z 0 1".to_string(),
+                10 => format!("if l == 0 goto A{} else B", random.below(length)),
+                11 => format!("choose A{} B", random.below(length)),
+                12 => format!("goto A{}", random.below(length)),
+                13 if random.one_in(3) => "assume k == 1".to_string(),
+                _ => random.pick(&["l := l + 1".to_string(), "skip".to_string()]),
+            };
+            lines.push(statement);
+        }
+        for (number, line) in lines.iter().enumerate() {
+            text += &format!("  A{number}: {line}\n");
+        }
+        text += "  B: skip\n";
+    }
+    text
+}
+
+#[test]
+fn transactions_hide_nothing() {
+    let first = setting("MOVER_SEED", 1);
+    let count = setting("MOVER_PROGRAMS", 6_000);
+    let (mut compared, mut errors, mut deadlocks) = (0, 0, 0);
+    let (mut stored, mut all) = (0, 0);
+    for seed in first..first + count {
+        let text = random_mt(&mut Random(seed ^ 0x5EED));
+        let program = mt::parse("random", &text);
+        assert_eq!(validate(&program), Ok(()), "{text}");
+        let Some(judgement) = judge(&program) else {
+            continue;
+        };
+        compared += 1;
+        errors += u64::from(judgement.error);
+        deadlocks += u64::from(judgement.deadlock);
+        let result = std::panic::catch_unwind(|| compare_reduced(&program, &judgement));
+        match result {
+            Ok(reduced) => {
+                let reduced = reduced.expect("these programs have movers");
+                if !judgement.deadlock && !judgement.error {
+                    stored += reduced;
+                    all += judgement.stored as u64;
+                }
+            }
+            Err(_) => panic!("seed {seed} disagrees\n{text}"),
+        }
+    }
+    println!(
+        "{compared} programs, {errors} with errors, {deadlocks} with deadlocks; \
+         {stored} of {all} states stored where there is neither"
+    );
+    assert!(compared * 10 > count * 9);
+    assert!(errors * 10 > compared && deadlocks * 10 > compared);
+    assert!(stored * 3 < all, "the reduction reduces");
 }

@@ -344,6 +344,18 @@ impl Program {
         self.any_expr(|expr| matches!(expr, Expr::Timeout))
     }
 
+    /// Whether some channel has no buffer.
+    pub fn has_rendezvous(&self) -> bool {
+        let own = self
+            .templates
+            .iter()
+            .flat_map(|template| &template.channels);
+        self.channels
+            .iter()
+            .chain(own)
+            .any(|channel| channel.capacity == 0)
+    }
+
     /// Whether the priorities of threads can make a difference.
     pub fn uses_priorities(&self) -> bool {
         let sets = |effect: &Effect| matches!(effect, Effect::SetPriority { .. });

@@ -69,7 +69,9 @@ fn place(sources: &SourceMap, span: Span) -> Place {
     let len = file.text.len();
     let mut start = (span.start as usize).min(len);
     let line_end = file.line_range(file.line_of(start as u32)).end;
-    let mut end = (span.end as usize).clamp(start, len).min(line_end.max(start));
+    let mut end = (span.end as usize)
+        .clamp(start, len)
+        .min(line_end.max(start));
     while !file.text.is_char_boundary(start) {
         start -= 1;
     }

@@ -123,8 +123,8 @@ pub struct Claim {
 
 /// Reads a trace file; the error is a sentence for the user.
 pub fn read_trace_file(text: &str) -> Result<Claim, String> {
-    let file: TraceFile =
-        serde_json::from_str(text).map_err(|error| format!("not a trace file of mover: {error}"))?;
+    let file: TraceFile = serde_json::from_str(text)
+        .map_err(|error| format!("not a trace file of mover: {error}"))?;
     if file.format != FORMAT {
         return Err(format!(
             "format `{}` is not the `{FORMAT}` that this version reads",

@@ -80,7 +80,10 @@ fn statistics(answer: &Answer) -> String {
         ));
     }
     if answer.states > 1000 {
-        parts.push(format!("{} bytes/state", answer.store_bytes / answer.states));
+        parts.push(format!(
+            "{} bytes/state",
+            answer.store_bytes / answer.states
+        ));
     }
     if let Some(peak) = answer.peak_mb {
         parts.push(format!("{peak:.0} MB"));
@@ -168,7 +171,12 @@ pub fn trace_table(trace: &Trace, style: Style) -> String {
             }
             Line {
                 thread: step.step.by.thread,
-                cells: [(number + 1).to_string(), thread, place, one_line(&step.text)],
+                cells: [
+                    (number + 1).to_string(),
+                    thread,
+                    place,
+                    one_line(&step.text),
+                ],
                 changes: changes.join(", "),
             }
         })

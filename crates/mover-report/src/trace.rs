@@ -118,7 +118,10 @@ impl Trace {
                     .into_iter()
                     .map(|thread| thread_name(program, &state, thread))
                     .collect();
-                format!("deadlock: no thread can move, and {} cannot end here", list(&stuck))
+                format!(
+                    "deadlock: no thread can move, and {} cannot end here",
+                    list(&stuck)
+                )
             }
         };
         Ok(Trace {

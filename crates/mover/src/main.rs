@@ -4,7 +4,9 @@
 //! meaning of exit codes, of the JSON and of the last line is fixed: scripts
 //! rely on them.
 
+mod bench;
 mod check;
+mod explain;
 mod input;
 mod output;
 mod progress;
@@ -37,8 +39,12 @@ struct CommandLine {
 enum Command {
     /// Check a program: is it safe, and if not, by which run?
     Check(check::CheckArgs),
+    /// Show what commutes: locks, what they protect, and the mover class of each statement.
+    Explain(explain::ExplainArgs),
     /// Run a counterexample, written with `check --trace`, on the program again.
     Replay(replay::ReplayArgs),
+    /// Measure mover beside another tool on the same models.
+    Bench(bench::BenchArgs),
 }
 
 fn main() -> ExitCode {
@@ -52,7 +58,9 @@ fn main() -> ExitCode {
     };
     let work = std::panic::catch_unwind(|| match command_line.command {
         Command::Check(args) => check::run(args),
+        Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Bench(args) => bench::run(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
         eprintln!("mover: internal error; please report it with the input that led to it");

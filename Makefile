@@ -1,0 +1,41 @@
+# make demo       build mover and run it on two examples
+# make test       run all tests (within some 20 minutes on 2 cores)
+# make test-long  the same tests with more random programs and longer fuzzing
+# make bench      measure mover beside SPIN
+# make lint       formatting and lints
+
+MOVER = target/release/mover
+
+.PHONY: demo build test test-long bench lint build-packages test-packages
+
+demo: build
+	@echo
+	@echo '$$ mover check examples/promela/lost_update.pml'
+	@$(MOVER) check examples/promela/lost_update.pml; test $$? -eq 10
+	@echo
+	@echo '$$ mover check examples/promela/peterson2.pml'
+	@$(MOVER) check examples/promela/peterson2.pml
+
+build: build-packages
+	cargo build --release --locked --package mover
+
+test: test-packages
+	cargo test --workspace --locked
+
+test-long: test-packages
+	MOVER_LONG=1 MOVER_PROGRAMS=200000 MOVER_FUZZ_SECONDS=600 cargo test --workspace --locked
+
+bench: build test-packages
+	$(MOVER) bench spin
+
+lint:
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# What building and running needs besides Rust.
+build-packages:
+	@scripts/install-packages cc=gcc cpp=cpp
+
+# What the tests need besides: the peer that mover is compared with.
+test-packages: build-packages
+	@scripts/install-packages gcc=gcc spin=spin

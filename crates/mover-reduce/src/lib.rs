@@ -1,0 +1,22 @@
+//! What commutes with what.
+//!
+//! Lipton's theory of reduction, after papers 000 (*Sound Transaction-based
+//! Reduction without Cycle Detection*) and 002 (*Transactions for Software Model
+//! Checking*): if most of what a thread does commutes with what the others do,
+//! runs in which threads take turns rarely show every error. This crate finds
+//! out what commutes; the engines decide what to do with it.
+//!
+//! - [`access`]: which shared objects each edge touches;
+//! - [`locks`]: which of them are locks, and who has them where;
+//! - [`movers`]: which edges move left or right, and why;
+//! - [`mod@explain`]: all of it beside the source;
+//! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
+//!   statements is taken in one step.
+
+pub mod access;
+pub mod explain;
+pub mod fuse;
+pub mod locks;
+pub mod movers;
+
+pub use movers::{Mover, Movers, Protection, movers};

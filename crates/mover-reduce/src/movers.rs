@@ -1,0 +1,236 @@
+//! Which edges move.
+//!
+//! An edge is a *right mover* if a thread that takes it could as well take it
+//! later, past whatever others do next; a *left mover* if it could have taken it
+//! earlier. After paper 002 (Section 4) this follows from who has exclusive
+//! access to the objects that the edge touches: in the state after it for a
+//! right mover, before it for a left mover.
+//!
+//! - A lock is exclusive to the thread that has it. So taking is a right mover,
+//!   giving back a left mover.
+//! - An object that only one thread ever touches is exclusive to it.
+//! - An object that every edge touches with one and the same lock in hand is
+//!   exclusive to the thread that has that lock.
+//! - An object that nothing writes disturbs nobody.
+//!
+//! A thread that stands at a receive without buffer offers a rendezvous, and by
+//! any step of its own it withdraws the offer; others can get stuck by that. So
+//! edges from such a location are non-movers, whatever they touch.
+//!
+//! Everything else is exclusive to nobody, and its edges are non-movers. Here
+//! all of it is static: the classes hold in every state, which is the reduction
+//! called `static`.
+
+use std::collections::BTreeMap;
+
+use mover_ir::program::{Effect, Program};
+
+use crate::access::{AccessTable, EdgeRef, Object};
+use crate::fuse::{Fused, fuse};
+use crate::locks::{LockSet, Locks};
+
+/// Why an object is exclusive to a thread, or that it is not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Protection {
+    /// It is a lock itself.
+    Lock,
+    /// Only one thread touches it.
+    OneThread,
+    NeverWritten,
+    /// Touched only with this lock in hand.
+    By(Object),
+    /// Touched by several threads without a common lock.
+    Unprotected,
+}
+
+/// What is known of an edge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mover {
+    pub left: bool,
+    pub right: bool,
+    pub takes_lock: bool,
+    pub gives_lock_back: bool,
+}
+
+/// The movers of a program whose atomic sequences have been fused.
+pub struct Movers {
+    pub fused: Fused,
+    /// By template, location and edge.
+    pub edges: Vec<Vec<Vec<Mover>>>,
+    /// Locations at which a thread can be the receiver of a rendezvous.
+    pub meets: Vec<Vec<bool>>,
+    pub protection: BTreeMap<Object, Protection>,
+    pub locks: Locks,
+    pub table: AccessTable,
+}
+
+/// Finds the movers; the error says why a program has none.
+pub fn movers(original: &Program) -> Result<Movers, String> {
+    if original.uses_timeout() {
+        return Err("`timeout` looks at all threads at once, so no step moves".into());
+    }
+    if original.uses_priorities() {
+        return Err("with priorities every step can hold up the others, so no step moves".into());
+    }
+    let fused = fuse(original);
+    let program = &fused.program;
+    let table = AccessTable::new(program);
+    let locks = Locks::find(program, &table);
+    let protection = protections(program, &table, &locks);
+    let meets = meeting_points(program);
+    let edges = program
+        .templates
+        .iter()
+        .enumerate()
+        .map(|(template, body)| {
+            let of_location = |location: usize| {
+                (0..body.locations[location].edges.len())
+                    .map(|edge| {
+                        let edge = EdgeRef {
+                            template,
+                            location,
+                            edge,
+                        };
+                        let mover = classify(&table, &locks, &protection, edge);
+                        let withdraws = meets[template][location];
+                        Mover {
+                            left: mover.left && !withdraws,
+                            right: mover.right && !withdraws,
+                            ..mover
+                        }
+                    })
+                    .collect()
+            };
+            (0..body.locations.len()).map(of_location).collect()
+        })
+        .collect();
+    Ok(Movers {
+        edges,
+        meets,
+        protection,
+        locks,
+        table,
+        fused,
+    })
+}
+
+/// Locks in hand while an edge is taken: those held before it and those it takes.
+pub fn in_hand(locks: &Locks, edge: EdgeRef) -> LockSet {
+    let mut set = locks.held(edge.template, edge.location).clone();
+    set.extend(locks.takes(edge));
+    set
+}
+
+fn protections(
+    program: &Program,
+    table: &AccessTable,
+    locks: &Locks,
+) -> BTreeMap<Object, Protection> {
+    struct Use {
+        templates: Vec<usize>,
+        written: bool,
+        common: LockSet,
+    }
+    let mut uses: BTreeMap<Object, Use> = BTreeMap::new();
+    for (edge, accesses) in table.iter() {
+        let held = in_hand(locks, edge);
+        for (&object, &written) in accesses {
+            let found = uses.entry(object).or_insert_with(|| Use {
+                templates: Vec::new(),
+                written: false,
+                common: held.clone(),
+            });
+            if !found.templates.contains(&edge.template) {
+                found.templates.push(edge.template);
+            }
+            found.written |= written;
+            found.common = found.common.intersection(&held).copied().collect();
+        }
+    }
+    uses.into_iter()
+        .map(|(object, found)| {
+            let protection = if locks.locks.contains(&object) {
+                Protection::Lock
+            } else if !found.written {
+                Protection::NeverWritten
+            } else if matches!(object, Object::Threads | Object::Inside(_)) {
+                Protection::Unprotected
+            } else if let [template] = found.templates[..]
+                && runs_once(program, template)
+            {
+                Protection::OneThread
+            } else if let Some(&lock) = found.common.first() {
+                Protection::By(lock)
+            } else {
+                Protection::Unprotected
+            };
+            (object, protection)
+        })
+        .collect()
+}
+
+/// Whether a template has exactly one thread, now and for ever.
+fn runs_once(program: &Program, template: usize) -> bool {
+    let instances = program
+        .initial
+        .iter()
+        .filter(|instance| instance.template.index() == template)
+        .count();
+    let spawned = program
+        .templates
+        .iter()
+        .flat_map(|template| &template.locations)
+        .flat_map(|location| &location.edges)
+        .flat_map(|edge| &edge.effects)
+        .any(|effect| matches!(effect, Effect::Spawn { template: t, .. } if t.index() == template));
+    instances == 1 && !spawned
+}
+
+fn classify(
+    table: &AccessTable,
+    locks: &Locks,
+    protection: &BTreeMap<Object, Protection>,
+    edge: EdgeRef,
+) -> Mover {
+    let before = locks.held(edge.template, edge.location);
+    let mut after = in_hand(locks, edge);
+    for lock in locks.gives_back(edge) {
+        after.remove(lock);
+    }
+    let exclusive = |object: &Object, held: &LockSet| match &protection[object] {
+        Protection::Lock => held.contains(object),
+        Protection::OneThread | Protection::NeverWritten => true,
+        Protection::By(lock) => held.contains(lock),
+        Protection::Unprotected => false,
+    };
+    let accesses = table.of(edge);
+    Mover {
+        left: accesses.keys().all(|object| exclusive(object, before)),
+        right: accesses.keys().all(|object| exclusive(object, &after)),
+        takes_lock: !locks.takes(edge).is_empty(),
+        gives_lock_back: !locks.gives_back(edge).is_empty(),
+    }
+}
+
+/// Where a thread may be met: it stands at a receive that may have no buffer.
+fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
+    let has_rendezvous = program.has_rendezvous();
+    program
+        .templates
+        .iter()
+        .map(|template| {
+            let receives = |effect: &Effect| matches!(effect, Effect::Receive { .. });
+            template
+                .locations
+                .iter()
+                .map(|location| {
+                    has_rendezvous
+                        && location
+                            .edges
+                            .iter()
+                            .any(|edge| edge.effects.first().is_some_and(receives))
+                })
+                .collect()
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! `mover explain`: what commutes, at the source lines.
+
+use std::fmt::Write;
+
+use clap::Args;
+use mover_reduce::explain::{Explanation, ObjectFacts, explain};
+use mover_reduce::movers;
+use serde_json::{Value, json};
+
+use crate::BAD_INPUT;
+use crate::input::{self, InputArgs};
+use crate::output::print;
+
+#[derive(Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &ExplainArgs) -> u8 {
+    let program = match input::read(&args.input) {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let explanation = match movers(&program) {
+        Ok(movers) => explain(&movers),
+        Err(reason) => {
+            eprintln!("mover: {}: {reason}", args.input.file.display());
+            return BAD_INPUT;
+        }
+    };
+    let told = if args.json {
+        format!("{}\n", as_json(&explanation))
+    } else {
+        as_text(&explanation)
+    };
+    match print(&told) {
+        Ok(()) => 0,
+        Err(code) => code,
+    }
+}
+
+fn as_text(explanation: &Explanation) -> String {
+    let mut out = String::from("shared objects\n");
+    for object in &explanation.objects {
+        let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
+    }
+    out += "\nstatements\n";
+    let rows: Vec<[String; 4]> = explanation
+        .statements
+        .iter()
+        .map(|statement| {
+            let file = statement.file.rsplit('/').next().unwrap_or("");
+            [
+                format!("{file}:{}", statement.line),
+                statement.thread.clone(),
+                statement.class.to_string(),
+                statement
+                    .text
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ]
+        })
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..4).map(|c| width(c).unwrap_or(0).min(48)).collect();
+    for (row, statement) in rows.iter().zip(&explanation.statements) {
+        out.push_str("  ");
+        for (cell, &width) in row.iter().zip(&widths) {
+            let _ = write!(out, "{cell:width$}  ");
+        }
+        out += &statement.reasons.join(", ");
+        out.push('\n');
+    }
+    out
+}
+
+fn object_text(object: &ObjectFacts) -> String {
+    let lines = |lines: &[usize]| {
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        format!("{word} {}", lines.join(", "))
+    };
+    match (object.kind, &object.lock) {
+        ("lock", _) => "a lock".into(),
+        ("one-thread", _) => "used by one thread only".into(),
+        ("never-written", _) => "never written".into(),
+        ("protected", Some(lock)) => {
+            format!("protected by {lock} at all {} accesses", object.accesses)
+        }
+        (_, Some(lock)) => format!(
+            "protected by {lock} at {} of {} accesses; unprotected at {}",
+            object.with_lock,
+            object.accesses,
+            lines(&object.lines_without)
+        ),
+        (_, None) => format!("unprotected at {}", lines(&object.lines_without)),
+    }
+}
+
+fn as_json(explanation: &Explanation) -> Value {
+    let objects: Vec<Value> = explanation
+        .objects
+        .iter()
+        .map(|object| {
+            json!({
+                "name": object.name,
+                "kind": object.kind,
+                "lock": object.lock,
+                "accesses": object.accesses,
+                "with_lock": object.with_lock,
+                "lines_without": object.lines_without,
+            })
+        })
+        .collect();
+    let statements: Vec<Value> = explanation
+        .statements
+        .iter()
+        .map(|statement| {
+            json!({
+                "file": statement.file,
+                "line": statement.line,
+                "thread": statement.thread,
+                "text": statement.text,
+                "class": statement.class,
+                "reasons": statement.reasons,
+            })
+        })
+        .collect();
+    json!({ "objects": objects, "statements": statements })
+}

@@ -1,0 +1,112 @@
+//! What the guide shows is what mover prints.
+//!
+//! Each command in a `console` block of docs/guide is run again. Times, rates and
+//! the memory of the process differ from run to run and are not compared.
+//! `UPDATE_EXPECT` in the environment writes the pages anew.
+
+use std::path::{Path, PathBuf};
+
+use crate::common::{mover, repository, run};
+
+#[test]
+fn the_output_in_the_guide_is_real() {
+    let mut pages: Vec<PathBuf> = std::fs::read_dir(repository().join("docs/guide"))
+        .expect("there is a guide")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.sort();
+    let mut commands = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("a readable page");
+        let (fresh, count) = refreshed(&text);
+        commands += count;
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            if without_measurements(&fresh) != without_measurements(&text) {
+                std::fs::write(&page, fresh).expect("a writable page");
+            }
+            continue;
+        }
+        assert_same(&page, &text, &fresh);
+    }
+    assert!(
+        commands >= 5,
+        "only {commands} commands were found in the guide"
+    );
+}
+
+#[track_caller]
+fn assert_same(page: &Path, written: &str, fresh: &str) {
+    let (written, fresh) = (without_measurements(written), without_measurements(fresh));
+    let differing = written
+        .lines()
+        .zip(fresh.lines())
+        .find(|(then, now)| then != now);
+    assert!(
+        written == fresh,
+        "{} is out of date (UPDATE_EXPECT=1 writes it), first at {differing:?}",
+        page.display()
+    );
+}
+
+/// The page with the output of its commands as it is now, and how many there are.
+fn refreshed(text: &str) -> (String, usize) {
+    let mut out = String::new();
+    let mut in_console = false;
+    let mut count = 0;
+    for line in text.lines() {
+        let is_fence = line.starts_with("```");
+        if is_fence {
+            in_console = line == "```console";
+        }
+        let command = line.strip_prefix("$ mover ").filter(|_| in_console);
+        if !in_console || is_fence || command.is_some() {
+            out += line;
+            out.push('\n');
+        }
+        if let Some(arguments) = command {
+            count += 1;
+            let ended = run(mover()
+                .args(arguments.split_whitespace())
+                .current_dir(repository()));
+            out += &(ended.stdout + &ended.stderr);
+        }
+    }
+    (out, count)
+}
+
+/// The text without the lines' measured parts.
+fn without_measurements(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let is_measured = |part: &&str| {
+            part.ends_with(" s")
+                || part.ends_with(" MB")
+                || part.ends_with(" states/s")
+                || part.starts_with("\"time_s\":")
+                || part.starts_with("\"peak_mb\":")
+        };
+        let separator = if line.starts_with('{') { "," } else { ", " };
+        let parts: Vec<&str> = line
+            .split(separator)
+            .filter(|part| !is_measured(part))
+            .collect();
+        out += parts.join(separator).trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn measurements_are_left_out_and_nothing_else() {
+    let line = "explicit engine, reduction none: 38 states, depth 9, 0.00 s, 4 MB\n";
+    assert_eq!(
+        without_measurements(line),
+        "explicit engine, reduction none: 38 states, depth 9\n"
+    );
+    let line = "{\"states\":146,\"time_s\":0.1,\"peak_mb\":4.8,\"trace\":null}\n";
+    assert_eq!(
+        without_measurements(line),
+        "{\"states\":146,\"trace\":null}\n"
+    );
+}

@@ -1,0 +1,58 @@
+//! Running mover as its users do: as a process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The executable under test, without colours and with nothing on its standard input.
+pub fn mover() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mover"));
+    command
+        .env("NO_COLOR", "1")
+        .stdin(std::process::Stdio::null());
+    command
+}
+
+/// What a run printed and how it ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+pub fn run(command: &mut Command) -> Ended {
+    let output = command.output().expect("mover can be started");
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+impl Ended {
+    /// The one JSON object on standard output.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            panic!("no JSON ({error}): {:?} and {:?}", self.stdout, self.stderr)
+        })
+    }
+}
+
+/// The top of the repository.
+pub fn repository() -> PathBuf {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    crates.canonicalize().expect("the repository is there")
+}
+
+/// mover's own models, by name.
+pub fn own_models() -> Vec<PathBuf> {
+    let mut models: Vec<PathBuf> = std::fs::read_dir(repository().join("examples/promela"))
+        .expect("the examples are there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pml"))
+        .collect();
+    models.sort();
+    assert!(models.len() >= 15, "only {} examples", models.len());
+    models
+}

@@ -1,0 +1,94 @@
+//! Every model in examples/promela has the verdict that its header promises,
+//! in both search orders, and its counterexample can be replayed.
+
+mod common;
+
+use std::path::Path;
+
+use common::{mover, own_models, run};
+
+/// The words of the `expect:` line.
+fn expectation(model: &Path) -> (String, Option<String>) {
+    let text = std::fs::read_to_string(model).expect("a readable model");
+    let line = text
+        .lines()
+        .find_map(|line| line.split_once("expect:"))
+        .unwrap_or_else(|| panic!("{} has no `expect:` line", model.display()));
+    let mut words = line.1.split_whitespace().map(ToString::to_string);
+    let verdict = words.next().expect("a verdict behind `expect:`");
+    (verdict, words.next())
+}
+
+#[test]
+fn every_example_has_its_verdict_and_its_counterexample_replays() {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
+    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    let mut failures = Vec::new();
+    for model in own_models() {
+        let name = model
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let (verdict, property) = expectation(&model);
+        for order in ["bfs", "dfs"] {
+            let trace = scratch.join(format!("{name}-{order}.json"));
+            let _ = std::fs::remove_file(&trace);
+            let checked = run(mover()
+                .args(["check", "--json", "--order", order, "--trace"])
+                .arg(&trace)
+                .arg(&model));
+            let answer = checked.json();
+            if answer["verdict"] != verdict.as_str() {
+                failures.push(format!(
+                    "{name} {order}: {} instead of {verdict}",
+                    answer["verdict"]
+                ));
+                continue;
+            }
+            if verdict == "safe" {
+                if checked.code != Some(0) || trace.exists() {
+                    failures.push(format!("{name} {order}: safe, but exit {:?}", checked.code));
+                }
+                continue;
+            }
+            if checked.code != Some(10) || answer["property"].as_str() != property.as_deref() {
+                failures.push(format!(
+                    "{name} {order}: exit {:?}, violates {} instead of {property:?}",
+                    checked.code, answer["property"]
+                ));
+            }
+            let replayed = run(mover().arg("replay").arg(&model).arg(&trace));
+            if replayed.code != Some(10) {
+                failures.push(format!(
+                    "{name} {order}: the trace does not replay: {}",
+                    replayed.stderr
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Breadth-first search finds a shortest counterexample, so no other is shorter.
+#[test]
+fn no_depth_first_counterexample_is_shorter() {
+    for model in own_models() {
+        if expectation(&model).0 == "safe" {
+            continue;
+        }
+        let length = |order: &str| {
+            let answer = run(mover()
+                .args(["check", "--json", "--order", order])
+                .arg(&model))
+            .json();
+            answer["trace"].as_array().expect("a trace").len()
+        };
+        let (bfs, dfs) = (length("bfs"), length("dfs"));
+        assert!(
+            bfs <= dfs,
+            "{}: {bfs} steps, but {dfs} depth first",
+            model.display()
+        );
+    }
+}

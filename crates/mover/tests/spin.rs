@@ -1,0 +1,390 @@
+//! The same meaning as SPIN: on every model in examples/promela and every model
+//! that comes with SPIN, the verdict and the number of stored states agree.
+//!
+//! Both tools visit all interleavings and go on behind errors. What SPIN calls
+//! a state depends on its options. With `-o3` alone it still resets dead local
+//! variables (switched off by `-o1`) and leaves out variables that are never
+//! read (`-o2`), and so tells fewer states apart; or more, where a variable has
+//! its reset value in one place and not in another. Where the numbers differ,
+//! SPIN is asked again with `-o1 -o2 -o3`, and then they must agree.
+//!
+//! The result is docs/spin-agreement.md; the test fails if that page is not what
+//! it would write, and writes it when the environment has `UPDATE_EXPECT`.
+
+mod common;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{Ended, mover, own_models, repository, run};
+
+const SPIN_MODELS: &str = "/usr/share/doc/spin/examples/Examples";
+const MOST_STATES: u64 = 2_000_000;
+
+/// For each run of a tool on a model; the largest need some seconds on a free machine.
+const MOST_SECONDS: &str = "300";
+
+/// Why a model is not compared. Each reason is tested, too. (Embedded C would be one, but no model
+/// that comes with SPIN has any.)
+#[derive(Clone, Copy)]
+enum LeftOut {
+    /// mover stores more than `MOST_STATES` before it gives up; with a remark.
+    TooManyStates(&'static str),
+    /// SPIN makes no verifier of it and says why.
+    RejectedBySpin(&'static str),
+}
+
+const LEFT_OUT: &[(&str, LeftOut)] = &[
+    ("Book_1991/App.F.pftp", LeftOut::TooManyStates("")),
+    (
+        "Book_1991/p108",
+        LeftOut::TooManyStates(", and its state vector is too long for SPIN's default VECTORSZ"),
+    ),
+    ("Exercises/ex_6", LeftOut::TooManyStates("")),
+    ("LTL/leader", LeftOut::TooManyStates("")),
+    ("LTL/leader_pre", LeftOut::TooManyStates("")),
+    ("LTL/ltl_gen", LeftOut::TooManyStates("")),
+    (
+        "LTL/patterns",
+        LeftOut::RejectedBySpin("tl_spin: expected predicate, saw 'X'"),
+    ),
+    ("LTL/petersonN", LeftOut::TooManyStates("")),
+    ("life", LeftOut::TooManyStates("")),
+    (
+        "priorities",
+        LeftOut::TooManyStates(
+            ": a process counts without end in 32 bits. SPIN has 3 states with -o3 alone, since it \
+             leaves out the counters, which are never read",
+        ),
+    ),
+];
+
+struct Peer {
+    states: u64,
+    has_error: bool,
+}
+
+/// One line of the page.
+struct Row {
+    name: String,
+    cells: Result<Compared, String>,
+}
+
+struct Compared {
+    merged: Peer,
+    /// Asked only where the first number differs from mover's.
+    unreset: Option<Peer>,
+    states: u64,
+    has_error: bool,
+}
+
+#[test]
+fn verdicts_and_numbers_of_states_agree_with_spin() {
+    for tool in ["spin", "gcc", "timeout"] {
+        assert!(
+            Command::new(tool).arg("--version").output().is_ok(),
+            "`{tool}` is missing: run `make test`, which installs what the tests need"
+        );
+    }
+    let models = models();
+    let next = AtomicUsize::new(0);
+    let rows = Mutex::new(Vec::new());
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((name, path)) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match examine(name, path) {
+                        Ok(row) => rows.lock().expect("no panic").push(row),
+                        Err(reason) => {
+                            failures
+                                .lock()
+                                .expect("no panic")
+                                .push(format!("{name}: {reason}"));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no panic");
+    failures.sort();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let mut rows = rows.into_inner().expect("no panic");
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    compare_with_page(&page(&rows));
+}
+
+/// All models with the names they have in the tables.
+fn models() -> Vec<(String, PathBuf)> {
+    let mut models: Vec<(String, PathBuf)> = Vec::new();
+    let mut directories = vec![PathBuf::from(SPIN_MODELS)];
+    while let Some(directory) = directories.pop() {
+        let entries = std::fs::read_dir(&directory).unwrap_or_else(|error| {
+            panic!(
+                "{}: {error}: the Debian package `spin` brings its models",
+                directory.display()
+            )
+        });
+        for entry in entries {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "pml") {
+                let name = path
+                    .strip_prefix(SPIN_MODELS)
+                    .expect("below")
+                    .with_extension("");
+                models.push((name.to_string_lossy().into_owned(), path));
+            }
+        }
+    }
+    assert!(
+        models.len() >= 70,
+        "only {} models come with SPIN",
+        models.len()
+    );
+    for (name, _) in LEFT_OUT {
+        assert!(
+            models.iter().any(|(model, _)| model == name),
+            "there is no model {name}"
+        );
+    }
+    for path in own_models() {
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        models.push((format!("examples/promela/{name}"), path));
+    }
+    models.sort();
+    models
+}
+
+fn examine(name: &str, path: &Path) -> Result<Row, String> {
+    let left_out = LEFT_OUT.iter().find(|(left_out, _)| *left_out == name);
+    let cells = match left_out {
+        Some((_, reason)) => Err(justify(name, path, *reason)?),
+        None => Ok(compare(name, path)?),
+    };
+    Ok(Row {
+        name: name.to_string(),
+        cells,
+    })
+}
+
+/// The reason in words, if it is true.
+fn justify(name: &str, path: &Path, reason: LeftOut) -> Result<String, String> {
+    match reason {
+        LeftOut::TooManyStates(remark) => {
+            // The smaller limit is enough for all but very long states, and saves time.
+            let stored = |megabytes: &str| {
+                let answer = check(path, &["--memory", megabytes]).json();
+                answer["states"].as_u64().unwrap_or(0)
+            };
+            if stored("100") <= MOST_STATES && stored("200") <= MOST_STATES {
+                return Err("the states fit into 200 MB".to_string());
+            }
+            Ok(format!("more than 2 million states{remark}"))
+        }
+        LeftOut::RejectedBySpin(message) => match ask_spin(name, path, &["-a", "-o3"]) {
+            Ok(_) => Err("SPIN accepts it".to_string()),
+            Err(said) if said.contains(message) => Ok(format!("SPIN itself rejects it: {message}")),
+            Err(said) => Err(format!("SPIN rejects it for another reason: {said}")),
+        },
+    }
+}
+
+fn compare(name: &str, path: &Path) -> Result<Compared, String> {
+    let checked = check(path, &["--timeout", MOST_SECONDS]);
+    if !matches!(checked.code, Some(0 | 10)) {
+        return Err(format!(
+            "mover has no verdict: {}{}",
+            checked.stdout, checked.stderr
+        ));
+    }
+    let answer = checked.json();
+    let states = answer["states"].as_u64().ok_or("no number of states")?;
+    let has_error = answer["verdict"] == "unsafe";
+    let merged = ask_spin(name, path, &["-a", "-o3"])?;
+    if merged.has_error != has_error {
+        return Err(format!(
+            "SPIN finds {}, mover says {}",
+            if merged.has_error {
+                "an error"
+            } else {
+                "no error"
+            },
+            answer["verdict"]
+        ));
+    }
+    let mut compared = Compared {
+        merged,
+        unreset: None,
+        states,
+        has_error,
+    };
+    if compared.merged.states == states {
+        return Ok(compared);
+    }
+    let unreset = ask_spin(name, path, &["-a", "-o1", "-o2", "-o3"])?;
+    if unreset.states != states || unreset.has_error != has_error {
+        return Err(format!(
+            "{} states with -o3, {} with -o1 -o2 -o3, mover {states}",
+            compared.merged.states, unreset.states
+        ));
+    }
+    compared.unreset = Some(unreset);
+    Ok(compared)
+}
+
+fn check(path: &Path, options: &[&str]) -> Ended {
+    run(mover()
+        .args(["check", "--keep-going", "--json"])
+        .args(options)
+        .arg(path))
+}
+
+/// Makes a verifier and runs it; an error is what SPIN or gcc said.
+fn ask_spin(name: &str, path: &Path, options: &[&str]) -> Result<Peer, String> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("spin-agreement")
+        .join(name.replace('/', "-"));
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let said = run(Command::new("spin")
+        .args(options)
+        .arg(path)
+        .current_dir(&directory));
+    if !directory.join("pan.c").exists() {
+        return Err(said.stdout + &said.stderr);
+    }
+    // The level of optimisation has no influence on what is counted.
+    let compiled = run(Command::new("gcc")
+        .args([
+            "-w",
+            "-O1",
+            "-DSAFETY",
+            "-DNOREDUCE",
+            "-DNOCLAIM",
+            "-o",
+            "pan",
+            "pan.c",
+        ])
+        .current_dir(&directory));
+    if compiled.code != Some(0) {
+        return Err(compiled.stderr);
+    }
+    let mut depth: u64 = 100_000;
+    loop {
+        let ran = run(Command::new("timeout")
+            .args([MOST_SECONDS, "./pan", "-c0"])
+            .arg(format!("-m{depth}"))
+            .current_dir(&directory));
+        if ran.stdout.contains("max search depth too small") && depth < 100_000_000 {
+            depth *= 10;
+            continue;
+        }
+        // A state vector that is too long counts as an error of the model, but is none. Errors
+        // of the model can end the search early, too; then they are the answer.
+        let report = read_report(&ran.stdout).filter(|peer| {
+            let is_complete = !ran.stdout.contains("Search not completed");
+            is_complete || (peer.has_error && !ran.stdout.contains("VECTORSZ"))
+        });
+        return report.ok_or(ran.stdout + &ran.stderr);
+    }
+}
+
+fn read_report(text: &str) -> Option<Peer> {
+    let stored = text.lines().find(|line| line.contains("states, stored"))?;
+    let states: f64 = stored.split_whitespace().next()?.parse().ok()?;
+    let errors: u64 = text
+        .split_once("errors: ")?
+        .1
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()?;
+    Some(Peer {
+        states: states as u64,
+        has_error: errors > 0,
+    })
+}
+
+fn page(rows: &[Row]) -> String {
+    let compared: Vec<(&str, &Compared)> = rows
+        .iter()
+        .filter_map(|row| Some((row.name.as_str(), row.cells.as_ref().ok()?)))
+        .collect();
+    let left_out: Vec<(&str, &String)> = rows
+        .iter()
+        .filter_map(|row| Some((row.name.as_str(), row.cells.as_ref().err()?)))
+        .collect();
+    let same = compared.iter().filter(|(_, c)| c.unreset.is_none()).count();
+    let mut out = String::from(
+        "# The same states as SPIN\n\n\
+         mover and SPIN 6.5 on the models in examples/promela and on those that Debian's package\n\
+         `spin` brings along. Both visit all interleavings and go on behind errors:\n\n\
+         \x20   spin -a -o3 model.pml && gcc -DSAFETY -DNOREDUCE -DNOCLAIM -o pan pan.c && ./pan -c0 -m…\n\
+         \x20   mover check --keep-going model.pml\n\n\
+         SPIN's `-o3` switches the merging of statements off. Two more of its optimisations change\n\
+         what it counts as a state: it resets local variables where they are dead (off with `-o1`)\n\
+         and leaves out variables that are never read (off with `-o2`). That makes fewer states as a\n\
+         rule; but a reset can also make two states of one, where a variable is reset on one way to a\n\
+         place and not on another. mover does neither. So where the numbers differ, SPIN was asked\n\
+         again with `-o1 -o2 -o3`.\n\n\
+         `make test` compares both tools and checks that this page is up to date;\n\
+         `UPDATE_EXPECT=1 cargo test -p mover --test spin` writes it.\n\n",
+    );
+    let _ = writeln!(
+        out,
+        "{} models compared. The verdicts agree on all of them. The numbers of states agree on\n\
+         {same} models with `-o3` and on the other {} with `-o1 -o2 -o3`.\n",
+        compared.len(),
+        compared.len() - same,
+    );
+    out += "| model | SPIN -o3 | SPIN -o1 -o2 -o3 | mover | verdict | explanation |\n\
+            |---|---:|---:|---:|---|---|\n";
+    for (name, c) in compared {
+        let (unreset, explanation) = match &c.unreset {
+            None => (String::new(), ""),
+            Some(peer) => (
+                peer.states.to_string(),
+                "with -o3 alone, SPIN resets dead variables and leaves out those never read",
+            ),
+        };
+        let verdict = if c.has_error { "unsafe" } else { "safe" };
+        let _ = writeln!(
+            out,
+            "| {name} | {} | {unreset} | {} | {verdict} | {explanation} |",
+            c.merged.states, c.states
+        );
+    }
+    let _ = writeln!(out, "\n## Left out\n\n| model | reason |\n|---|---|");
+    for (name, reason) in left_out {
+        let _ = writeln!(out, "| {name} | {reason} |");
+    }
+    out
+}
+
+fn compare_with_page(page: &str) {
+    let path = repository().join("docs/spin-agreement.md");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::create_dir_all(repository().join("docs")).expect("a directory for the page");
+        std::fs::write(&path, page).expect("the page can be written");
+        return;
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    let differing = page
+        .lines()
+        .zip(written.lines().chain(std::iter::repeat("")))
+        .find(|(now, then)| now != then);
+    assert!(
+        written == page,
+        "docs/spin-agreement.md is out of date (UPDATE_EXPECT=1 writes it), first at {differing:?}"
+    );
+}
