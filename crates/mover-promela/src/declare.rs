@@ -286,7 +286,12 @@ impl Context<'_> {
         let mut fields = Vec::new();
         for (type_name, span) in &initial.fields {
             let kind = self.type_of(type_name, None, *span)?;
-            fields.extend(self.types.message_fields(kind));
+            let more = self.types.message_fields(kind).unwrap_or_default();
+            if more.is_empty() || fields.len() + more.len() > LEAF_LIMIT {
+                self.error(*span, format!("a message has 1 to {LEAF_LIMIT} fields"));
+                return None;
+            }
+            fields.extend(more);
         }
         let cells = u64::from(capacity.unsigned_abs()) * fields.len() as u64;
         if capacity < 0 || cells > CHANNEL_CELL_LIMIT {

@@ -29,7 +29,7 @@
 //! - `atomic` within `atomic` or `d_step`, and `d_step` within `d_step`, are
 //!   plain blocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use mover_ir::program::LocationId;
@@ -139,6 +139,10 @@ pub struct Flow {
     pub sequences: Vec<Sequence>,
     open: Vec<SequenceId>,
     labels: Vec<Label>,
+    /// The labels of each name, by their place in `labels`.
+    labels_by_name: HashMap<Rc<str>, Vec<usize>>,
+    /// Labels and the scopes they stand in, to find repetitions.
+    label_scopes: HashSet<(Rc<str>, Vec<u32>)>,
     /// The exits of loops; filled in when the loop is complete.
     exits: Vec<Option<ElementId>>,
     open_loops: Vec<usize>,
@@ -172,6 +176,8 @@ impl Flow {
             sequences: Vec::new(),
             open: Vec::new(),
             labels: Vec::new(),
+            labels_by_name: HashMap::new(),
+            label_scopes: HashSet::new(),
             exits: Vec::new(),
             open_loops: Vec::new(),
         };
@@ -236,10 +242,9 @@ impl Flow {
         element: ElementId,
         span: Span,
     ) -> Result<(), Misplaced> {
-        let repeated = self
-            .labels
-            .iter()
-            .any(|label| label.name == name && label.scopes == scopes);
+        let repeated = !self.label_scopes.insert((name.clone(), scopes.clone()));
+        let numbers = self.labels_by_name.entry(name.clone()).or_default();
+        numbers.push(self.labels.len());
         self.elements[element].labels.push(name.clone());
         self.labels.push(Label {
             name: name.clone(),
@@ -557,11 +562,8 @@ impl Flow {
 
     /// A label in the goto's own scope, else in one around it, else anywhere.
     fn resolve(&self, name: &str, scopes: &[u32], span: Span) -> Result<ElementId, Misplaced> {
-        let candidates: Vec<&Label> = self
-            .labels
-            .iter()
-            .filter(|label| &*label.name == name)
-            .collect();
+        let numbers = self.labels_by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let candidates: Vec<&Label> = numbers.iter().map(|&number| &self.labels[number]).collect();
         if let Some(label) = candidates.iter().find(|label| label.scopes == scopes) {
             return Ok(label.element);
         }

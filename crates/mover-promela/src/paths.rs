@@ -80,9 +80,15 @@ impl Context<'_> {
             index = self.step_into(element, shape, index, &mut checks)?;
         }
         if let Type::Struct(_) = shape.kind {
-            return Some(Found::Structure(
-                self.cells_of_structure(&info, shape, leaf, &index, &checks),
-            ));
+            if self.types.message_fields(shape.kind).is_none() {
+                self.error(
+                    path.span,
+                    "this structure is too large to be used as a whole",
+                );
+                return None;
+            }
+            let cells = self.cells_of_structure(&info, shape, leaf, &index, &checks);
+            return Some(Found::Structure(cells));
         }
         let leaves = self.types.leaves(info.shape);
         let found = leaves.get(leaf)?;

@@ -15,6 +15,8 @@
 //! - A label that begins with `end` makes its element a proper end. If the
 //!   element is the first of an option, it makes the place behind it one too.
 
+use std::cell::RefCell;
+
 use mover_ir::source::Span;
 
 use crate::flow::{BlockKind, ElementId, ElementKind, Flow, Misplaced, SequenceId, Status, Target};
@@ -33,6 +35,8 @@ pub struct States<'f> {
     /// The d_step that an element belongs to.
     dstep_of: Vec<Option<ElementId>>,
     ends: Vec<bool>,
+    /// Where hunts from outside of atomic sequences have ended, by their start.
+    hunted: RefCell<Vec<Option<ElementId>>>,
 }
 
 /// Where the run through a d_step goes on.
@@ -47,6 +51,7 @@ pub fn analyse(flow: &mut Flow) -> Result<States<'_>, Vec<Misplaced>> {
     patch_gotos(flow);
     let mut states = States {
         dstep_of: vec![None; flow.elements.len()],
+        hunted: RefCell::new(vec![None; flow.elements.len()]),
         ends: flow
             .elements
             .iter()
@@ -137,26 +142,40 @@ impl States<'_> {
     /// The element that a process is seen at when it goes to `element`.
     fn hunt(&self, element: ElementId, from: Status) -> Result<ElementId, Misplaced> {
         let mut here = element;
+        let mut passed = Vec::new();
         for _ in 0..=self.flow.elements.len() {
-            let at = &self.flow.elements[here];
-            let onward = match &at.kind {
-                ElementKind::Goto(Target::Element(target)) => *target,
-                ElementKind::Join | ElementKind::Exit => match at.next {
-                    Some(next) => next,
-                    None => return Ok(here),
-                },
-                ElementKind::Unless(normal, _) => match self.flow.sequences[*normal].first {
-                    Some(first) => first,
-                    None => return Ok(here),
-                },
-                _ => return Ok(here),
-            };
-            if from.atomic && !self.flow.elements[onward].status.atomic {
-                return Ok(here);
+            let known = self.hunted.borrow()[here].filter(|_| !from.atomic);
+            if let Some(found) = known.or_else(|| self.stops_at(here, from).then_some(here)) {
+                if !from.atomic {
+                    let mut hunted = self.hunted.borrow_mut();
+                    passed
+                        .into_iter()
+                        .for_each(|element: ElementId| hunted[element] = Some(found));
+                }
+                return Ok(found);
             }
-            here = onward;
+            passed.push(here);
+            here = self.onward(here).unwrap_or(here);
         }
         Err(self.endless(element))
+    }
+
+    /// Where a process that goes to an element goes on at once, if it does.
+    fn onward(&self, element: ElementId) -> Option<ElementId> {
+        let at = &self.flow.elements[element];
+        match &at.kind {
+            ElementKind::Goto(Target::Element(target)) => Some(*target),
+            ElementKind::Join | ElementKind::Exit => at.next,
+            ElementKind::Unless(normal, _) => self.flow.sequences[*normal].first,
+            _ => None,
+        }
+    }
+
+    fn stops_at(&self, element: ElementId, from: Status) -> bool {
+        match self.onward(element) {
+            None => true,
+            Some(onward) => from.atomic && !self.flow.elements[onward].status.atomic,
+        }
     }
 
     fn endless(&self, element: ElementId) -> Misplaced {

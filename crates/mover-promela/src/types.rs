@@ -168,8 +168,9 @@ impl Types {
         }
     }
 
-    /// The fields of a message that carries a value of this type.
-    pub fn message_fields(&self, kind: Type) -> Vec<MessageField> {
+    /// The fields of a message that carries a value of this type; `None` if
+    /// they are more than [`LEAF_LIMIT`].
+    pub fn message_fields(&self, kind: Type) -> Option<Vec<MessageField>> {
         let shape = Shape { kind, length: None };
         let mut fields = Vec::new();
         for leaf in self.leaves(shape) {
@@ -177,12 +178,13 @@ impl Types {
                 ty: leaf.ty,
                 symbols: leaf.symbols,
             };
-            let cells = usize::try_from(leaf.cells)
-                .unwrap_or(usize::MAX)
-                .min(LEAF_LIMIT);
+            let cells = usize::try_from(leaf.cells).ok()?;
+            if fields.len().saturating_add(cells) > LEAF_LIMIT {
+                return None;
+            }
             fields.extend(std::iter::repeat_n(field, cells));
         }
-        fields
+        Some(fields)
     }
 
     pub fn field(&self, index: usize, name: &str) -> Option<(usize, &StructField)> {
