@@ -114,10 +114,10 @@ pub fn grouped(number: u64) -> String {
 
 /// The verdict in one line of words.
 pub fn verdict_line(answer: &Answer) -> String {
-    let uncovered = if answer.caveats.is_empty() {
-        String::new()
-    } else {
-        format!(" (but {})", answer.caveats.join("; "))
+    let uncovered = match answer.caveats.len() {
+        0 => String::new(),
+        1 | 2 => format!(" (but {})", answer.caveats.join("; ")),
+        many => format!(" (but {many} things are not covered, see the notes above)"),
     };
     match &answer.verdict {
         Verdict::Safe => {
