@@ -51,6 +51,8 @@ struct Generator {
     random: Random,
     program: Program,
     template: usize,
+    /// Whether the program may look at all threads at once; that leaves nothing to reduce.
+    looks_around: bool,
 }
 
 fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
@@ -68,6 +70,7 @@ fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
 impl Generator {
     fn program(seed: u64) -> Program {
         let mut random = Random(seed);
+        let looks_around = random.one_in(3);
         let program = Program {
             name: format!("random {seed}"),
             sources: Default::default(),
@@ -77,13 +80,14 @@ impl Generator {
             initial: Vec::new(),
             symbols: Vec::new(),
             max_threads: 2 + random.below(3) as u32,
-            priority_scheduling: random.one_in(8),
+            priority_scheduling: looks_around && random.one_in(3),
             caveats: Vec::new(),
         };
         let mut generator = Generator {
             random,
             program,
             template: 0,
+            looks_around,
         };
         generator.declare();
         generator.fill();
@@ -258,7 +262,7 @@ impl Generator {
                 let value = Expr::binary(BinaryOp::And, value, small);
                 effects.push(Effect::Assign { place, value });
             }
-            if self.random.one_in(20) {
+            if self.looks_around && self.random.one_in(12) {
                 effects.push(Effect::SetPriority {
                     thread: self.expr(1, Some(32)),
                     priority: Expr::constant(1 + self.random.below(2) as i64, 8),
@@ -349,7 +353,7 @@ impl Generator {
                 0 => Expr::ThreadId,
                 1 => Expr::ThreadCount,
                 2 => Expr::constant(self.random.below(4) as i64 - 1, self.ty().width),
-                3 if self.random.one_in(4) => Expr::Timeout,
+                3 if self.looks_around && self.random.one_in(2) => Expr::Timeout,
                 _ => Expr::Read(self.place(depth.saturating_sub(1))),
             };
         }
@@ -392,7 +396,10 @@ impl Generator {
             6 => match self.random.below(3) {
                 0 => Expr::ChannelExists(Box::new(self.channel_value())),
                 1 => Expr::ChannelCapacity(Box::new(self.channel_value())),
-                _ => Expr::ThreadPriority(Box::new(self.expr(below, Some(32)))),
+                _ if self.looks_around => {
+                    Expr::ThreadPriority(Box::new(self.expr(below, Some(32))))
+                }
+                _ => Expr::ThreadCount,
             },
             7 => Expr::CanReceive {
                 channel: Box::new(self.channel_value()),

@@ -20,7 +20,12 @@ pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Stri
     let config = Config::default()
         .with_color(color)
         .with_index_type(IndexType::Byte)
-        .with_char_set(CharSet::Unicode);
+        // On a terminal with colours lines look better; anywhere else a caret is safer.
+        .with_char_set(if color {
+            CharSet::Unicode
+        } else {
+            CharSet::Ascii
+        });
     let caption = |text: &String| {
         if text.is_empty() {
             "here".to_string()
@@ -113,6 +118,7 @@ mod tests {
             assert!(text.contains("m.pml:2:"), "{text}");
             assert!(text.contains("byte ä = y;"), "{text}");
             assert!(text.contains("not declared"), "{text}");
+            assert!(text.contains('^'), "{text}");
             assert!(!text.contains('\u{1b}'), "no colour in a pipe: {text}");
         }
     }

@@ -179,7 +179,8 @@ fn unreadable_input_exits_with_2_and_points_at_the_place() {
     assert_eq!(code(&output), 2);
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains(":2:29"), "{message}");
-    assert!(message.contains("^^^"), "{message}");
+    assert!(message.contains("v inn x"), "{message}");
+    assert!(message.contains('^'), "{message}");
     let output = mover(&["tm", "word", "(r,1)_1 (x,2)_1"]);
     assert_eq!(code(&output), 2);
     assert!(String::from_utf8(output.stderr).unwrap().contains('^'));
