@@ -1,75 +1,50 @@
 //! Remarks on the input, with the line and a caret.
 
-use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind, Source};
+use codespan_reporting::diagnostic::{Diagnostic as Shown, Label, LabelStyle};
+use codespan_reporting::files::SimpleFiles;
+use codespan_reporting::term::termcolor::Buffer;
+use codespan_reporting::term::{self, Config};
 use mover_ir::diagnostic::{Diagnostic, Severity};
 use mover_ir::source::{SourceMap, Span};
 
-/// The name of a file and a range of bytes in it.
-type Place = (String, std::ops::Range<usize>);
-
 /// A diagnostic as text for a terminal or a pipe.
 pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {
-    let Some((span, label)) = &diagnostic.label else {
-        return render_plain(diagnostic);
+    let mut files = SimpleFiles::new();
+    for (_, file) in sources.files() {
+        files.add(file.name.as_str(), file.text.as_str());
+    }
+    let label = |style: LabelStyle, (span, text): &(Span, String)| {
+        Label::new(style, span.file.0 as usize, place(sources, *span)).with_message(text)
     };
-    let kind = match diagnostic.severity {
-        Severity::Error => ReportKind::Error,
-        Severity::Warning => ReportKind::Warning,
-        Severity::Note => ReportKind::Advice,
+    let shown = match diagnostic.severity {
+        Severity::Error => Shown::error(),
+        Severity::Warning => Shown::warning(),
+        Severity::Note => Shown::note(),
     };
-    let config = Config::default()
-        .with_color(color)
-        .with_index_type(IndexType::Byte)
-        // On a terminal with colours lines look better; anywhere else a caret is safer.
-        .with_char_set(if color {
-            CharSet::Unicode
-        } else {
-            CharSet::Ascii
-        });
-    let caption = |text: &String| {
-        if text.is_empty() {
-            "here".to_string()
-        } else {
-            text.clone()
-        }
-    };
-    let mut report = Report::build(kind, place(sources, *span))
-        .with_config(config)
+    let primary = diagnostic.label.iter();
+    let shown = shown
         .with_message(&diagnostic.message)
-        .with_label(
-            Label::new(place(sources, *span))
-                .with_message(caption(label))
-                .with_color(Color::Red),
-        );
-    for (span, label) in &diagnostic.related {
-        report = report.with_label(
-            Label::new(place(sources, *span))
-                .with_message(caption(label))
-                .with_color(Color::Blue),
-        );
-    }
-    if let Some(help) = &diagnostic.help {
-        report = report.with_help(help);
-    }
-    let files = ariadne::FnCache::new(
-        (move |name: &String| Err(format!("no source for {name}")))
-            as fn(&String) -> Result<String, String>,
-    )
-    .with_sources(
-        sources
-            .files()
-            .map(|(_, file)| (file.name.clone(), Source::from(file.text.clone())))
-            .collect(),
-    );
-    let mut out = Vec::new();
-    match report.finish().write(files, &mut out) {
-        Ok(()) => String::from_utf8_lossy(&out).into_owned(),
-        Err(_) => render_plain(diagnostic),
+        .with_labels_iter(primary.map(|part| label(LabelStyle::Primary, part)))
+        .with_labels_iter(
+            diagnostic
+                .related
+                .iter()
+                .map(|part| label(LabelStyle::Secondary, part)),
+        )
+        .with_notes_iter(diagnostic.help.iter().map(|help| format!("help: {help}")));
+    let mut out = if color {
+        Buffer::ansi()
+    } else {
+        Buffer::no_color()
+    };
+    match term::emit_to_write_style(&mut out, &Config::default(), &files, &shown) {
+        Ok(()) => String::from_utf8_lossy(out.as_slice()).into_owned(),
+        Err(_) => format!("{}\n", diagnostic.message),
     }
 }
 
 /// Keeps the range inside of the file, on one line if it would span many.
-fn place(sources: &SourceMap, span: Span) -> Place {
+fn place(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
     let file = sources.file(span.file);
     let len = file.text.len();
     let mut start = (span.start as usize).min(len);
@@ -83,20 +58,7 @@ fn place(sources: &SourceMap, span: Span) -> Place {
     while !file.text.is_char_boundary(end) {
         end += 1;
     }
-    (file.name.clone(), start..end)
-}
-
-fn render_plain(diagnostic: &Diagnostic) -> String {
-    let kind = match diagnostic.severity {
-        Severity::Error => "Error",
-        Severity::Warning => "Warning",
-        Severity::Note => "note",
-    };
-    let help = diagnostic
-        .help
-        .as_ref()
-        .map_or(String::new(), |help| format!("  help: {help}\n"));
-    format!("{kind}: {}\n{help}", diagnostic.message)
+    start..end
 }
 
 #[cfg(test)]
