@@ -8,6 +8,7 @@
 
 mod blocks;
 mod code;
+mod compile;
 mod expand;
 mod guards;
 mod layout;

@@ -11,12 +11,13 @@
 //! that the store must look at.
 
 use mover_ir::expr::{Ty, mask, resize};
-use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
+use mover_ir::program::{Init, LocationId, Program, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::Movers;
 
 use crate::code::{Area, Code, CodeArg, Compiler, Target, TargetCell, View};
-use crate::guards::{Decision, decide, walk};
+use crate::compile::{compile_image, compile_location};
+use crate::guards::{Decision, walk};
 use crate::layout::{Cell, ChannelShape, Layout};
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
@@ -80,7 +81,7 @@ pub struct Place {
 }
 
 #[derive(Debug)]
-enum Operation {
+pub enum Operation {
     /// Enabled by its guard alone.
     Plain,
     Send {
@@ -97,7 +98,7 @@ enum Operation {
 }
 
 #[derive(Debug)]
-enum Action {
+pub enum Action {
     Assign(Target, Code),
     Spawn {
         template: usize,
@@ -113,30 +114,30 @@ enum Action {
 }
 
 #[derive(Debug)]
-struct CompiledEdge {
-    priority: i32,
-    guard: Code,
-    operation: Operation,
-    actions: Vec<Action>,
-    spawns: bool,
-    moves: Moves,
-    target_pc: u64,
+pub struct CompiledEdge {
+    pub priority: i32,
+    pub guard: Code,
+    pub operation: Operation,
+    pub actions: Vec<Action>,
+    pub spawns: bool,
+    pub moves: Moves,
+    pub target_pc: u64,
     /// Position in the location's list of the IR.
-    original: usize,
+    pub original: usize,
 }
 
 #[derive(Debug)]
-struct CompiledLocation {
+pub struct CompiledLocation {
     /// Highest priority first, else in the order of the IR.
-    edges: Vec<CompiledEdge>,
+    pub edges: Vec<CompiledEdge>,
     /// The guards of the edges of each priority, highest first.
-    decisions: Vec<Vec<Decision>>,
-    receives: bool,
-    atomic: bool,
-    valid_end: bool,
-    place: Place,
+    pub decisions: Vec<Vec<Decision>>,
+    pub receives: bool,
+    pub atomic: bool,
+    pub valid_end: bool,
+    pub place: Place,
     /// The template and the location of an error.
-    error: Option<ErrorLocation>,
+    pub error: Option<ErrorLocation>,
 }
 
 /// An error location and where a search that goes on continues.
@@ -149,11 +150,11 @@ pub struct ErrorLocation {
 
 /// What a new thread's slot holds.
 #[derive(Debug)]
-struct Image {
-    lanes: Vec<u64>,
-    params: Vec<Cell>,
+pub struct Image {
+    pub lanes: Vec<u64>,
+    pub params: Vec<Cell>,
     /// Cells that refer to the thread's own channels.
-    own_channels: Vec<(Cell, u32)>,
+    pub own_channels: Vec<(Cell, u32)>,
 }
 
 /// A program made ready for packed states.
@@ -178,8 +179,15 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    pub fn zeros(lanes: usize) -> Self {
+        Workspace {
+            lanes: vec![0; lanes],
+            ..Workspace::default()
+        }
+    }
+
     #[inline]
-    fn write(&mut self, base: usize, cell: Cell, value: u64) {
+    pub fn write(&mut self, base: usize, cell: Cell, value: u64) {
         let lane = base + cell.lane as usize;
         let old = self.lanes[lane];
         let new = cell.put(old, value);
@@ -245,6 +253,17 @@ impl Machine {
                 MAX_LANES / 128
             ));
         }
+        let most = usize::from(u16::MAX);
+        let too_many_edges = program
+            .templates
+            .iter()
+            .flat_map(|template| &template.locations)
+            .any(|location| location.edges.len() > most);
+        if too_many_edges || program.max_threads as usize > most {
+            return Err(format!(
+                "explicit search takes at most {most} threads and {most} choices at a place"
+            ));
+        }
         let mut compiler = Compiler::new(program, &layout);
         let mut locations = vec![CompiledLocation {
             edges: Vec::new(),
@@ -285,10 +304,7 @@ impl Machine {
     }
 
     fn initial_lanes(&self, program: &Program) -> Vec<u64> {
-        let mut work = Workspace {
-            lanes: vec![0; self.layout.slots_start],
-            ..Workspace::default()
-        };
+        let mut work = Workspace::zeros(self.layout.slots_start);
         for (variable, row) in program.globals.iter().zip(&self.layout.globals) {
             for index in 0..u64::from(variable.len) {
                 let value = match &variable.init {
@@ -764,174 +780,5 @@ fn copy_cell(work: &mut Workspace, base: usize, from: Option<Cell>, to: Option<C
     if let (Some(from), Some(to)) = (from, to) {
         let value = from.get(&work.lanes, base);
         work.write(base, to, value);
-    }
-}
-
-fn compile_location(
-    compiler: &Compiler,
-    movers: Option<&Movers>,
-    template: TemplateId,
-    location: LocationId,
-) -> CompiledLocation {
-    let source = compiler.program.template(template).location(location);
-    let mut edges: Vec<CompiledEdge> = source
-        .edges
-        .iter()
-        .enumerate()
-        .map(|(original, edge)| {
-            let mut operation = Operation::Plain;
-            let mut actions = Vec::new();
-            for effect in &edge.effects {
-                match effect {
-                    Effect::Assign { place, value } => {
-                        actions.push(Action::Assign(compiler.target(place), compiler.expr(value)))
-                    }
-                    Effect::Send {
-                        channel,
-                        values,
-                        sorted,
-                    } => {
-                        operation = Operation::Send {
-                            channel: compiler.expr(channel),
-                            values: values
-                                .iter()
-                                .map(|value| (compiler.expr(value), value.width()))
-                                .collect(),
-                            sorted: *sorted,
-                        }
-                    }
-                    Effect::Receive {
-                        channel,
-                        args,
-                        random,
-                        peek,
-                    } => {
-                        operation = Operation::Receive {
-                            channel: compiler.expr(channel),
-                            args: compiler.args(args),
-                            random: *random,
-                            peek: *peek,
-                        }
-                    }
-                    Effect::Spawn {
-                        template,
-                        args,
-                        priority,
-                        result,
-                    } => actions.push(Action::Spawn {
-                        template: template.index(),
-                        args: args.iter().map(|arg| compiler.expr(arg)).collect(),
-                        priority: *priority,
-                        result: result.as_ref().map(|place| compiler.target(place)),
-                    }),
-                    Effect::Exit => actions.push(Action::Exit),
-                    Effect::SetPriority { thread, priority } => {
-                        actions.push(Action::SetPriority {
-                            thread: compiler.expr(thread),
-                            priority: compiler.expr(priority),
-                        });
-                    }
-                    Effect::Print { .. } => {}
-                }
-            }
-            let moves = movers.map_or(Moves::NONE, |movers| {
-                let mover = movers.edges[template.index()][location.index()][original];
-                Moves {
-                    left: mover.left,
-                    right: mover.right,
-                    takes_lock: mover.takes_lock,
-                    gives_lock_back: mover.gives_lock_back,
-                }
-            });
-            CompiledEdge {
-                moves,
-                priority: edge.priority,
-                guard: compiler.expr(&edge.guard),
-                operation,
-                spawns: edge
-                    .effects
-                    .iter()
-                    .any(|effect| matches!(effect, Effect::Spawn { .. })),
-                actions,
-                target_pc: compiler.layout.pc_of(template, edge.target).into(),
-                original,
-            }
-        })
-        .collect();
-    edges.sort_by_key(|edge| std::cmp::Reverse(edge.priority));
-    let numbered: Vec<(u16, &CompiledEdge)> = (0..).zip(&edges).collect();
-    let decisions = numbered
-        .chunk_by(|(_, a), (_, b)| a.priority == b.priority)
-        .map(|class| {
-            let guard = |edge: &CompiledEdge| &source.edges[edge.original].guard;
-            decide(
-                compiler,
-                class.iter().map(|(number, edge)| (*number, guard(edge))),
-            )
-        })
-        .collect();
-    let place = Place {
-        ends_transaction: edges.is_empty() || edges.iter().any(|edge| !edge.moves.left),
-        is_met: movers.is_some_and(|m| m.meets[template.index()][location.index()]),
-        takes_lock: edges.iter().any(|edge| edge.moves.takes_lock),
-        has_lock: movers.is_some_and(|m| {
-            let held = m.locks.held(template.index(), location.index());
-            !held.is_empty()
-        }),
-    };
-    CompiledLocation {
-        receives: edges
-            .iter()
-            .any(|edge| matches!(edge.operation, Operation::Receive { .. })),
-        decisions,
-        edges,
-        atomic: source.atomic,
-        valid_end: source.valid_end,
-        place,
-        error: source.error.as_ref().map(|error| ErrorLocation {
-            template,
-            location,
-            resume_pc: error
-                .resume
-                .map(|resume| compiler.layout.pc_of(template, resume).into()),
-        }),
-    }
-}
-
-fn compile_image(program: &Program, layout: &Layout, id: TemplateId) -> Image {
-    let template = program.template(id);
-    let rows = &layout.templates[id.index()].locals;
-    let mut work = Workspace {
-        lanes: vec![0; layout.slot_lanes],
-        ..Workspace::default()
-    };
-    let mut own_channels = Vec::new();
-    work.write(0, layout.pc, layout.pc_of(id, template.entry).into());
-    for (variable, row) in template.locals.iter().zip(rows) {
-        for index in 0..u64::from(variable.len) {
-            let Some(cell) = row.cell(index) else {
-                continue;
-            };
-            let value = match &variable.init {
-                Init::All(value) => *value,
-                Init::Cells(values) => values[index as usize],
-                Init::Channels(channels) => match channels[index as usize] {
-                    mover_ir::expr::ChannelRef::Local(own) => {
-                        own_channels.push((cell, own));
-                        0
-                    }
-                    global => program.channel_handle(global, 0),
-                },
-            };
-            work.write(0, cell, value);
-        }
-    }
-    Image {
-        lanes: work.lanes,
-        params: rows[..template.params as usize]
-            .iter()
-            .filter_map(|row| row.cell(0))
-            .collect(),
-        own_channels,
     }
 }

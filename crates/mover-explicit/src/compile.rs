@@ -1,0 +1,183 @@
+//! From the locations of a template to what the machine runs.
+//!
+//! Everything that can be known before the search is worked out here: edges
+//! sorted by priority, guards as decisions, effects as actions on cells, and the
+//! image of a fresh thread.
+
+use mover_ir::expr::ChannelRef;
+use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
+use mover_reduce::Movers;
+
+use crate::code::Compiler;
+use crate::guards::decide;
+use crate::layout::Layout;
+use crate::machine::{
+    Action, CompiledEdge, CompiledLocation, ErrorLocation, Image, Moves, Operation, Place,
+    Workspace,
+};
+
+pub fn compile_location(
+    compiler: &Compiler,
+    movers: Option<&Movers>,
+    template: TemplateId,
+    location: LocationId,
+) -> CompiledLocation {
+    let source = compiler.program.template(template).location(location);
+    let mut edges: Vec<CompiledEdge> = source
+        .edges
+        .iter()
+        .enumerate()
+        .map(|(original, edge)| {
+            let mut operation = Operation::Plain;
+            let mut actions = Vec::new();
+            for effect in &edge.effects {
+                match effect {
+                    Effect::Assign { place, value } => {
+                        actions.push(Action::Assign(compiler.target(place), compiler.expr(value)))
+                    }
+                    Effect::Send {
+                        channel,
+                        values,
+                        sorted,
+                    } => {
+                        operation = Operation::Send {
+                            channel: compiler.expr(channel),
+                            values: values
+                                .iter()
+                                .map(|value| (compiler.expr(value), value.width()))
+                                .collect(),
+                            sorted: *sorted,
+                        }
+                    }
+                    Effect::Receive {
+                        channel,
+                        args,
+                        random,
+                        peek,
+                    } => {
+                        operation = Operation::Receive {
+                            channel: compiler.expr(channel),
+                            args: compiler.args(args),
+                            random: *random,
+                            peek: *peek,
+                        }
+                    }
+                    Effect::Spawn {
+                        template,
+                        args,
+                        priority,
+                        result,
+                    } => actions.push(Action::Spawn {
+                        template: template.index(),
+                        args: args.iter().map(|arg| compiler.expr(arg)).collect(),
+                        priority: *priority,
+                        result: result.as_ref().map(|place| compiler.target(place)),
+                    }),
+                    Effect::Exit => actions.push(Action::Exit),
+                    Effect::SetPriority { thread, priority } => {
+                        actions.push(Action::SetPriority {
+                            thread: compiler.expr(thread),
+                            priority: compiler.expr(priority),
+                        });
+                    }
+                    Effect::Print { .. } => {}
+                }
+            }
+            let moves = movers.map_or(Moves::NONE, |movers| {
+                let mover = movers.edges[template.index()][location.index()][original];
+                Moves {
+                    left: mover.left,
+                    right: mover.right,
+                    takes_lock: mover.takes_lock,
+                    gives_lock_back: mover.gives_lock_back,
+                }
+            });
+            CompiledEdge {
+                moves,
+                priority: edge.priority,
+                guard: compiler.expr(&edge.guard),
+                operation,
+                spawns: edge
+                    .effects
+                    .iter()
+                    .any(|effect| matches!(effect, Effect::Spawn { .. })),
+                actions,
+                target_pc: compiler.layout.pc_of(template, edge.target).into(),
+                original,
+            }
+        })
+        .collect();
+    edges.sort_by_key(|edge| std::cmp::Reverse(edge.priority));
+    let numbered: Vec<(u16, &CompiledEdge)> = (0..).zip(&edges).collect();
+    let decisions = numbered
+        .chunk_by(|(_, a), (_, b)| a.priority == b.priority)
+        .map(|class| {
+            let guard = |edge: &CompiledEdge| &source.edges[edge.original].guard;
+            decide(
+                compiler,
+                class.iter().map(|(number, edge)| (*number, guard(edge))),
+            )
+        })
+        .collect();
+    let place = Place {
+        ends_transaction: edges.is_empty() || edges.iter().any(|edge| !edge.moves.left),
+        is_met: movers.is_some_and(|m| m.meets[template.index()][location.index()]),
+        takes_lock: edges.iter().any(|edge| edge.moves.takes_lock),
+        has_lock: movers.is_some_and(|m| {
+            let held = m.locks.held(template.index(), location.index());
+            !held.is_empty()
+        }),
+    };
+    CompiledLocation {
+        receives: edges
+            .iter()
+            .any(|edge| matches!(edge.operation, Operation::Receive { .. })),
+        decisions,
+        edges,
+        atomic: source.atomic,
+        valid_end: source.valid_end,
+        place,
+        error: source.error.as_ref().map(|error| ErrorLocation {
+            template,
+            location,
+            resume_pc: error
+                .resume
+                .map(|resume| compiler.layout.pc_of(template, resume).into()),
+        }),
+    }
+}
+
+pub fn compile_image(program: &Program, layout: &Layout, id: TemplateId) -> Image {
+    let template = program.template(id);
+    let rows = &layout.templates[id.index()].locals;
+    let mut work = Workspace::zeros(layout.slot_lanes);
+    let mut own_channels = Vec::new();
+    work.write(0, layout.pc, layout.pc_of(id, template.entry).into());
+    for (variable, row) in template.locals.iter().zip(rows) {
+        for index in 0..u64::from(variable.len) {
+            let Some(cell) = row.cell(index) else {
+                continue;
+            };
+            let value = match &variable.init {
+                Init::All(value) => *value,
+                Init::Cells(values) => values[index as usize],
+                Init::Channels(channels) => match channels[index as usize] {
+                    ChannelRef::Local(own) => {
+                        own_channels.push((cell, own));
+                        0
+                    }
+                    global => program.channel_handle(global, 0),
+                },
+            };
+            work.write(0, cell, value);
+        }
+    }
+    Image {
+        lanes: work.lanes,
+        params: rows[..template.params as usize]
+            .iter()
+            .filter_map(|row| row.cell(0))
+            .collect(),
+        own_channels,
+    }
+}
