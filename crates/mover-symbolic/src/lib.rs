@@ -1,0 +1,6 @@
+//! Symbolic engines.
+
+pub mod blast;
+pub mod sat;
+pub mod smtlib;
+pub mod term;

@@ -1,0 +1,183 @@
+//! The SAT solver, behind a narrow door.
+//!
+//! What the engines need: new variables at any time, clauses at any time,
+//! questions under assumptions, models, and which assumptions an unsatisfiable
+//! answer rests on. The solver that is linked in is batsat, MiniSat's algorithm
+//! in Rust: IC3 asks tens of thousands of small questions, and on those it was
+//! measured faster than CaDiCaL (see ARCHITECTURE.md), builds in seconds and
+//! needs no C++.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use batsat::{Callbacks, Lit as BatLit, Solver as Bat, SolverInterface, SolverOpts, lbool};
+
+/// A variable or its negation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lit(BatLit);
+
+impl std::fmt::Debug for Lit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.0.sign() { "" } else { "-" };
+        write!(f, "{sign}{}", self.0.var().idx())
+    }
+}
+
+impl std::ops::Not for Lit {
+    type Output = Lit;
+
+    fn not(self) -> Lit {
+        Lit(!self.0)
+    }
+}
+
+/// When to give up: the user's signal, another engine's answer, the time.
+#[derive(Clone, Default)]
+pub struct Limit {
+    pub interrupt: Vec<Arc<AtomicBool>>,
+    pub deadline: Option<Instant>,
+}
+
+impl Limit {
+    pub fn is_reached(&self) -> bool {
+        self.interrupt.iter().any(|flag| flag.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+impl Callbacks for Limit {
+    fn stop(&self) -> bool {
+        self.is_reached()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Sat,
+    Unsat,
+    /// A limit was reached.
+    Stopped,
+}
+
+/// What a solver has done.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Effort {
+    pub questions: u64,
+    pub conflicts: u64,
+    pub variables: u64,
+    pub clauses: u64,
+}
+
+impl std::ops::AddAssign for Effort {
+    fn add_assign(&mut self, other: Effort) {
+        self.questions += other.questions;
+        self.conflicts += other.conflicts;
+        self.variables += other.variables;
+        self.clauses += other.clauses;
+    }
+}
+
+pub struct Solver {
+    bat: Bat<Limit>,
+    limit: Limit,
+    truth: Lit,
+    questions: u64,
+    buffer: Vec<BatLit>,
+}
+
+impl Solver {
+    pub fn new(limit: Limit) -> Self {
+        let mut bat = Bat::new(SolverOpts::default(), limit.clone());
+        let truth = Lit(BatLit::new(bat.new_var_default(), true));
+        let mut solver = Solver {
+            bat,
+            limit,
+            truth,
+            questions: 0,
+            buffer: Vec::new(),
+        };
+        solver.add(&[truth]);
+        solver
+    }
+
+    /// The literal that always holds.
+    pub fn truth(&self) -> Lit {
+        self.truth
+    }
+
+    pub fn new_lit(&mut self) -> Lit {
+        Lit(BatLit::new(self.bat.new_var_default(), true))
+    }
+
+    pub fn add(&mut self, clause: &[Lit]) {
+        self.buffer.clear();
+        self.buffer.extend(clause.iter().map(|lit| lit.0));
+        self.bat.add_clause_reuse(&mut self.buffer);
+    }
+
+    pub fn solve(&mut self, assumptions: &[Lit]) -> Answer {
+        if self.limit.is_reached() {
+            return Answer::Stopped;
+        }
+        self.questions += 1;
+        let assumptions: Vec<BatLit> = assumptions.iter().map(|lit| lit.0).collect();
+        let answer = self.bat.solve_limited(&assumptions);
+        if answer == lbool::TRUE {
+            Answer::Sat
+        } else if answer == lbool::FALSE {
+            Answer::Unsat
+        } else {
+            Answer::Stopped
+        }
+    }
+
+    /// The value of a literal in the model of the last answer, if it matters.
+    pub fn value(&self, lit: Lit) -> bool {
+        self.bat.value_lit(lit.0) == lbool::TRUE
+    }
+
+    /// Whether the last, unsatisfiable answer rests on this assumption.
+    pub fn in_core(&self, assumption: Lit) -> bool {
+        // The core is kept as the clause that was learnt: the negated assumptions.
+        self.bat.unsat_core_contains_lit(!assumption.0)
+    }
+
+    pub fn effort(&self) -> Effort {
+        Effort {
+            questions: self.questions,
+            conflicts: self.bat.num_conflicts(),
+            variables: self.bat.num_vars().into(),
+            clauses: self.bat.num_clauses(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assumptions_cores_and_later_clauses() {
+        let mut solver = Solver::new(Limit::default());
+        let [a, b, c] = std::array::from_fn(|_| solver.new_lit());
+        solver.add(&[a, b]);
+        assert_eq!(solver.solve(&[!a, c]), Answer::Sat);
+        assert!(solver.value(b) && !solver.value(a) && solver.value(c));
+        solver.add(&[!b, a]);
+        assert_eq!(solver.solve(&[c, !a]), Answer::Unsat);
+        assert!(solver.in_core(!a) && !solver.in_core(c));
+        assert_eq!(solver.solve(&[c]), Answer::Sat);
+        assert!(solver.value(a));
+    }
+
+    #[test]
+    fn a_limit_stops_it() {
+        let flag = Arc::new(AtomicBool::new(true));
+        let mut solver = Solver::new(Limit {
+            interrupt: vec![flag],
+            deadline: None,
+        });
+        assert_eq!(solver.solve(&[]), Answer::Stopped);
+    }
+}
