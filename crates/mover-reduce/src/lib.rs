@@ -11,12 +11,20 @@
 //! - [`movers`]: which edges move left or right, and why;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
-//!   statements is taken in one step.
+//!   statements is taken in one step;
+//! - [`conditions`]: when each edge moves, as expressions that every engine can use;
+//! - [`dynamic`]: edges that move in some states only (paper 001);
+//! - [`feedback`]: where control flow can go and where its loops are cut.
 
 pub mod access;
+pub mod conditions;
+pub mod dynamic;
 pub mod explain;
+pub mod feedback;
 pub mod fuse;
 pub mod locks;
 pub mod movers;
 
+pub use conditions::{Condition, Conditions, Reduction};
+pub use dynamic::Heuristics;
 pub use movers::{Mover, Movers, Protection, movers};

@@ -1,0 +1,545 @@
+//! Random programs, and what the semantics says of them.
+//!
+//! The generator works on the IR, so it reaches shapes that no front end
+//! produces: priorities everywhere, atomic locations that block and loop,
+//! rendezvous between any threads, threads that come and go, arrays of every
+//! width. [`judge`] explores a program by the definition.
+//!
+//! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use mover_ir::expr::{
+    BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, UnaryOp, VariableRef, mask,
+};
+use mover_ir::program::*;
+use mover_ir::semantics::{Machine, State};
+
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u64) as usize].clone()
+    }
+}
+
+pub struct Generator {
+    random: Random,
+    program: Program,
+    template: usize,
+    /// Whether the program may look at all threads at once; that leaves nothing to reduce.
+    looks_around: bool,
+}
+
+pub fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
+    Variable {
+        name,
+        ty,
+        len,
+        is_array: len > 1,
+        init,
+        symbols: None,
+        addressable: false,
+        names: CellNames::default(),
+        span: None,
+    }
+}
+
+impl Generator {
+    pub fn program(seed: u64) -> Program {
+        let mut random = Random(seed);
+        let looks_around = random.one_in(3);
+        let program = Program {
+            name: format!("random {seed}"),
+            sources: Default::default(),
+            globals: Vec::new(),
+            channels: Vec::new(),
+            templates: Vec::new(),
+            initial: Vec::new(),
+            symbols: Vec::new(),
+            pointers: PointerLayout::default(),
+            sites: Vec::new(),
+            pointers_stay: false,
+            max_threads: 2 + random.below(3) as u32,
+            priority_scheduling: looks_around && random.one_in(3),
+            caveats: Vec::new(),
+        };
+        let mut generator = Generator {
+            random,
+            program,
+            template: 0,
+            looks_around,
+        };
+        generator.declare();
+        generator.fill();
+        generator.program
+    }
+
+    fn ty(&mut self) -> Ty {
+        let width = self.random.pick(&[1, 1, 2, 3, 8, 16, 33, 64]);
+        Ty {
+            width,
+            signed: self.random.one_in(2),
+        }
+    }
+
+    fn row(&mut self, name: String) -> Variable {
+        let ty = self.ty();
+        let len = self.random.pick(&[1, 1, 1, 2, 3, 9]);
+        let init = self.random.below(3) & mask(ty.width);
+        let init = if self.random.one_in(2) {
+            Init::All(init)
+        } else {
+            Init::Cells(
+                (0..len)
+                    .map(|i| (init + u64::from(i)) & mask(ty.width))
+                    .collect(),
+            )
+        };
+        variable(name, ty, len, init)
+    }
+
+    fn channel(&mut self, name: String) -> ChannelDecl {
+        let fields = (0..1 + self.random.below(2))
+            .map(|_| Field {
+                ty: self.ty(),
+                symbols: None,
+            })
+            .collect();
+        ChannelDecl {
+            name,
+            capacity: self.random.pick(&[0, 0, 1, 2, 3]),
+            fields,
+            span: None,
+        }
+    }
+
+    fn declare(&mut self) {
+        for i in 0..1 + self.random.below(3) {
+            let row = self.row(format!("g{i}"));
+            self.program.globals.push(row);
+        }
+        for i in 0..self.random.below(3) {
+            let channel = self.channel(format!("c{i}"));
+            self.program.channels.push(channel);
+        }
+        for t in 0..1 + self.random.below(2) {
+            let mut locals = vec![variable("p".into(), Ty::BYTE, 1, Init::All(0))];
+            for i in 0..self.random.below(3) {
+                let row = self.row(format!("l{i}"));
+                locals.push(row);
+            }
+            let mut channels = Vec::new();
+            for i in 0..self.random.below(2) {
+                let channel = self.channel(format!("lc{i}"));
+                channels.push(channel);
+                let own = Init::Channels(vec![ChannelRef::Local(i as u32)]);
+                locals.push(variable(format!("own{i}"), Ty::CHANNEL, 1, own));
+            }
+            if !self.program.channels.is_empty() {
+                let global = Init::Channels(vec![ChannelRef::Global(0)]);
+                locals.push(variable("gc".into(), Ty::CHANNEL, 1, global));
+            }
+            let count = 3 + self.random.below(4) as usize;
+            let mut locations: Vec<Location> = (0..count)
+                .map(|_| Location {
+                    atomic: self.random.one_in(3),
+                    valid_end: self.random.one_in(3),
+                    ..Location::default()
+                })
+                .collect();
+            locations.push(Location {
+                error: Some(ErrorMark {
+                    property: Property::UnreachCall,
+                    message: "error".into(),
+                    resume: Some(LocationId(0)).filter(|_| self.random.one_in(2)),
+                }),
+                ..Location::default()
+            });
+            self.program.templates.push(Template {
+                name: format!("T{t}"),
+                params: 1,
+                locals,
+                channels,
+                locations,
+                entry: LocationId(0),
+                span: None,
+            });
+        }
+        let most = self.program.max_threads as u64;
+        for _ in 0..1 + self.random.below(most) {
+            self.program.initial.push(Instance {
+                template: TemplateId(self.random.below(self.program.templates.len() as u64) as u32),
+                args: vec![self.random.below(3)],
+                priority: 1 + self.random.below(2) as u8,
+            });
+        }
+    }
+
+    fn fill(&mut self) {
+        for template in 0..self.program.templates.len() {
+            self.template = template;
+            let count = self.program.templates[template].locations.len() - 1;
+            for location in 0..count {
+                for _ in 0..1 + self.random.below(4) {
+                    let edge = self.edge(count);
+                    self.program.templates[template].locations[location]
+                        .edges
+                        .push(edge);
+                }
+            }
+        }
+    }
+
+    fn edge(&mut self, locations: usize) -> Edge {
+        let to_error = self.random.one_in(25);
+        let target = if to_error {
+            locations
+        } else {
+            self.random.below(locations as u64) as usize
+        };
+        let mut effects = Vec::new();
+        if !to_error {
+            match self.random.below(8) {
+                0 | 1 => {
+                    let channel = self.channel_value();
+                    let values = (0..self.random.below(3))
+                        .map(|_| self.expr(2, None))
+                        .collect();
+                    effects.push(Effect::Send {
+                        channel,
+                        values,
+                        sorted: self.random.one_in(3),
+                    });
+                }
+                2 | 3 => {
+                    let channel = self.channel_value();
+                    let args = self.receive_args();
+                    effects.push(Effect::Receive {
+                        channel,
+                        args,
+                        random: self.random.one_in(3),
+                        peek: self.random.one_in(4),
+                    });
+                }
+                4 if self.random.one_in(2) => {
+                    let template = self.random.below(self.program.templates.len() as u64) as u32;
+                    let arg = self.expr(1, Some(8));
+                    let result = self.random.one_in(2).then(|| self.place(1));
+                    effects.push(Effect::Spawn {
+                        template: TemplateId(template),
+                        args: vec![arg],
+                        priority: 1 + self.random.below(2) as u8,
+                        result,
+                    });
+                }
+                _ => {}
+            }
+            for _ in 0..self.random.below(3) {
+                let place = self.place(2);
+                let value = self.expr(2, Some(place.ty.width));
+                // Keep most values small, so that many programs are finite in practice.
+                let small = Expr::constant(3, place.ty.width.max(2)).resize(place.ty.width, false);
+                let value = Expr::binary(BinaryOp::And, value, small);
+                effects.push(Effect::Assign { place, value });
+            }
+            if self.looks_around && self.random.one_in(12) {
+                effects.push(Effect::SetPriority {
+                    thread: self.expr(1, Some(32)),
+                    priority: Expr::constant(1 + self.random.below(2) as i64, 8),
+                });
+            }
+            if self.random.one_in(12) {
+                effects.push(Effect::Exit);
+            }
+        }
+        Edge {
+            priority: self.random.pick(&[0, 0, 0, 0, -1, 1]),
+            guard: if self.random.one_in(2) {
+                Expr::TRUE
+            } else {
+                self.expr(3, Some(1))
+            },
+            effects,
+            target: LocationId(target as u32),
+            span: None,
+            text: "random".into(),
+        }
+    }
+
+    fn receive_args(&mut self) -> Vec<ReceiveArg> {
+        (0..self.random.below(3))
+            .map(|_| match self.random.below(3) {
+                0 => ReceiveArg::Match(self.expr(1, None)),
+                1 => ReceiveArg::Store(self.place(1)),
+                _ => ReceiveArg::Ignore,
+            })
+            .collect()
+    }
+
+    fn channel_value(&mut self) -> Expr {
+        let own = self.program.templates[self.template].channels.len() as u64;
+        let global = self.program.channels.len() as u64;
+        match self.random.below(4) {
+            0 if own > 0 => Expr::Channel(ChannelRef::Local(self.random.below(own) as u32)),
+            1 | 2 if global > 0 => {
+                Expr::Channel(ChannelRef::Global(self.random.below(global) as u32))
+            }
+            3 => Expr::constant(self.random.below(6) as i64, Ty::CHANNEL.width),
+            _ => self.expr(1, Some(Ty::CHANNEL.width)),
+        }
+    }
+
+    fn place(&mut self, depth: u32) -> Place {
+        let locals = &self.program.templates[self.template].locals;
+        let globals = &self.program.globals;
+        let which = self.random.below((globals.len() + locals.len()) as u64) as usize;
+        let (variable, decl) = if which < globals.len() {
+            (
+                VariableRef::Global(VariableId(which as u32)),
+                &globals[which],
+            )
+        } else {
+            let local = which - globals.len();
+            (VariableRef::Local(VariableId(local as u32)), &locals[local])
+        };
+        let (ty, len) = (decl.ty, decl.len);
+        let index = if depth > 0 && self.random.one_in(3) {
+            let index = self.expr(depth - 1, Some(32));
+            match index {
+                Expr::Const { .. } => Expr::int(0),
+                index => index,
+            }
+        } else {
+            Expr::int(self.random.below(len.into()) as i64)
+        };
+        Place::element(variable, index, ty)
+    }
+
+    fn expr(&mut self, depth: u32, width: Option<u8>) -> Expr {
+        let expr = self.any_expr(depth);
+        match width {
+            Some(width) => {
+                let signed = self.random.one_in(2);
+                expr.resize(width, signed)
+            }
+            None => expr,
+        }
+    }
+
+    fn any_expr(&mut self, depth: u32) -> Expr {
+        use BinaryOp::*;
+        if depth == 0 || self.random.one_in(4) {
+            return match self.random.below(6) {
+                0 => Expr::ThreadId,
+                1 => Expr::ThreadCount,
+                2 => Expr::constant(self.random.below(4) as i64 - 1, self.ty().width),
+                3 if self.looks_around && self.random.one_in(2) => Expr::Timeout,
+                _ => Expr::Read(self.place(depth.saturating_sub(1))),
+            };
+        }
+        let below = depth - 1;
+        match self.random.below(14) {
+            0 => {
+                let arg = self.any_expr(below);
+                Expr::unary(self.random.pick(&[UnaryOp::Not, UnaryOp::Neg]), arg)
+            }
+            1 => {
+                let condition = self.expr(below, Some(1));
+                let then = self.any_expr(below);
+                let otherwise = self.expr(below, Some(then.width()));
+                Expr::If(Box::new(condition), Box::new(then), Box::new(otherwise))
+            }
+            2 => {
+                let width = self.ty().width;
+                self.expr(below, Some(width))
+            }
+            3 => {
+                let thread = Box::new(self.expr(below, Some(32)));
+                let template = self.random.below(self.program.templates.len() as u64) as u32;
+                Expr::ThreadAt {
+                    thread,
+                    template: TemplateId(template),
+                    locations: vec![LocationId(self.random.below(3) as u32), LocationId(0)],
+                }
+            }
+            4 => {
+                let thread = Box::new(self.expr(below, Some(32)));
+                Expr::RemoteRead {
+                    thread,
+                    template: TemplateId(0),
+                    variable: VariableId(0),
+                    index: Box::new(Expr::int(0)),
+                    ty: Ty::BYTE,
+                }
+            }
+            5 => Expr::ChannelLen(Box::new(self.channel_value())),
+            6 => match self.random.below(3) {
+                0 => Expr::ChannelExists(Box::new(self.channel_value())),
+                1 => Expr::ChannelCapacity(Box::new(self.channel_value())),
+                _ if self.looks_around => {
+                    Expr::ThreadPriority(Box::new(self.expr(below, Some(32))))
+                }
+                _ => Expr::ThreadCount,
+            },
+            7 => Expr::CanReceive {
+                channel: Box::new(self.channel_value()),
+                args: self.receive_args(),
+                random: self.random.one_in(2),
+            },
+            _ => {
+                let op = self.random.pick(&[
+                    Add, Sub, Mul, UDiv, SDiv, URem, SRem, And, Or, Xor, Shl, LShr, AShr, Eq, Eq,
+                    Eq, Ne, Ne, ULt, ULe, SLt, SLe,
+                ]);
+                let lhs = self.any_expr(below);
+                let rhs = self.expr(below, Some(lhs.width()));
+                Expr::binary(op, lhs, rhs)
+            }
+        }
+    }
+}
+
+/// What the semantics says of a program.
+pub struct Judgement {
+    pub stored: usize,
+    pub error_depth: Option<u64>,
+    pub deadlock: bool,
+    pub error: bool,
+}
+
+pub const MOST_STATES: usize = 4_000;
+
+/// Explores by the definition; none if the program is too large.
+pub fn judge(program: &Program) -> Option<Judgement> {
+    let machine = Machine::new(program);
+    let mut depth: HashMap<State, u64> = HashMap::new();
+    let mut queue = VecDeque::new();
+    let initial = machine.initial();
+    depth.insert(initial.clone(), 0);
+    queue.push_back(initial);
+    let mut judgement = Judgement {
+        stored: 0,
+        error_depth: None,
+        deadlock: false,
+        error: false,
+    };
+    let mut inner = 0;
+    while let Some(state) = queue.pop_front() {
+        judgement.stored += 1;
+        let level = depth[&state];
+        if machine.is_deadlock(&state) {
+            judgement.deadlock = true;
+            judgement.error_depth.get_or_insert(level);
+            judgement.error_depth = judgement.error_depth.min(Some(level));
+        }
+        // The atomic sequences that start here, walked to their ends.
+        let mut passed = HashSet::new();
+        let mut chain = vec![state.clone()];
+        while let Some(state) = chain.pop() {
+            for (_, next) in machine.successors(&state) {
+                inner += 1;
+                if inner > 40 * MOST_STATES || depth.len() > MOST_STATES {
+                    return None;
+                }
+                if machine.error(&next).is_some() {
+                    judgement.error = true;
+                    let here = level + 1;
+                    judgement.error_depth =
+                        Some(judgement.error_depth.map_or(here, |best| best.min(here)));
+                } else if next.exclusive.is_some() {
+                    if passed.insert(next.clone()) {
+                        chain.push(next);
+                    }
+                } else {
+                    if !depth.contains_key(&next) {
+                        depth.insert(next.clone(), level + 1);
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+    }
+    Some(judgement)
+}
+
+pub fn setting(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is a number")),
+        Err(_) => default,
+    }
+}
+
+/// A random program in the small language of the reference explorer: locks,
+/// protected and unprotected variables, loops, choices, waiting, assertions.
+pub fn random_mt(random: &mut Random) -> String {
+    let mut text = String::from("var x 3 = 0\nvar y 2 = 0\nvar z 2 = 0\nmutex m n\n");
+    for thread in 0..2 + random.below(2) {
+        text += &format!("thread T{thread}\n  local l 3 = 0\n  local k 2 = 0\n");
+        let length = 3 + random.below(6);
+        // Most threads keep to the discipline: x under m, y under n.
+        let disciplined = !random.one_in(4);
+        let mut held: Vec<&str> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
+        for _ in 0..length {
+            let lock = random.pick(&["m", "n"]);
+            let statement = match random.below(14) {
+                0..=2 if !held.contains(&lock) || !disciplined => {
+                    held.push(lock);
+                    format!("acq {lock}")
+                }
+                3 | 4 if !held.is_empty() => {
+                    let lock = if disciplined || random.one_in(2) {
+                        held.pop().unwrap_or("m")
+                    } else {
+                        lock
+                    };
+                    format!("rel {lock}")
+                }
+                5 if held.contains(&"m") || !disciplined => random.pick(&[
+                    "x := x + 1".to_string(),
+                    "l := x".to_string(),
+                    "x := l".to_string(),
+                    "assert x != 2".to_string(),
+                ]),
+                6 if held.contains(&"n") || !disciplined => random.pick(&[
+                    "y := 1 - y".to_string(),
+                    "k := y".to_string(),
+                    "assume y == 1".to_string(),
+                ]),
+                7 => random.pick(&["z := 1".to_string(), "z := 1 - z".to_string()]),
+                8 => random.pick(&["assume z == 1".to_string(), "assert z == 0".to_string()]),
+                9 => "cas k z 0 1".to_string(),
+                10 => format!("if l == 0 goto A{} else B", random.below(length)),
+                11 => format!("choose A{} B", random.below(length)),
+                12 => format!("goto A{}", random.below(length)),
+                13 if random.one_in(3) => "assume k == 1".to_string(),
+                _ => random.pick(&["l := l + 1".to_string(), "skip".to_string()]),
+            };
+            lines.push(statement);
+        }
+        for (number, line) in lines.iter().enumerate() {
+            text += &format!("  A{number}: {line}\n");
+        }
+        text += "  B: skip\n";
+    }
+    text
+}

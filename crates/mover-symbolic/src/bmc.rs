@@ -1,0 +1,184 @@
+//! Bounded model checking over blocks.
+//!
+//! The blocks are unrolled from the initial state, one after the other, in one
+//! solver that only grows. The state after each block is a term over the choices
+//! made so far, not a row of new variables: what is constant in the initial state
+//! stays constant for as long as nothing changes it, so places that cannot be
+//! reached in so many blocks cost nothing.
+//!
+//! `safe` is said only if no run is longer than what was unrolled.
+
+use std::time::Instant;
+
+use mover_ir::program::Program;
+
+use crate::blast::Blaster;
+use crate::blocks::{Block, Blocks, Inputs};
+use crate::outcome::{Conclusion, Outcome, Question, Statistics, confirm};
+use crate::sat::{Answer, Solver};
+use crate::term::{Evaluation, Term, Terms, Var};
+
+pub fn check(
+    original: &Program,
+    question: &Question,
+    progress: &mut dyn FnMut(&Statistics),
+) -> Result<Outcome, String> {
+    let started = Instant::now();
+    let conditions = crate::conditions(original, question)?;
+    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)?;
+    let mut search = Search::new(&blocks, question);
+    let mut beyond = false;
+    let conclusion = loop {
+        let found = search.next_bound();
+        search.statistics.time = started.elapsed();
+        progress(&search.statistics);
+        match found {
+            Found::Nothing => {}
+            Found::Beyond => beyond = true,
+            Found::Violation(steps) => break Conclusion::Unsafe(confirm(original, steps)?),
+            Found::Complete => {
+                let mut up_to = Vec::new();
+                if beyond {
+                    up_to.push(crate::thread_bound(&blocks));
+                }
+                if let Some(contexts) = question.contexts {
+                    up_to.push(format!("{contexts} context switches"));
+                }
+                break Conclusion::Safe { up_to };
+            }
+            Found::Stopped => {
+                let depth = search.statistics.depth;
+                break Conclusion::Unknown {
+                    reason: format!("a limit was reached; safe up to {depth} blocks"),
+                    advice: "a longer --timeout, or --engine ic3".into(),
+                };
+            }
+        }
+        if question.depth.is_some_and(|most| search.statistics.depth >= most) {
+            let mut up_to = vec![format!("{} blocks", search.statistics.depth)];
+            if beyond {
+                up_to.push(crate::thread_bound(&blocks));
+            }
+            break Conclusion::Safe { up_to };
+        }
+    };
+    search.statistics.time = started.elapsed();
+    Ok(Outcome {
+        conclusion,
+        statistics: search.statistics,
+        reduction: conditions.reduction,
+        declined: conditions.declined.clone(),
+        proof: None,
+    })
+}
+
+enum Found {
+    /// No violation at this bound.
+    Nothing,
+    /// No violation, but a run that needs more threads than are encoded.
+    Beyond,
+    Violation(Vec<mover_ir::semantics::Step>),
+    /// No run goes on from here.
+    Complete,
+    Stopped,
+}
+
+struct Search<'a, 'p> {
+    blocks: &'a Blocks<'p>,
+    question: &'a Question,
+    terms: Terms,
+    blaster: Blaster,
+    state: Vec<Term>,
+    unrolled: Vec<Block>,
+    inputs: Vec<Term>,
+    /// How often another thread has taken over so far.
+    switches: Term,
+    statistics: Statistics,
+}
+
+impl<'a, 'p> Search<'a, 'p> {
+    fn new(blocks: &'a Blocks<'p>, question: &'a Question) -> Self {
+        let mut terms = Terms::new();
+        let layout = &blocks.layout;
+        let state = layout
+            .initial()
+            .iter()
+            .zip(&layout.widths)
+            .map(|(&value, &width)| terms.constant(value, width))
+            .collect();
+        let switches = terms.constant(0, 32);
+        Search {
+            blocks,
+            question,
+            blaster: Blaster::new(Solver::new(question.limit.clone())),
+            state,
+            unrolled: Vec::new(),
+            inputs: Vec::new(),
+            switches,
+            statistics: Statistics {
+                bits: layout.widths.iter().map(|&width| u64::from(width)).sum(),
+                ..Statistics::default()
+            },
+            terms,
+        }
+    }
+
+    /// Looks for violations at the present bound, then unrolls one more block.
+    fn next_bound(&mut self) -> Found {
+        let found = self.look();
+        self.statistics.terms = self.terms.len() as u64;
+        self.statistics.effort = self.blaster.solver.effort();
+        found
+    }
+
+    fn look(&mut self) -> Found {
+        let bad = crate::bad(self.blocks, self.question, &mut self.terms, &self.state);
+        match self.blaster.check(&self.terms, &[bad]) {
+            Answer::Sat => return Found::Violation(self.steps()),
+            Answer::Stopped => return Found::Stopped,
+            Answer::Unsat => {}
+        }
+        let beyond = self.blocks.beyond(&mut self.terms, &self.state);
+        let is_beyond = beyond != Terms::FALSE
+            && match self.blaster.check(&self.terms, &[beyond]) {
+                Answer::Sat => true,
+                Answer::Stopped => return Found::Stopped,
+                Answer::Unsat => false,
+            };
+        let number = self.unrolled.len();
+        let mut inputs = Inputs::new(format!(" {number}"));
+        let block = self.blocks.block(&mut self.terms, &self.state, &mut inputs);
+        self.inputs.extend(&inputs.all);
+        self.blaster.assert(&self.terms, block.possible);
+        if let (Some(most), Some(last)) = (self.question.contexts, self.unrolled.last()) {
+            let terms = &mut self.terms;
+            let differs = terms.ne(last.who, block.who);
+            let one = terms.resize(differs, 32, false);
+            self.switches = terms.add(self.switches, one);
+            let limit = terms.constant(most, 32);
+            let too_many = terms.ult(limit, self.switches);
+            let few = terms.not(too_many);
+            self.blaster.assert(terms, few);
+        }
+        match self.blaster.check(&self.terms, &[]) {
+            Answer::Unsat => return Found::Complete,
+            Answer::Stopped => return Found::Stopped,
+            Answer::Sat => {}
+        }
+        self.state = block.next.clone();
+        self.unrolled.push(block);
+        self.statistics.depth += 1;
+        if is_beyond { Found::Beyond } else { Found::Nothing }
+    }
+
+    /// The steps of the run that the solver found.
+    fn steps(&self) -> Vec<mover_ir::semantics::Step> {
+        let values = self.blaster.assignment(&self.terms, self.inputs.iter().copied());
+        let value = |var: Var| values.get(&var).copied().unwrap_or(0);
+        let mut evaluation = Evaluation::new(&self.terms, &value);
+        self.unrolled
+            .iter()
+            .flat_map(|block| self.blocks.steps(block, &mut evaluation))
+            .collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! What an engine is asked and what it answers.
+
+use std::time::Duration;
+
+use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::semantics::{Machine, Step};
+use mover_reduce::{Heuristics, Reduction};
+
+use crate::sat::{Effort, Limit};
+
+/// What to look for and how far to go.
+#[derive(Clone)]
+pub struct Question {
+    pub reduction: Reduction,
+    pub heuristics: Heuristics,
+    /// Whether errors of `unreach-call` count; those of other properties always do.
+    pub errors: bool,
+    pub deadlocks: bool,
+    /// How many threads there may be at a time where the program has no bound.
+    pub threads: usize,
+    /// How many blocks bounded model checking goes, at most.
+    pub depth: Option<u64>,
+    /// How often bounded model checking lets another thread take over, at most.
+    pub contexts: Option<u64>,
+    /// Whether proofs are checked by a solver of their own.
+    pub certify: bool,
+    pub limit: Limit,
+}
+
+/// How far an engine has come.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Statistics {
+    /// Blocks unrolled, or frames.
+    pub depth: u64,
+    /// States to be blocked that IC3 looked at.
+    pub obligations: u64,
+    /// Clauses that IC3 has learnt.
+    pub lemmas: u64,
+    /// Predicates beside the bits of the state.
+    pub predicates: u64,
+    /// Bits of a state.
+    pub bits: u64,
+    /// Different terms made.
+    pub terms: u64,
+    pub effort: Effort,
+    pub time: Duration,
+}
+
+/// A run that violates a property, confirmed by the semantics.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    pub property: Property,
+    /// The error location; none for a deadlock.
+    pub error: Option<(TemplateId, LocationId)>,
+    pub steps: Vec<Step>,
+}
+
+/// What an engine found out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Conclusion {
+    /// No run violates a property; what bounds that rests on, if any.
+    Safe { up_to: Vec<String> },
+    Unsafe(Violation),
+    Unknown { reason: String, advice: String },
+}
+
+/// Why a proof can be believed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Proof {
+    /// The invariant, each line one clause in the words of the source.
+    pub invariant: Vec<String>,
+    /// What a fresh solver has confirmed.
+    pub certified: Vec<String>,
+}
+
+pub struct Outcome {
+    pub conclusion: Conclusion,
+    pub statistics: Statistics,
+    /// The reduction that was used.
+    pub reduction: Reduction,
+    /// Why it is not the one asked for.
+    pub declined: Option<String>,
+    pub proof: Option<Proof>,
+}
+
+/// Runs the steps of a claimed counterexample and says what they violate.
+pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, String> {
+    let machine = Machine::new(program);
+    let mut state = machine.initial();
+    for (number, &step) in steps.iter().enumerate() {
+        if !machine.can_take(&state, step) {
+            return Err(format!("step {} of the run is not possible", number + 1));
+        }
+        state = machine.apply(&state, step);
+    }
+    if let Some((thread, mark)) = machine.error(&state) {
+        let error = state.threads[thread].as_ref();
+        return Ok(Violation {
+            property: mark.property,
+            error: error.map(|thread| (thread.template, thread.location)),
+            steps,
+        });
+    }
+    if machine.is_deadlock(&state) {
+        return Ok(Violation {
+            property: Property::NoDeadlock,
+            error: None,
+            steps,
+        });
+    }
+    Err("the run violates nothing".into())
+}

@@ -1,0 +1,153 @@
+//! All engines with all reductions answer alike.
+//!
+//! Random programs in two styles: of the IR, with all its oddities, and small
+//! multi-threaded programs with locks, compare-and-swap, loops and choices. The
+//! concrete semantics is the judge; bounded model checking and IC3 must agree with
+//! it under every reduction, and their counterexamples are replayed by the library
+//! before it answers.
+//!
+//! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
+
+#[path = "../../mover-explicit/tests/mt/mod.rs"]
+mod mt;
+#[path = "../../mover-explicit/tests/random/mod.rs"]
+mod random;
+
+use std::time::{Duration, Instant};
+
+use mover_ir::print::print_program;
+use mover_ir::program::{Program, Property};
+use mover_ir::validate::validate;
+use mover_reduce::{Heuristics, Reduction};
+use mover_symbolic::bmc;
+use mover_symbolic::outcome::{Conclusion, Outcome, Question};
+use mover_symbolic::sat::Limit;
+use random::{Generator, Judgement, Random, judge, random_mt, setting};
+
+fn question(reduction: Reduction, errors: bool, deadlocks: bool, depth: Option<u64>) -> Question {
+    Question {
+        reduction,
+        heuristics: Heuristics::ALL,
+        errors,
+        deadlocks,
+        threads: 4,
+        depth,
+        contexts: None,
+        certify: true,
+        limit: Limit {
+            interrupt: Vec::new(),
+            deadline: Some(Instant::now() + Duration::from_secs(60)),
+        },
+    }
+}
+
+/// Whether an engine found what the judge found; none if it did not come to an end.
+fn agrees(outcome: Result<Outcome, String>, expected: bool, what: &str) -> Option<bool> {
+    match outcome {
+        Ok(outcome) => match outcome.conclusion {
+            Conclusion::Unsafe(violation) => {
+                assert!(expected, "{what}: a violation that is none: {violation:?}");
+                Some(true)
+            }
+            Conclusion::Safe { up_to } if up_to.is_empty() => {
+                assert!(!expected, "{what}: misses a violation");
+                Some(false)
+            }
+            Conclusion::Safe { .. } | Conclusion::Unknown { .. } => None,
+        },
+        Err(reason) => panic!("{what}: {reason}"),
+    }
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    answers: u64,
+    open: u64,
+}
+
+fn vote(program: &Program, judgement: &Judgement, tally: &mut Tally) {
+    for (errors, deadlocks, expected) in [
+        (true, false, judgement.error),
+        (false, true, judgement.deadlock),
+    ] {
+        for reduction in Reduction::ALL {
+            let what = |engine: &str| {
+                let property = if errors { Property::UnreachCall } else { Property::NoDeadlock };
+                format!("{engine} {reduction} {property}")
+            };
+            // A violation is at most as many blocks away as there are states.
+            let depth = Some(if expected { judgement.stored as u64 + 1 } else { 12 });
+            let asked = question(reduction, errors, deadlocks, depth);
+            let outcome = bmc::check(program, &asked, &mut |_| {});
+            match agrees(outcome, expected, &what("bmc")) {
+                Some(_) => tally.answers += 1,
+                None => {
+                    assert!(!expected, "{} gives up on a violation", what("bmc"));
+                    tally.open += 1;
+                }
+            }
+        }
+    }
+}
+
+fn small(judgement: &Judgement) -> bool {
+    judgement.stored < 400
+}
+
+#[test]
+fn random_ir_programs() {
+    let first = setting("MOVER_SEED", 1);
+    let count = setting("MOVER_PROGRAMS", 1_000);
+    let mut tally = Tally::default();
+    let mut voted = 0;
+    for seed in first..first + count {
+        let program = Generator::program(seed);
+        let Some(judgement) = judge(&program).filter(small) else {
+            continue;
+        };
+        voted += 1;
+        let result = std::panic::catch_unwind(|| {
+            let mut mine = Tally::default();
+            vote(&program, &judgement, &mut mine);
+            mine
+        });
+        match result {
+            Ok(mine) => {
+                tally.answers += mine.answers;
+                tally.open += mine.open;
+            }
+            Err(_) => panic!("seed {seed} disagrees\n{}", print_program(&program)),
+        }
+    }
+    println!("{voted} programs: {tally:?}");
+}
+
+#[test]
+fn random_threads() {
+    let first = setting("MOVER_SEED", 1);
+    let count = setting("MOVER_PROGRAMS", 1_000);
+    let mut tally = Tally::default();
+    let mut voted = 0;
+    for seed in first..first + count {
+        let text = random_mt(&mut Random(seed ^ 0x5EED));
+        let program = mt::parse("random", &text);
+        assert_eq!(validate(&program), Ok(()), "{text}");
+        let Some(judgement) = judge(&program).filter(small) else {
+            continue;
+        };
+        voted += 1;
+        let result = std::panic::catch_unwind(|| {
+            let mut mine = Tally::default();
+            vote(&program, &judgement, &mut mine);
+            mine
+        });
+        match result {
+            Ok(mine) => {
+                tally.answers += mine.answers;
+                tally.open += mine.open;
+            }
+            Err(_) => panic!("seed {seed} disagrees\n{text}"),
+        }
+    }
+    println!("{voted} programs: {tally:?}");
+}
