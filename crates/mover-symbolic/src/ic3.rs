@@ -1,0 +1,648 @@
+//! IC3: proofs by induction, found clause by clause.
+//!
+//! After Bradley, *SAT-Based Model Checking without Unrolling*, with the later
+//! refinements that made it practical (delta-encoded frames, a queue of
+//! obligations, lifting by unsatisfiable cores), on the block relation of paper 001.
+//!
+//! A *frame* k is a set of clauses that hold in all states at most k blocks from
+//! the start. A state of the last frame that is bad, or leads to such a state, is
+//! an *obligation*: it must be shown unreachable from the frame before. If it is,
+//! the reason is generalised to a clause that excludes as many states as possible;
+//! if it is not, the predecessor is the next obligation. When two frames become
+//! equal, they are an inductive invariant.
+//!
+//! **Predicates.** Paper 001 uses CTIGAR: obligations are abstracted to predicates
+//! of the program, and new ones are found where the abstraction fails. Here the
+//! bits of the state are never given up; the program's own comparisons are
+//! literals beside them ([`crate::system::Observable`]). A predecessor is lifted, and a clause
+//! generalised, with the bits going first, so what remains speaks about
+//! comparisons where these are reason enough and about bits where they are not.
+//! The abstraction can then never fail, so nothing need be refined; with no
+//! predicates this is plain IC3.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+use mover_ir::program::Program;
+use mover_ir::semantics::Step;
+use rustc_hash::FxHashMap;
+
+use crate::blast::Blaster;
+use crate::blocks::Blocks;
+use crate::outcome::{Conclusion, Outcome, Question, Statistics, confirm};
+use crate::sat::{Answer, Effort, Lit, Solver};
+use crate::system::{Source, System};
+use crate::term::{Evaluation, Term, Var};
+use crate::{certificate, thread_bound};
+
+/// Observables with values, by ascending number.
+pub type Cube = Vec<(usize, bool)>;
+
+pub fn check(
+    original: &Program,
+    question: &Question,
+    progress: &mut dyn FnMut(&Statistics),
+) -> Result<Outcome, String> {
+    let started = Instant::now();
+    let conditions = crate::conditions(original, question)?;
+    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)?;
+    let mut total = Effort::default();
+    let mut up_to = Vec::new();
+    loop {
+        // First a run that leaves the bounds counts as bad; if there is one, the
+        // answer is for runs that do not.
+        let beyond = !blocks.layout.is_exact && up_to.is_empty();
+        let system = System::new(&blocks, question, beyond, true);
+        let mut search = Search::new(&system, question, started, total);
+        let found = search.run(progress);
+        total = search.effort();
+        let statistics = search.statistics();
+        let answer = |conclusion, proof| Outcome {
+            conclusion,
+            statistics,
+            reduction: conditions.reduction,
+            declined: conditions.declined.clone(),
+            proof,
+        };
+        match found {
+            Found::Stopped => {
+                let depth = statistics.depth;
+                return Ok(answer(
+                    Conclusion::Unknown {
+                        reason: format!("a limit was reached; safe up to {depth} blocks"),
+                        advice: "a longer --timeout, or another --reduce".into(),
+                    },
+                    None,
+                ));
+            }
+            Found::Run { steps, beyond: true } => {
+                debug_assert!(!steps.is_empty());
+                up_to.push(thread_bound(&blocks));
+            }
+            Found::Run { steps, .. } => {
+                let violation = confirm(original, steps)?;
+                return Ok(answer(Conclusion::Unsafe(violation), None));
+            }
+            Found::Invariant(clauses) => {
+                let proof = certificate::prove(&system, question, &clauses)?;
+                return Ok(answer(Conclusion::Safe { up_to }, Some(proof)));
+            }
+        }
+    }
+}
+
+enum Found {
+    /// Cubes that no reachable state is in.
+    Invariant(Vec<Cube>),
+    Run {
+        steps: Vec<Step>,
+        /// Whether it ends beyond the bounds.
+        beyond: bool,
+    },
+    Stopped,
+}
+
+/// A limit was reached.
+struct Stop;
+
+/// A set of states that lead to a bad one.
+struct Obligation {
+    cube: Cube,
+    /// The choices that lead on, and the obligation they lead to; none from a bad state.
+    then: Option<(FxHashMap<Var, u64>, usize)>,
+}
+
+/// A solver that knows the relation, with its literals for the observables.
+struct Relation {
+    blaster: Blaster,
+    now: Vec<Lit>,
+    next: Vec<Lit>,
+    possible: Lit,
+    bad: Lit,
+    inputs: Vec<(Term, Vec<Lit>)>,
+}
+
+impl Relation {
+    fn new(system: &System, solver: Solver) -> Self {
+        let mut blaster = Blaster::new(solver);
+        let terms = &system.terms;
+        let bits = |blaster: &mut Blaster, term: Term, bit: u8| {
+            blaster.bits(terms, term)[usize::from(bit)]
+        };
+        let now = system
+            .observables
+            .iter()
+            .map(|o| bits(&mut blaster, o.now, o.bit))
+            .collect();
+        let next = system
+            .observables
+            .iter()
+            .map(|o| bits(&mut blaster, o.next, o.bit))
+            .collect();
+        Relation {
+            now,
+            next,
+            possible: blaster.lit(terms, system.block.possible),
+            bad: blaster.lit(terms, system.bad),
+            inputs: system
+                .inputs
+                .iter()
+                .map(|&input| (input, blaster.bits(terms, input).to_vec()))
+                .collect(),
+            blaster,
+        }
+    }
+
+    fn solver(&mut self) -> &mut Solver {
+        &mut self.blaster.solver
+    }
+
+    fn now(&self, (observable, value): (usize, bool)) -> Lit {
+        let lit = self.now[observable];
+        if value { lit } else { !lit }
+    }
+
+    fn next(&self, (observable, value): (usize, bool)) -> Lit {
+        let lit = self.next[observable];
+        if value { lit } else { !lit }
+    }
+}
+
+struct Search<'a, 'p> {
+    system: &'a System<'a, 'p>,
+    question: &'a Question,
+    started: Instant,
+    before: Effort,
+    retired: Effort,
+    relation: Relation,
+    /// Without frames, to lift predecessors.
+    lifter: Relation,
+    /// Cubes excluded from frames 1 to k, for each k.
+    frames: Vec<Vec<Cube>>,
+    /// The literal that switches on the clauses of each frame; the first is the initial state.
+    active: Vec<Lit>,
+    /// Values of the observables in the initial state.
+    initial: Vec<bool>,
+    /// How often an observable was in a clause that was learnt.
+    activity: Vec<f64>,
+    temporary: usize,
+    obligations: Vec<Obligation>,
+    looked_at: u64,
+}
+
+/// A solver is built anew after this many clauses that were needed only once.
+const MOST_TEMPORARY: usize = 2_000;
+
+impl<'a, 'p> Search<'a, 'p> {
+    fn new(system: &'a System<'a, 'p>, question: &'a Question, started: Instant, before: Effort) -> Self {
+        let initial_value = |var: Var| system.initial_value(var);
+        let mut evaluation = Evaluation::new(&system.terms, &initial_value);
+        let initial = system
+            .observables
+            .iter()
+            .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
+            .collect();
+        let solver = || Solver::new(question.limit.clone());
+        let mut search = Search {
+            relation: Relation::new(system, solver()),
+            lifter: Relation::new(system, solver()),
+            frames: vec![Vec::new()],
+            active: Vec::new(),
+            activity: vec![0.0; system.observables.len()],
+            initial,
+            temporary: 0,
+            obligations: Vec::new(),
+            looked_at: 0,
+            retired: Effort::default(),
+            system,
+            question,
+            started,
+            before,
+        };
+        search.activate_frames();
+        search
+    }
+
+    fn effort(&self) -> Effort {
+        let mut effort = self.before;
+        effort += self.retired;
+        effort += self.relation.blaster.solver.effort();
+        effort += self.lifter.blaster.solver.effort();
+        effort
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics {
+            depth: self.frames.len() as u64 - 1,
+            obligations: self.looked_at,
+            lemmas: self.frames.iter().map(|frame| frame.len() as u64).sum(),
+            predicates: self.system.predicates.len() as u64,
+            bits: self
+                .system
+                .observables
+                .iter()
+                .filter(|o| matches!(o.source, Source::Bit { .. }))
+                .count() as u64,
+            terms: self.system.terms.len() as u64,
+            effort: self.effort(),
+            time: self.started.elapsed(),
+        }
+    }
+
+    /// Gives the solver the clauses of all frames.
+    fn activate_frames(&mut self) {
+        self.active.clear();
+        let first = self.relation.solver().new_lit();
+        self.active.push(first);
+        for (observable, &value) in self.initial.iter().enumerate() {
+            let lit = self.relation.now((observable, value));
+            self.relation.solver().add(&[!first, lit]);
+        }
+        for level in 1..self.frames.len() {
+            let lit = self.relation.solver().new_lit();
+            self.active.push(lit);
+            for cube in self.frames[level].clone() {
+                self.exclude(level, &cube);
+            }
+        }
+    }
+
+    fn exclude(&mut self, level: usize, cube: &Cube) {
+        let mut clause: Vec<Lit> = cube.iter().map(|&lit| !self.relation.now(lit)).collect();
+        clause.push(!self.active[level]);
+        self.relation.solver().add(&clause);
+    }
+
+    /// A new solver in place of one that is full of what it needs no more.
+    fn renew(&mut self) {
+        self.retired += self.relation.blaster.solver.effort();
+        self.relation = Relation::new(self.system, Solver::new(self.question.limit.clone()));
+        self.temporary = 0;
+        self.activate_frames();
+    }
+
+    /// The assumptions that make a state one of a frame.
+    fn in_frame(&self, level: usize) -> Vec<Lit> {
+        if level == 0 {
+            vec![self.active[0]]
+        } else {
+            self.active[level..].to_vec()
+        }
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(&Statistics)) -> Found {
+        match self.try_run(progress) {
+            Ok(found) => found,
+            Err(Stop) => Found::Stopped,
+        }
+    }
+
+    fn try_run(&mut self, progress: &mut dyn FnMut(&Statistics)) -> Result<Found, Stop> {
+        // The initial state itself.
+        let mut assumptions = self.in_frame(0);
+        assumptions.push(self.relation.bad);
+        if self.solve(&assumptions)? {
+            return Ok(self.run_of(&[]));
+        }
+        loop {
+            self.frames.push(Vec::new());
+            let lit = self.relation.solver().new_lit();
+            self.active.push(lit);
+            let last = self.frames.len() - 1;
+            loop {
+                progress(&self.statistics());
+                let mut assumptions = self.in_frame(last);
+                assumptions.push(self.relation.bad);
+                if !self.solve(&assumptions)? {
+                    break;
+                }
+                let state = self.state();
+                let cube = self.lift_bad(&state)?;
+                if let Some(run) = self.block(cube, last)? {
+                    return Ok(run);
+                }
+            }
+            if let Some(invariant) = self.push_clauses()? {
+                return Ok(Found::Invariant(invariant));
+            }
+        }
+    }
+
+    fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, Stop> {
+        match self.relation.solver().solve(assumptions) {
+            Answer::Sat => Ok(true),
+            Answer::Unsat => Ok(false),
+            Answer::Stopped => Err(Stop),
+        }
+    }
+
+    /// The state of the model.
+    fn state(&self) -> Cube {
+        let solver = &self.relation.blaster.solver;
+        let now = self.relation.now.iter().enumerate();
+        now.map(|(observable, &lit)| (observable, solver.value(lit))).collect()
+    }
+
+    fn choices(&self) -> FxHashMap<Var, u64> {
+        let inputs = self.system.inputs.iter().copied();
+        self.relation.blaster.assignment(&self.system.terms, inputs)
+    }
+
+    /// Observables in the order in which they should be kept: predicates first.
+    fn by_preference(&self, cube: &Cube) -> Cube {
+        let mut ordered = cube.clone();
+        ordered.sort_by_key(|&(observable, _)| {
+            !matches!(self.system.observables[observable].source, Source::Predicate(_))
+        });
+        ordered
+    }
+
+    /// The part of a bad state that makes it bad.
+    fn lift_bad(&mut self, state: &Cube) -> Result<Cube, Stop> {
+        let ordered = self.by_preference(state);
+        let mut assumptions = vec![!self.lifter.bad];
+        assumptions.extend(ordered.iter().map(|&lit| self.lifter.now(lit)));
+        self.lift(assumptions, state)
+    }
+
+    /// The part of a state that leads, by these choices, into the cube.
+    fn lift_predecessor(
+        &mut self,
+        state: &Cube,
+        choices: &FxHashMap<Var, u64>,
+        cube: &Cube,
+    ) -> Result<Cube, Stop> {
+        let switch = self.lifter.solver().new_lit();
+        let mut elsewhere: Vec<Lit> = cube.iter().map(|&lit| !self.lifter.next(lit)).collect();
+        elsewhere.push(!self.lifter.possible);
+        elsewhere.push(!switch);
+        self.lifter.solver().add(&elsewhere);
+        let mut assumptions = vec![switch];
+        for (input, bits) in &self.lifter.inputs {
+            let value = self.system.terms.as_var(*input).and_then(|var| choices.get(&var));
+            let value = value.copied().unwrap_or(0);
+            for (place, &bit) in bits.iter().enumerate() {
+                assumptions.push(if value >> place & 1 == 1 { bit } else { !bit });
+            }
+        }
+        let ordered = self.by_preference(state);
+        assumptions.extend(ordered.iter().map(|&lit| self.lifter.now(lit)));
+        let lifted = self.lift(assumptions, state)?;
+        self.lifter.solver().add(&[!switch]);
+        Ok(lifted)
+    }
+
+    fn lift(&mut self, assumptions: Vec<Lit>, state: &Cube) -> Result<Cube, Stop> {
+        match self.lifter.solver().solve(&assumptions) {
+            Answer::Unsat => {
+                let solver = &self.lifter.blaster.solver;
+                Ok(state
+                    .iter()
+                    .copied()
+                    .filter(|&lit| solver.in_core(self.lifter.now(lit)))
+                    .collect())
+            }
+            Answer::Stopped => Err(Stop),
+            // The observables leave out what has no influence, so this does not
+            // happen; the whole state is right in any case.
+            Answer::Sat => Ok(state.clone()),
+        }
+    }
+
+    fn is_initial(&self, cube: &Cube) -> bool {
+        cube.iter().all(|&(observable, value)| self.initial[observable] == value)
+    }
+
+    /// Shows that a cube of bad states is unreachable, or finds a run to it.
+    fn block(&mut self, bad: Cube, level: usize) -> Result<Option<Found>, Stop> {
+        self.obligations.clear();
+        self.obligations.push(Obligation {
+            cube: bad,
+            then: None,
+        });
+        let mut queue = BinaryHeap::new();
+        queue.push(Reverse((level, 0usize, 0usize)));
+        let mut order = 0;
+        while let Some(Reverse((level, _, number))) = queue.pop() {
+            self.looked_at += 1;
+            let cube = self.obligations[number].cube.clone();
+            if level == 0 || self.is_initial(&cube) {
+                return Ok(Some(self.run_of(&self.chain(number))));
+            }
+            if self.is_excluded(&cube, level) {
+                continue;
+            }
+            match self.predecessor(&cube, level)? {
+                Some((state, choices)) => {
+                    let lifted = self.lift_predecessor(&state, &choices, &cube)?;
+                    self.obligations.push(Obligation {
+                        cube: lifted,
+                        then: Some((choices, number)),
+                    });
+                    order += 1;
+                    queue.push(Reverse((level - 1, order, self.obligations.len() - 1)));
+                    queue.push(Reverse((level, order, number)));
+                }
+                None => {
+                    let core = self.core(&cube);
+                    let clause = self.generalise(core, level)?;
+                    let reached = self.highest(&clause, level)?;
+                    self.learn(clause, reached);
+                    if reached + 1 < self.frames.len() {
+                        order += 1;
+                        queue.push(Reverse((reached + 1, order, number)));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a clause of the frame already excludes the cube.
+    fn is_excluded(&self, cube: &Cube, level: usize) -> bool {
+        self.frames[level..]
+            .iter()
+            .flatten()
+            .any(|excluded| is_subset(excluded, cube))
+    }
+
+    /// A state of the frame before, outside of the cube, that leads into the cube.
+    fn predecessor(
+        &mut self,
+        cube: &Cube,
+        level: usize,
+    ) -> Result<Option<(Cube, FxHashMap<Var, u64>)>, Stop> {
+        if self.temporary > MOST_TEMPORARY {
+            self.renew();
+        }
+        self.temporary += 1;
+        let switch = self.relation.solver().new_lit();
+        let mut outside: Vec<Lit> = cube.iter().map(|&lit| !self.relation.now(lit)).collect();
+        outside.push(!switch);
+        self.relation.solver().add(&outside);
+        let mut assumptions = self.in_frame(level - 1);
+        assumptions.push(switch);
+        assumptions.push(self.relation.possible);
+        let ordered = self.by_preference(cube);
+        assumptions.extend(ordered.iter().map(|&lit| self.relation.next(lit)));
+        let found = self.solve(&assumptions)?;
+        let result = found.then(|| (self.state(), self.choices()));
+        if found {
+            self.relation.solver().add(&[!switch]);
+        }
+        Ok(result)
+    }
+
+    /// The part of a cube that was enough to show it unreachable; what keeps the
+    /// initial state outside is added again.
+    fn core(&mut self, cube: &Cube) -> Cube {
+        let solver = &self.relation.blaster.solver;
+        let mut core: Cube = cube
+            .iter()
+            .copied()
+            .filter(|&lit| solver.in_core(self.relation.next(lit)))
+            .collect();
+        if self.is_initial(&core) {
+            let differs = |&&(observable, value): &&(usize, bool)| self.initial[observable] != value;
+            // A literal that was useful before is the better choice.
+            let best = cube.iter().filter(differs).max_by(|a, b| {
+                self.activity[a.0].total_cmp(&self.activity[b.0])
+            });
+            core.extend(best);
+            core.sort_unstable();
+        }
+        core
+    }
+
+    /// Drops literals for as long as the cube stays unreachable.
+    fn generalise(&mut self, mut cube: Cube, level: usize) -> Result<Cube, Stop> {
+        // Bits go before predicates, and what was seldom useful first.
+        let mut candidates: Cube = cube.clone();
+        candidates.sort_by(|a, b| {
+            let is_predicate =
+                |lit: &(usize, bool)| matches!(self.system.observables[lit.0].source, Source::Predicate(_));
+            is_predicate(a)
+                .cmp(&is_predicate(b))
+                .then(self.activity[a.0].total_cmp(&self.activity[b.0]))
+        });
+        for candidate in candidates {
+            if cube.len() == 1 {
+                break;
+            }
+            if !cube.contains(&candidate) {
+                continue;
+            }
+            let without: Cube = cube.iter().copied().filter(|&lit| lit != candidate).collect();
+            if let Some(smaller) = self.down(without, level)? {
+                cube = smaller;
+            }
+        }
+        Ok(cube)
+    }
+
+    /// Whether a cube is unreachable from the frame before, relative to itself; if
+    /// so, the part of it that is enough. A state that speaks against it is taken
+    /// into account by dropping what it does not agree with.
+    fn down(&mut self, mut cube: Cube, level: usize) -> Result<Option<Cube>, Stop> {
+        for _ in 0..2 {
+            if self.is_initial(&cube) {
+                return Ok(None);
+            }
+            match self.predecessor(&cube, level)? {
+                None => return Ok(Some(self.core(&cube))),
+                Some((state, _)) => {
+                    // What the predecessor and the cube have in common.
+                    cube.retain(|&(observable, value)| state[observable].1 == value);
+                    if cube.is_empty() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The highest frame that excludes the cube as well.
+    fn highest(&mut self, cube: &Cube, mut level: usize) -> Result<usize, Stop> {
+        while level + 1 < self.frames.len() {
+            if self.predecessor(cube, level + 1)?.is_some() {
+                break;
+            }
+            level += 1;
+        }
+        Ok(level)
+    }
+
+    fn learn(&mut self, cube: Cube, level: usize) {
+        for frame in &mut self.frames[..=level] {
+            frame.retain(|known| !is_subset(&cube, known));
+        }
+        for &(observable, _) in &cube {
+            self.activity[observable] += 1.0;
+        }
+        self.activity.iter_mut().for_each(|activity| *activity *= 0.99);
+        self.exclude(level, &cube);
+        self.frames[level].push(cube);
+    }
+
+    /// Moves clauses to later frames; an invariant if a frame has none of its own left.
+    fn push_clauses(&mut self) -> Result<Option<Vec<Cube>>, Stop> {
+        for level in 1..self.frames.len() - 1 {
+            for cube in self.frames[level].clone() {
+                if !self.frames[level].contains(&cube) {
+                    continue;
+                }
+                if self.predecessor(&cube, level + 1)?.is_none() {
+                    self.learn(cube, level + 1);
+                }
+            }
+            if self.frames[level].is_empty() {
+                let rest = self.frames[level + 1..].iter().flatten().cloned();
+                return Ok(Some(rest.collect()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The choices from an obligation to the bad state.
+    fn chain(&self, mut number: usize) -> Vec<FxHashMap<Var, u64>> {
+        let mut chain = Vec::new();
+        while let Some((choices, next)) = &self.obligations[number].then {
+            chain.push(choices.clone());
+            number = *next;
+        }
+        chain
+    }
+
+    /// The run from the initial state by these choices.
+    fn run_of(&self, chain: &[FxHashMap<Var, u64>]) -> Found {
+        let system = self.system;
+        let mut state = system.initial.clone();
+        let mut steps = Vec::new();
+        for choices in chain {
+            let cells: FxHashMap<Var, u64> = system
+                .state
+                .iter()
+                .zip(&state)
+                .filter_map(|(&term, &value)| Some((system.terms.as_var(term)?, value)))
+                .collect();
+            let value = |var: Var| cells.get(&var).or_else(|| choices.get(&var)).copied().unwrap_or(0);
+            let mut evaluation = Evaluation::new(&system.terms, &value);
+            steps.extend(system.blocks.steps(&system.block, &mut evaluation));
+            state = system.block.next.iter().map(|&next| evaluation.eval(next)).collect();
+        }
+        let layout = &system.blocks.layout;
+        let beyond = layout.turn_value(crate::layout::Turn::Beyond);
+        Found::Run {
+            steps,
+            beyond: !layout.is_exact && state[layout.turn] == beyond,
+        }
+    }
+}
+
+/// Whether all literals of one cube are in the other.
+fn is_subset(small: &Cube, large: &Cube) -> bool {
+    let mut rest = large.iter();
+    small.iter().all(|lit| rest.any(|other| other == lit))
+}

@@ -1,0 +1,339 @@
+//! The program as one transition relation over named state variables.
+//!
+//! Each cell of the state becomes a variable, each next state a term over these
+//! and the inputs. Cells that never change are constants: they are found by making
+//! the formula, looking which cells come out as they went in, and making it again
+//! with their initial values put in. Cells that nothing of interest depends on are
+//! left out.
+//!
+//! Besides the bits of the cells, cubes and clauses may speak about *predicates*:
+//! the comparisons that the program itself makes (see [`Observable`]).
+
+use mover_ir::expr::Expr;
+use mover_ir::program::{Effect, LocationId};
+use rustc_hash::FxHashSet;
+
+use crate::blocks::{Block, Blocks, Inputs};
+use crate::machine::View;
+use crate::outcome::Question;
+use crate::term::{Node, Term, Terms, Var};
+
+/// A bit that cubes and clauses can speak about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// A bit of a cell.
+    Bit { cell: usize, bit: u8 },
+    Predicate(usize),
+}
+
+/// Something true or false of a state, now and after the next block.
+#[derive(Clone, Copy, Debug)]
+pub struct Observable {
+    pub source: Source,
+    /// The term; of a bit, the cell that it belongs to.
+    pub now: Term,
+    pub next: Term,
+    /// Which bit of the terms.
+    pub bit: u8,
+}
+
+pub struct Predicate {
+    pub name: String,
+    pub now: Term,
+    pub next: Term,
+}
+
+pub struct System<'a, 'p> {
+    pub blocks: &'a Blocks<'p>,
+    pub terms: Terms,
+    /// A variable or a constant for each cell.
+    pub state: Vec<Term>,
+    pub initial: Vec<u64>,
+    pub block: Block,
+    pub inputs: Vec<Term>,
+    pub bad: Term,
+    pub observables: Vec<Observable>,
+    pub predicates: Vec<Predicate>,
+}
+
+impl<'a, 'p> System<'a, 'p> {
+    /// `beyond` says whether leaving the bounds counts as bad.
+    pub fn new(blocks: &'a Blocks<'p>, question: &Question, beyond: bool, predicates: bool) -> Self {
+        let layout = &blocks.layout;
+        let initial = layout.initial();
+        let mut is_constant = vec![false; initial.len()];
+        loop {
+            let mut terms = Terms::new();
+            let state: Vec<Term> = (0..initial.len())
+                .map(|cell| {
+                    let width = layout.widths[cell];
+                    if is_constant[cell] {
+                        terms.constant(initial[cell], width)
+                    } else {
+                        terms.variable(layout.name(cell), width)
+                    }
+                })
+                .collect();
+            let mut inputs = Inputs::new("");
+            let block = blocks.block(&mut terms, &state, &mut inputs);
+            let mut found = false;
+            for cell in 0..initial.len() {
+                let stays = block.next[cell] == state[cell]
+                    || terms.as_const(block.next[cell]) == Some(initial[cell]);
+                if !is_constant[cell] && stays {
+                    is_constant[cell] = true;
+                    found = true;
+                }
+            }
+            if found {
+                continue;
+            }
+            let mut bad = crate::bad(blocks, question, &mut terms, &state);
+            if beyond {
+                let over = blocks.beyond(&mut terms, &state);
+                bad = terms.or(bad, over);
+            }
+            let mut system = System {
+                blocks,
+                terms,
+                state,
+                initial,
+                block,
+                inputs: inputs.all,
+                bad,
+                observables: Vec::new(),
+                predicates: Vec::new(),
+            };
+            system.observe();
+            if predicates {
+                system.predicates_of_the_program();
+            }
+            return system;
+        }
+    }
+
+    /// Makes the bits of all cells that matter observable.
+    fn observe(&mut self) {
+        let cells = self.influential();
+        for cell in cells {
+            let (now, next) = (self.state[cell], self.block.next[cell]);
+            for bit in 0..self.blocks.layout.widths[cell] {
+                self.observables.push(Observable {
+                    source: Source::Bit { cell, bit },
+                    now,
+                    next,
+                    bit,
+                });
+            }
+        }
+    }
+
+    /// The cells that decide, now or later, whether a state is bad or a block possible.
+    fn influential(&self) -> Vec<usize> {
+        let cell_of: rustc_hash::FxHashMap<Var, usize> = self
+            .state
+            .iter()
+            .enumerate()
+            .filter_map(|(cell, &term)| Some((self.terms.as_var(term)?, cell)))
+            .collect();
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut cells: FxHashSet<usize> = FxHashSet::default();
+        let mut work = vec![self.bad, self.block.possible];
+        while let Some(term) = work.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            if let Node::Var(var) = self.terms.node(term)
+                && let Some(&cell) = cell_of.get(&var)
+                && cells.insert(cell)
+            {
+                work.push(self.block.next[cell]);
+            }
+            self.terms.children(term, |child| work.push(child));
+        }
+        let mut cells: Vec<usize> = cells.into_iter().collect();
+        cells.sort_unstable();
+        cells
+    }
+
+    /// The comparisons in guards and assignments, for every thread that can make them.
+    fn predicates_of_the_program(&mut self) {
+        let blocks = self.blocks;
+        let layout = &blocks.layout;
+        let program = layout.program;
+        let influential: FxHashSet<Term> = self.observables.iter().map(|o| o.now).collect();
+        let mut known: FxHashSet<Term> = FxHashSet::default();
+        for (slot, residents) in layout.slots.iter().enumerate() {
+            for (template, body) in program.templates.iter().enumerate() {
+                if residents.residents[template].is_none() {
+                    continue;
+                }
+                let mut comparisons: Vec<&Expr> = Vec::new();
+                for edge in body.locations.iter().flat_map(|location| &location.edges) {
+                    collect(&edge.guard, &mut comparisons);
+                    for effect in &edge.effects {
+                        if let Effect::Assign { value, .. } = effect {
+                            collect(value, &mut comparisons);
+                        }
+                    }
+                }
+                for comparison in comparisons {
+                    let view = |state| View {
+                        layout,
+                        state,
+                        slot,
+                        template,
+                        timeout: Terms::FALSE,
+                    };
+                    let now = view(&self.state).eval(&mut self.terms, comparison);
+                    let positive = match self.terms.node(now) {
+                        Node::Not(inner) => inner,
+                        _ => now,
+                    };
+                    if self.is_plain(positive)
+                        || !known.insert(positive)
+                        || !self.depends_only_on(positive, &influential)
+                    {
+                        continue;
+                    }
+                    let next = view(&self.block.next).eval(&mut self.terms, comparison);
+                    let name = mover_ir::print::print_expr(program, Some(body), comparison);
+                    let owner = format!("{}[{slot}]", body.name);
+                    self.add_predicate(format!("{owner}: {name}"), now, next);
+                }
+            }
+        }
+    }
+
+    /// Whether a term says no more than one bit or one cell's value does.
+    fn is_plain(&self, term: Term) -> bool {
+        match self.terms.node(term) {
+            Node::Const(_) | Node::Var(_) => true,
+            Node::Eq(a, b) => {
+                let constant = |term| self.terms.as_const(term).is_some();
+                constant(a) && self.terms.width(b) == 1 || constant(b) && self.terms.width(a) == 1
+            }
+            _ => false,
+        }
+    }
+
+    fn depends_only_on(&self, term: Term, cells: &FxHashSet<Term>) -> bool {
+        let below = self.terms.below(&[term]);
+        let mut variables = below.iter().filter(|term| self.terms.as_var(**term).is_some());
+        variables.all(|variable| cells.contains(variable))
+    }
+
+    fn add_predicate(&mut self, name: String, now: Term, next: Term) {
+        let number = self.predicates.len();
+        self.predicates.push(Predicate { name, now, next });
+        self.observables.push(Observable {
+            source: Source::Predicate(number),
+            now,
+            next,
+            bit: 0,
+        });
+    }
+
+    /// The value of a variable in the initial state.
+    pub fn initial_value(&self, var: Var) -> u64 {
+        let is = |term: &&Term| self.terms.as_var(**term) == Some(var);
+        let cell = self.state.iter().enumerate().find(|(_, term)| is(term));
+        cell.map_or(0, |(cell, _)| self.initial[cell])
+    }
+
+    /// A literal about the state, in the words of the source.
+    pub fn describe(&self, literals: &[(usize, bool)]) -> Vec<String> {
+        let layout = &self.blocks.layout;
+        let mut parts: Vec<String> = Vec::new();
+        let mut number = 0;
+        while number < literals.len() {
+            let (observable, value) = literals[number];
+            match self.observables[observable].source {
+                Source::Predicate(predicate) => {
+                    let name = &self.predicates[predicate].name;
+                    parts.push(if value { name.clone() } else { format!("!({name})") });
+                    number += 1;
+                }
+                Source::Bit { cell, .. } => {
+                    let of_cell: Vec<(u8, bool)> = literals[number..]
+                        .iter()
+                        .map_while(|&(other, value)| match self.observables[other].source {
+                            Source::Bit { cell: same, bit } if same == cell => Some((bit, value)),
+                            _ => None,
+                        })
+                        .collect();
+                    number += of_cell.len();
+                    parts.push(self.describe_cell(layout, cell, &of_cell));
+                }
+            }
+        }
+        parts
+    }
+
+    fn describe_cell(&self, layout: &crate::layout::Layout, cell: usize, bits: &[(u8, bool)]) -> String {
+        let width = layout.widths[cell];
+        let name = layout.name(cell);
+        let fits = |value: u64| bits.iter().all(|&(bit, set)| (value >> bit & 1 == 1) == set);
+        match layout.cells[cell] {
+            crate::layout::Cell::Place { slot } => {
+                let places: Vec<String> = (0..layout.slots[slot].places)
+                    .filter(|&place| fits(place))
+                    .map(|place| self.describe_place(slot, place))
+                    .collect();
+                return format!("{name} at {}", places.join(" or "));
+            }
+            crate::layout::Cell::Turn => {}
+            _ if width == 1 => {
+                return format!("{name} == {}", u8::from(bits[0].1));
+            }
+            _ => {}
+        }
+        if bits.len() == usize::from(width) {
+            let value = bits.iter().fold(0u64, |value, &(bit, set)| value | u64::from(set) << bit);
+            return format!("{name} == {value}");
+        }
+        if width <= 4 {
+            let values: Vec<String> = (0..1u64 << width).filter(|&v| fits(v)).map(|v| v.to_string()).collect();
+            return format!("{name} in {{{}}}", values.join(", "));
+        }
+        let bits: Vec<String> = bits
+            .iter()
+            .map(|&(bit, set)| format!("{name}.bit{bit} == {}", u8::from(set)))
+            .collect();
+        bits.join(" && ")
+    }
+
+    fn describe_place(&self, slot: usize, place: u64) -> String {
+        let layout = &self.blocks.layout;
+        let Some((template, location)) = layout.standing(slot, place) else {
+            return "no place".into();
+        };
+        let body = layout.program.template(template);
+        let LocationId(number) = location;
+        let line = body.location(location).span.map(|span| {
+            format!(" (line {})", layout.program.sources.locate(span).line)
+        });
+        format!("{}:{number}{}", body.name, line.unwrap_or_default())
+    }
+}
+
+/// The comparisons in an expression that speak about numbers.
+fn collect<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+    match expr {
+        Expr::Binary(op, a, b) => {
+            if op.is_comparison() && a.width() > 1 {
+                found.push(expr);
+            } else {
+                collect(a, found);
+                collect(b, found);
+            }
+        }
+        Expr::Unary(_, a) | Expr::Resize { arg: a, .. } => collect(a, found),
+        Expr::If(a, b, c) => {
+            collect(a, found);
+            collect(b, found);
+            collect(c, found);
+        }
+        _ => {}
+    }
+}
