@@ -138,7 +138,8 @@ impl Memory {
 
     /// The addressable global with an object number.
     pub fn global(&self, number: u64) -> Option<&Row> {
-        self.globals.get(usize::try_from(number.checked_sub(1)?).ok()?)
+        self.globals
+            .get(usize::try_from(number.checked_sub(1)?).ok()?)
     }
 
     /// The live object that an address points into, whatever the offset.

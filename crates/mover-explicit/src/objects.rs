@@ -132,8 +132,7 @@ impl Objects {
     pub fn intern(&self, words: &[u64]) -> Option<u64> {
         let hash = hash(words);
         let mut shard = self.lock(hash as usize % SHARDS);
-        let is_same =
-            |&number: &u32| self.get(number.into()).is_some_and(|o| o.words == words);
+        let is_same = |&number: &u32| self.get(number.into()).is_some_and(|o| o.words == words);
         if let Some(&number) = shard.find(hash, is_same) {
             return Some(number.into());
         }
@@ -155,7 +154,9 @@ impl Objects {
     }
 
     fn lock(&self, shard: usize) -> MutexGuard<'_, HashTable<u32>> {
-        self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[shard]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Memory taken, in bytes.
@@ -206,7 +207,11 @@ mod tests {
                     }
                     let part = &bytes[offset as usize..(offset + count) as usize];
                     let expected = part.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b));
-                    assert_eq!(there(&words), Some(expected), "{count} at {offset} of {size}");
+                    assert_eq!(
+                        there(&words),
+                        Some(expected),
+                        "{count} at {offset} of {size}"
+                    );
                     let new = 0x0102_0304_0506_0708 & (u64::MAX >> (64 - count * 8));
                     write(&mut words, offset, count, new);
                     assert_eq!(there(&words), Some(new));

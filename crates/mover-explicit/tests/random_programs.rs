@@ -8,6 +8,7 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 
+mod memory;
 mod mt;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -610,12 +611,21 @@ fn setting(name: &str, default: u64) -> u64 {
 
 #[test]
 fn the_engine_agrees_with_the_semantics() {
+    compare_random(6_000, Generator::program);
+}
+
+#[test]
+fn memory_agrees_with_the_semantics() {
+    compare_random(6_000, memory::program);
+}
+
+fn compare_random(programs: u64, generate: fn(u64) -> Program) {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 6_000);
+    let count = setting("MOVER_PROGRAMS", programs);
     let (mut explored, mut large, mut errors, mut deadlocks, mut states) = (0, 0, 0, 0, 0);
     let mut reducible = 0;
     for seed in first..first + count {
-        let program = Generator::program(seed);
+        let program = generate(seed);
         if let Err(reason) = validate(&program) {
             panic!("seed {seed}: {reason}\n{}", print_program(&program));
         }

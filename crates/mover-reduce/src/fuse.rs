@@ -109,8 +109,10 @@ fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<Part>) -> Edge {
         if template.location(edge.target).error.is_some() {
             break;
         }
-        // A step has one choice.
-        if has_choice(&fused) && has_choice(edge) {
+        // A step has one choice, and none beside a channel operation.
+        let mut effects = fused.effects.iter();
+        let is_taken = has_choice(&fused) || effects.any(Effect::is_channel_operation);
+        if is_taken && has_choice(edge) {
             break;
         }
         passed.push(fused.target);
