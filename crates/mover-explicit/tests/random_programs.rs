@@ -434,6 +434,7 @@ struct Judgement {
 }
 
 const MOST_STATES: usize = 4_000;
+const MOST_OBJECTS: usize = 20;
 
 /// Explores by the definition; none if the program is too large.
 fn judge(program: &Program) -> Option<Judgement> {
@@ -464,7 +465,8 @@ fn judge(program: &Program) -> Option<Judgement> {
         while let Some(state) = chain.pop() {
             for (_, next) in machine.successors(&state) {
                 inner += 1;
-                if inner > 40 * MOST_STATES || depth.len() > MOST_STATES {
+                let is_large = depth.len() > MOST_STATES || next.heap.len() > MOST_OBJECTS;
+                if inner > 40 * MOST_STATES || is_large {
                     return None;
                 }
                 if machine.error(&next).is_some() {
