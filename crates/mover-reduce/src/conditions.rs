@@ -16,10 +16,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use mover_ir::expr::Expr;
-use mover_ir::program::Program;
+use mover_ir::program::{Location, Program};
 
 use crate::access::EdgeRef;
 use crate::dynamic::{Dynamic, Heuristics};
+use crate::fuse::Part;
 use crate::movers::movers;
 
 /// Which interleavings are left out.
@@ -79,7 +80,7 @@ pub struct Conditions {
     /// The program that the conditions are about: with atomic sequences fused if reduced.
     pub program: Program,
     /// By template, location and edge: which edges of the original it is made of.
-    pub made_of: Vec<Vec<Vec<Vec<usize>>>>,
+    pub made_of: Vec<Vec<Vec<Vec<Part>>>>,
     /// By template, location and edge.
     pub edges: Vec<Vec<Vec<Condition>>>,
     /// Locations at which a thread can be the receiver of a rendezvous.
@@ -164,7 +165,11 @@ impl Conditions {
         for template in &program.templates {
             let counts = || template.locations.iter().map(|l| l.edges.len());
             edges.push(counts().map(per_edge).collect());
-            made_of.push(counts().map(|n| (0..n).map(|edge| vec![edge]).collect()).collect());
+            let parts = |location: &Location| {
+                let edges = location.edges.iter().enumerate();
+                edges.map(|(number, edge)| vec![Part::new(number, edge)]).collect()
+            };
+            made_of.push(template.locations.iter().map(parts).collect());
             meets.push(vec![false; template.locations.len()]);
         }
         Conditions {

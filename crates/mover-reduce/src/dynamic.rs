@@ -339,6 +339,9 @@ impl<'m> Dynamic<'m> {
     /// How an edge picks its cells of a variable, if only by local variables that
     /// it does not change itself.
     fn local_indices(&self, at: EdgeRef, id: VariableId) -> Option<Vec<Expr>> {
+        if self.program.globals[id.index()].addressable {
+            return None;
+        }
         let places = self.places(at, id);
         let written = written_locals(at.of(self.program));
         let mut seen = Indices::new();
@@ -388,6 +391,9 @@ impl<'m> Dynamic<'m> {
     /// compare-and-swap.
     fn expected_by(&self, at: EdgeRef, object: Object) -> Option<u64> {
         let id = variable_of(object)?;
+        if self.program.globals[id.index()].addressable {
+            return None;
+        }
         let edge = at.of(self.program);
         let written: Vec<&Place> = edge
             .effects

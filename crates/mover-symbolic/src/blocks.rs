@@ -667,13 +667,13 @@ impl<'p> Blocks<'p> {
             let with = possible.with.map(|(thread, edge)| mover_ir::semantics::Move { thread, edge });
             let choice = possible.choice.map_or(0, |choice| values.eval(choice));
             let parts = &self.conditions.made_of[possible.template][possible.location][possible.edge];
-            steps.extend(parts.iter().map(|&edge| Step {
+            steps.extend(parts.iter().map(|part| Step {
                 by: mover_ir::semantics::Move {
                     thread: possible.slot,
-                    edge,
+                    edge: part.edge,
                 },
                 with,
-                choice,
+                choice: if part.chooses { choice } else { 0 },
             }));
         }
         steps

@@ -425,6 +425,7 @@ pub struct Judgement {
 }
 
 pub const MOST_STATES: usize = 4_000;
+pub const MOST_OBJECTS: usize = 20;
 
 /// Explores by the definition; none if the program is too large.
 pub fn judge(program: &Program) -> Option<Judgement> {
@@ -455,7 +456,8 @@ pub fn judge(program: &Program) -> Option<Judgement> {
         while let Some(state) = chain.pop() {
             for (_, next) in machine.successors(&state) {
                 inner += 1;
-                if inner > 40 * MOST_STATES || depth.len() > MOST_STATES {
+                let is_large = depth.len() > MOST_STATES || next.heap.len() > MOST_OBJECTS;
+                if inner > 40 * MOST_STATES || is_large {
                     return None;
                 }
                 if machine.error(&next).is_some() {
