@@ -15,7 +15,7 @@ use crate::verdict::{Answer, Verdict};
 pub fn answer(answer: &Answer) -> Value {
     let asked: Vec<&str> = answer.properties.iter().map(|p| p.name()).collect();
     let (property, reason, trace) = match &answer.verdict {
-        Verdict::Safe => (asked.join(","), Value::Null, Value::Null),
+        Verdict::Safe | Verdict::SafeUpTo(_) => (asked.join(","), Value::Null, Value::Null),
         Verdict::Unsafe(trace) => (
             trace.property.name().to_string(),
             Value::from(trace.message.clone()),
@@ -25,13 +25,17 @@ pub fn answer(answer: &Answer) -> Value {
             (asked.join(","), Value::from(reason.clone()), Value::Null)
         }
     };
-    json!({
+    let bound = match &answer.verdict {
+        Verdict::SafeUpTo(bounds) => Value::from(bounds.join(", ")),
+        _ => Value::Null,
+    };
+    let mut told = json!({
         "verdict": answer.verdict.name(),
         "property": property,
         "properties": asked,
         "engine": answer.engine,
         "reduction": answer.reduction,
-        "bound": null,
+        "bound": bound,
         "reason": reason,
         "caveats": answer.caveats,
         "states": answer.states,
@@ -42,7 +46,24 @@ pub fn answer(answer: &Answer) -> Value {
         "time_s": (answer.time.as_secs_f64() * 1e6).round() / 1e6,
         "peak_mb": answer.peak_mb,
         "trace": trace,
-    })
+    });
+    if let Some(figures) = &answer.symbolic {
+        told["symbolic"] = json!({
+            "unit": figures.unit,
+            "bits": figures.bits,
+            "predicates": figures.predicates,
+            "terms": figures.terms,
+            "variables": figures.variables,
+            "clauses": figures.clauses,
+            "questions": figures.questions,
+            "conflicts": figures.conflicts,
+            "obligations": figures.obligations,
+            "lemmas": figures.lemmas,
+            "certified": figures.certified,
+            "invariant": figures.invariant,
+        });
+    }
+    told
 }
 
 fn step(step: &TraceStep) -> Value {

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use crate::trace::{Change, Trace};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, SymbolicFigures, Verdict};
 
 /// How to mark what stands out.
 #[derive(Clone, Copy)]
@@ -49,6 +49,14 @@ pub fn answer(answer: &Answer, style: Style) -> String {
     for caveat in &answer.caveats {
         out += &format!("note: {caveat}\n");
     }
+    if let Some(figures) = &answer.symbolic {
+        for clause in &figures.invariant {
+            out += &format!("invariant: {clause}\n");
+        }
+        for certified in &figures.certified {
+            out += &format!("certified: {certified}\n");
+        }
+    }
     out += &style.dim(&statistics(answer));
     out.push('\n');
     if let Verdict::Unknown { advice, .. } = &answer.verdict {
@@ -58,14 +66,41 @@ pub fn answer(answer: &Answer, style: Style) -> String {
     let color = match answer.verdict {
         Verdict::Safe => "1;32",
         Verdict::Unsafe(_) => "1;31",
-        Verdict::Unknown { .. } => "1;33",
+        Verdict::SafeUpTo(_) | Verdict::Unknown { .. } => "1;33",
     };
     out += &style.paint(color, &verdict);
     out.push('\n');
     out
 }
 
+fn symbolic_statistics(answer: &Answer, figures: &SymbolicFigures) -> String {
+    let mut parts = vec![format!("{} {}", grouped(answer.depth), figures.unit)];
+    if figures.unit == "frames" {
+        parts.push(format!("{} obligations", grouped(figures.obligations)));
+        parts.push(format!("{} lemmas", grouped(figures.lemmas)));
+        parts.push(format!("{} bits", grouped(figures.bits)));
+        parts.push(format!("{} predicates", grouped(figures.predicates)));
+    }
+    parts.push(format!("{} terms", grouped(figures.terms)));
+    parts.push(format!("{} clauses", grouped(figures.clauses)));
+    parts.push(format!("{} questions", grouped(figures.questions)));
+    parts.push(format!("{} conflicts", grouped(figures.conflicts)));
+    parts.push(format!("{:.2} s", answer.time.as_secs_f64()));
+    if let Some(peak) = answer.peak_mb {
+        parts.push(format!("{peak:.0} MB"));
+    }
+    format!(
+        "{} engine, reduction {}: {}",
+        answer.engine,
+        answer.reduction,
+        parts.join(", ")
+    )
+}
+
 fn statistics(answer: &Answer) -> String {
+    if let Some(figures) = &answer.symbolic {
+        return symbolic_statistics(answer, figures);
+    }
     let mut parts = vec![
         format!("{} states", grouped(answer.states)),
         format!("{} steps", grouped(answer.transitions)),
@@ -120,8 +155,12 @@ pub fn verdict_line(answer: &Answer) -> String {
         many => format!(" (but {many} things are not covered, see the notes above)"),
     };
     match &answer.verdict {
-        Verdict::Safe => {
+        Verdict::Safe | Verdict::SafeUpTo(_) => {
             use mover_ir::program::Property;
+            let bounds = match &answer.verdict {
+                Verdict::SafeUpTo(bounds) => format!(" up to {}", bounds.join(" and ")),
+                _ => String::new(),
+            };
             let claims: Vec<&str> = answer
                 .properties
                 .iter()
@@ -134,7 +173,7 @@ pub fn verdict_line(answer: &Answer) -> String {
                     Property::NoDataRace => "no two threads race for memory",
                 })
                 .collect();
-            format!("safe: {}{uncovered}", claims.join(" and "))
+            format!("safe{bounds}: {}{uncovered}", claims.join(" and "))
         }
         Verdict::Unsafe(trace) => {
             let place = trace

@@ -10,6 +10,8 @@ use crate::trace::Trace;
 pub enum Verdict {
     /// For all runs.
     Safe,
+    /// For all runs within these bounds.
+    SafeUpTo(Vec<String>),
     /// Some run violates a property; this one was replayed.
     Unsafe(Box<Trace>),
     /// Not known, and why, and what to try.
@@ -20,6 +22,7 @@ impl Verdict {
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Safe => "safe",
+            Verdict::SafeUpTo(_) => "safe up to",
             Verdict::Unsafe(_) => "unsafe",
             Verdict::Unknown { .. } => "unknown",
         }
@@ -29,7 +32,7 @@ impl Verdict {
         match self {
             Verdict::Safe => 0,
             Verdict::Unsafe(_) => 10,
-            Verdict::Unknown { .. } => 5,
+            Verdict::SafeUpTo(_) | Verdict::Unknown { .. } => 5,
         }
     }
 }
@@ -54,4 +57,27 @@ pub struct Answer {
     pub peak_mb: Option<f64>,
     /// What the verdict does not cover.
     pub caveats: Vec<String>,
+    /// What a symbolic engine did; such engines count no states.
+    pub symbolic: Option<SymbolicFigures>,
+}
+
+/// What a symbolic engine did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SymbolicFigures {
+    /// What `depth` counts: `blocks` or `frames`.
+    pub unit: &'static str,
+    /// Bits of a state in the formula.
+    pub bits: u64,
+    pub predicates: u64,
+    pub terms: u64,
+    pub variables: u64,
+    pub clauses: u64,
+    pub questions: u64,
+    pub conflicts: u64,
+    pub obligations: u64,
+    pub lemmas: u64,
+    /// What a fresh solver has confirmed of a proof.
+    pub certified: Vec<String>,
+    /// The invariant, one clause in each line.
+    pub invariant: Vec<String>,
 }

@@ -14,18 +14,20 @@ use mover_ir::program::Program;
 
 use crate::blast::Blaster;
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::outcome::{Conclusion, Outcome, Question, Statistics, confirm};
+use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
 use crate::sat::{Answer, Solver};
+use crate::smtlib;
 use crate::term::{Evaluation, Term, Terms, Var};
 
 pub fn check(
     original: &Program,
     question: &Question,
     progress: &mut dyn FnMut(&Statistics),
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Failure> {
     let started = Instant::now();
     let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)?;
+    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+        .map_err(Failure::Unsupported)?;
     let mut search = Search::new(&blocks, question);
     let mut beyond = false;
     let conclusion = loop {
@@ -70,6 +72,36 @@ pub fn check(
         declined: conditions.declined.clone(),
         proof: None,
     })
+}
+
+/// Blocks that a dumped question unrolls if nothing else was asked for.
+const DUMPED: u64 = 10;
+
+/// The question whether a violation is at most so many blocks away, in SMT-LIB.
+pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
+    let conditions = crate::conditions(original, question)?;
+    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+        .map_err(Failure::Unsupported)?;
+    let mut search = Search::new(&blocks, question);
+    let depth = question.depth.unwrap_or(DUMPED);
+    let mut so_far = Terms::TRUE;
+    let mut violations = Vec::new();
+    for number in 0..=depth {
+        let bad = crate::bad(&blocks, question, &mut search.terms, &search.state);
+        violations.push(search.terms.and(so_far, bad));
+        if number < depth {
+            let mut inputs = Inputs::new(format!(" {number}"));
+            let block = blocks.block(&mut search.terms, &search.state, &mut inputs);
+            so_far = search.terms.and(so_far, block.possible);
+            search.state = block.next;
+        }
+    }
+    let any = search.terms.any(violations);
+    let comment = format!(
+        "{}: is a violation at most {depth} blocks away? (reduction {})\nsat: yes, unsat: no",
+        original.name, conditions.reduction
+    );
+    Ok(smtlib::script(&search.terms, &comment, &[any]))
 }
 
 enum Found {

@@ -8,13 +8,18 @@
 
 use crate::blast::Blaster;
 use crate::ic3::Cube;
-use crate::outcome::{Proof, Question};
+use crate::outcome::{Failure, Proof, Question};
 use crate::sat::{Answer, Solver};
 use crate::system::System;
 use crate::term::{Evaluation, Term, Terms, Var};
 
-/// The proof that the excluded cubes give, certified if that was asked for.
-pub fn prove(system: &System, question: &Question, excluded: &[Cube]) -> Result<Proof, String> {
+/// The proof that the excluded cubes give, certified if that was asked for; none if
+/// a limit was reached.
+pub fn prove(
+    system: &System,
+    question: &Question,
+    excluded: &[Cube],
+) -> Result<Option<Proof>, Failure> {
     let invariant = excluded
         .iter()
         .map(|cube| {
@@ -28,13 +33,15 @@ pub fn prove(system: &System, question: &Question, excluded: &[Cube]) -> Result<
     };
     if question.certify {
         let again = System::new(system.blocks, question, false, true);
-        certify(&again, question, excluded)?;
+        if !certify(&again, question, excluded)? {
+            return Ok(None);
+        }
         proof.certified.push(format!(
             "the invariant of {} clauses holds initially, is kept by every block and excludes violations",
             excluded.len()
         ));
     }
-    Ok(proof)
+    Ok(Some(proof))
 }
 
 /// The clause of an excluded cube over given values of the observables.
@@ -51,45 +58,44 @@ fn clause(terms: &mut Terms, cube: &Cube, observable: impl Fn(usize) -> (Term, u
     terms.any(parts)
 }
 
-fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<(), String> {
+/// The clauses of the invariant, now and after the next block.
+fn clauses(system: &System, terms: &mut Terms, excluded: &[Cube]) -> (Vec<Term>, Vec<Term>) {
+    let observable = |number: usize| &system.observables[number];
+    excluded
+        .iter()
+        .map(|cube| {
+            let now = clause(terms, cube, |n| (observable(n).now, observable(n).bit));
+            let next = clause(terms, cube, |n| (observable(n).next, observable(n).bit));
+            (now, next)
+        })
+        .unzip()
+}
+
+/// That the invariant admits a violation or is broken by a block.
+pub fn broken(system: &System, excluded: &[Cube]) -> (Terms, Term) {
     let mut terms = system.terms.clone();
-    let now: Vec<Term> = excluded
-        .iter()
-        .map(|cube| {
-            clause(&mut terms, cube, |number| {
-                let o = &system.observables[number];
-                (o.now, o.bit)
-            })
-        })
-        .collect();
-    let next: Vec<Term> = excluded
-        .iter()
-        .map(|cube| {
-            clause(&mut terms, cube, |number| {
-                let o = &system.observables[number];
-                (o.next, o.bit)
-            })
-        })
-        .collect();
+    let (now, next) = clauses(system, &mut terms, excluded);
+    let holds = terms.all(now);
+    let kept = terms.all(next);
+    let not_kept = terms.not(kept);
+    let breaks = terms.and(system.block.possible, not_kept);
+    let fails = terms.or(system.bad, breaks);
+    let broken = terms.and(holds, fails);
+    (terms, broken)
+}
+
+fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<bool, Failure> {
+    let (mut terms, broken) = broken(system, excluded);
+    let (now, _) = clauses(system, &mut terms, excluded);
     let initial = |var: Var| system.initial_value(var);
     let mut evaluation = Evaluation::new(&terms, &initial);
     if !now.iter().all(|&clause| evaluation.holds(clause)) {
-        return Err("the invariant does not hold initially".into());
+        return Err(Failure::Internal("the invariant does not hold initially".into()));
     }
     let mut blaster = Blaster::new(Solver::new(question.limit.clone()));
-    for &clause in &now {
-        blaster.assert(&terms, clause);
-    }
-    match blaster.check(&terms, &[system.bad]) {
-        Answer::Unsat => {}
-        Answer::Sat => return Err("the invariant admits a violation".into()),
-        Answer::Stopped => return Err("a limit was reached before the proof was certified".into()),
-    }
-    let kept = terms.all(next);
-    let broken = terms.not(kept);
-    match blaster.check(&terms, &[system.block.possible, broken]) {
-        Answer::Unsat => Ok(()),
-        Answer::Sat => Err("the invariant is not inductive".into()),
-        Answer::Stopped => Err("a limit was reached before the proof was certified".into()),
+    match blaster.check(&terms, &[broken]) {
+        Answer::Unsat => Ok(true),
+        Answer::Sat => Err(Failure::Internal("the invariant found is none".into())),
+        Answer::Stopped => Ok(false),
     }
 }

@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 
 use crate::blast::Blaster;
 use crate::blocks::Blocks;
-use crate::outcome::{Conclusion, Outcome, Question, Statistics, confirm};
+use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
 use crate::sat::{Answer, Effort, Lit, Solver};
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
@@ -43,10 +43,11 @@ pub fn check(
     original: &Program,
     question: &Question,
     progress: &mut dyn FnMut(&Statistics),
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Failure> {
     let started = Instant::now();
     let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)?;
+    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+        .map_err(Failure::Unsupported)?;
     let mut total = Effort::default();
     let mut up_to = Vec::new();
     loop {
@@ -85,10 +86,46 @@ pub fn check(
                 return Ok(answer(Conclusion::Unsafe(violation), None));
             }
             Found::Invariant(clauses) => {
-                let proof = certificate::prove(&system, question, &clauses)?;
-                return Ok(answer(Conclusion::Safe { up_to }, Some(proof)));
+                return Ok(match certificate::prove(&system, question, &clauses)? {
+                    Some(proof) => answer(Conclusion::Safe { up_to }, Some(proof)),
+                    None => answer(
+                        Conclusion::Unknown {
+                            reason: "a limit was reached before the proof was certified".into(),
+                            advice: "a longer --timeout".into(),
+                        },
+                        None,
+                    ),
+                });
             }
         }
+    }
+}
+
+/// The question whether the invariant found can be broken, in SMT-LIB.
+pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
+    let conditions = crate::conditions(original, question)?;
+    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+        .map_err(Failure::Unsupported)?;
+    let system = System::new(&blocks, question, false, true);
+    let mut search = Search::new(&system, question, Instant::now(), Effort::default());
+    match search.run(&mut |_| {}) {
+        Found::Invariant(excluded) => {
+            let (terms, broken) = certificate::broken(&system, &excluded);
+            let comment = format!(
+                "{}: does the invariant of {} clauses admit a violation, or is there a block that \
+                 breaks it? (reduction {})\nunsat: the proof holds",
+                original.name,
+                excluded.len(),
+                conditions.reduction
+            );
+            Ok(crate::smtlib::script(&terms, &comment, &[broken]))
+        }
+        Found::Run { .. } => Err(Failure::Unsupported(
+            "there is a violation, so there is no invariant to dump".into(),
+        )),
+        Found::Stopped => Err(Failure::Unsupported(
+            "a limit was reached before an invariant was found".into(),
+        )),
     }
 }
 

@@ -33,12 +33,13 @@ use mover_reduce::Conditions;
 
 use blocks::Blocks;
 use layout::Layout;
-use outcome::Question;
+use outcome::{Failure, Outcome, Question, Statistics};
 use term::{Term, Terms};
 
 /// The mover conditions of a program for the threads that are encoded.
-fn conditions(program: &Program, question: &Question) -> Result<Conditions, String> {
-    let threads = Layout::new(program, question.threads)?.slots.len();
+fn conditions(program: &Program, question: &Question) -> Result<Conditions, Failure> {
+    let layout = Layout::new(program, question.threads).map_err(Failure::Unsupported)?;
+    let threads = layout.slots.len();
     Ok(Conditions::new(
         program,
         question.reduction,
@@ -62,4 +63,48 @@ fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) 
 
 fn thread_bound(blocks: &Blocks) -> String {
     format!("{} threads at a time", blocks.layout.slots.len())
+}
+
+/// Terms are deep; so are the functions that walk them.
+const STACK: usize = 1 << 30;
+
+/// Runs on a stack that is deep enough.
+fn with_stack<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, work)
+            .map_err(|error| Failure::Internal(format!("no thread can be started: {error}")))?;
+        worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Bounded model checking. An error says why the program cannot be encoded.
+pub fn check_bounded(
+    program: &Program,
+    question: &Question,
+    progress: &mut (dyn FnMut(&Statistics) + Send),
+) -> Result<Outcome, Failure> {
+    with_stack(|| bmc::check(program, question, progress))
+}
+
+/// IC3. An error says why the program cannot be encoded.
+pub fn check_inductive(
+    program: &Program,
+    question: &Question,
+    progress: &mut (dyn FnMut(&Statistics) + Send),
+) -> Result<Outcome, Failure> {
+    with_stack(|| ic3::check(program, question, progress))
+}
+
+/// The question whether a violation is within the depth asked for, in SMT-LIB.
+pub fn dump_bounded(program: &Program, question: &Question) -> Result<String, Failure> {
+    with_stack(|| bmc::dump(program, question))
+}
+
+/// The question whether the invariant that IC3 finds can be broken, in SMT-LIB.
+pub fn dump_invariant(program: &Program, question: &Question) -> Result<String, Failure> {
+    with_stack(|| ic3::dump(program, question))
 }

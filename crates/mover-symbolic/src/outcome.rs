@@ -73,6 +73,26 @@ pub struct Proof {
     pub certified: Vec<String>,
 }
 
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The program cannot be encoded.
+    Unsupported(String),
+    /// A claim of an engine did not stand up to its check.
+    Internal(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Unsupported(reason) => f.write_str(reason),
+            Failure::Internal(reason) => write!(f, "internal error: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
 pub struct Outcome {
     pub conclusion: Conclusion,
     pub statistics: Statistics,
@@ -84,12 +104,15 @@ pub struct Outcome {
 }
 
 /// Runs the steps of a claimed counterexample and says what they violate.
-pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, String> {
+pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, Failure> {
     let machine = Machine::new(program);
     let mut state = machine.initial();
     for (number, &step) in steps.iter().enumerate() {
         if !machine.can_take(&state, step) {
-            return Err(format!("step {} of the run is not possible", number + 1));
+            let number = number + 1;
+            return Err(Failure::Internal(format!(
+                "step {number} of the counterexample is not possible"
+            )));
         }
         state = machine.apply(&state, step);
     }
@@ -108,5 +131,5 @@ pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, String>
             steps,
         });
     }
-    Err("the run violates nothing".into())
+    Err(Failure::Internal("the counterexample violates nothing".into()))
 }

@@ -20,7 +20,7 @@ use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
 use mover_reduce::{Heuristics, Reduction};
 use mover_symbolic::{bmc, ic3};
-use mover_symbolic::outcome::{Conclusion, Outcome, Question};
+use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question};
 use mover_symbolic::sat::Limit;
 use random::{Generator, Judgement, Random, judge, random_mt, setting};
 
@@ -42,7 +42,7 @@ fn question(reduction: Reduction, errors: bool, deadlocks: bool, depth: Option<u
 }
 
 /// Whether an engine found what the judge found; none if it did not come to an end.
-fn agrees(outcome: Result<Outcome, String>, expected: bool, what: &str) -> Option<bool> {
+fn agrees(outcome: Result<Outcome, Failure>, expected: bool, what: &str) -> Option<bool> {
     match outcome {
         Ok(outcome) => match outcome.conclusion {
             Conclusion::Unsafe(violation) => {

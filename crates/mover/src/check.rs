@@ -1,25 +1,28 @@
 //! `mover check`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use mover_explicit::{Options, Order, Outcome, Stop};
 use mover_ir::print::print_program;
-use mover_ir::program::{Program, Property};
+use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_reduce::movers;
 use mover_report::text::Style;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
 use mover_report::{json, text};
+use mover_symbolic::outcome::Question;
+use mover_symbolic::sat::Limit;
 
 use crate::input::{self, InputArgs};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
 use crate::resources::{available_memory, peak_mb};
-use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
+use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
+use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
@@ -27,7 +30,9 @@ enum Engine {
     Auto,
     /// Visit the states one by one
     Explicit,
+    /// Unroll transactions into a formula; finds shallow violations, proves what always ends
     Bmc,
+    /// Look for an inductive invariant; proves programs that run for ever
     Ic3,
     Token,
 }
@@ -54,6 +59,9 @@ enum SearchOrder {
 enum Dump {
     /// The program as mover understands it
     Ir,
+    /// The question to the solver, in SMT-LIB: with `--engine bmc` whether a violation is within
+    /// `--depth` blocks, with `--engine ic3` whether the invariant found can be broken
+    Smt2,
 }
 
 #[derive(Args)]
@@ -66,7 +74,7 @@ pub struct CheckArgs {
     #[arg(long = "property", value_name = "NAME")]
     properties: Vec<Property>,
 
-    /// How to search; this version has `explicit`
+    /// How to search; `auto` is explicit search, or, with `--jobs`, a race of engines
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
@@ -94,7 +102,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
 
-    /// Cores to use; explicit search takes one
+    /// Cores to use: how many engines `--engine auto` lets race
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
 
@@ -103,9 +111,12 @@ pub struct CheckArgs {
     #[arg(long)]
     keep_going: bool,
 
-    /// Print the program instead of checking it
+    /// Print the program or the formula instead of checking
     #[arg(long, value_enum, value_name = "WHAT")]
     dump: Option<Dump>,
+
+    #[command(flatten)]
+    symbolic: SymbolicArgs,
 
     /// No progress on standard error
     #[arg(long, short)]
@@ -121,34 +132,51 @@ pub fn run(args: CheckArgs) -> u8 {
         Ok(program) => program,
         Err(code) => return code,
     };
+    let properties_asked = properties(&args);
+    if args.dump == Some(Dump::Smt2) {
+        if !properties_asked.contains(&Property::UnreachCall) {
+            program.resume_after_errors();
+        }
+        return dump_smt2(&args, &program, &properties_asked);
+    }
     if args.dump == Some(Dump::Ir) {
         return match print(&print_program(&program)) {
             Ok(()) => 0,
             Err(code) => code,
         };
     }
-    let properties = if args.properties.is_empty() {
-        Property::BASIC.to_vec()
-    } else {
-        let mut properties = args.properties.clone();
-        properties.sort();
-        properties.dedup();
-        properties
-    };
-    if !properties.contains(&Property::UnreachCall) {
+    if !properties_asked.contains(&Property::UnreachCall) {
         program.resume_after_errors();
     }
-    check(&args, &program, properties)
+    check(&args, &program, properties_asked)
+}
+
+fn properties(args: &CheckArgs) -> Vec<Property> {
+    if args.properties.is_empty() {
+        return Property::BASIC.to_vec();
+    }
+    let mut properties = args.properties.clone();
+    properties.sort();
+    properties.dedup();
+    properties
 }
 
 /// What this version does not have is refused by name.
 fn available(args: &CheckArgs) -> Result<(), String> {
-    if !matches!(args.engine, Engine::Auto | Engine::Explicit) {
-        return Err("this engine is not part of this version; use `--engine explicit`".into());
+    if args.engine == Engine::Token {
+        return Err("this engine is not part of this version; use `--engine bmc`".into());
     }
-    if !matches!(args.reduce, Reduction::None | Reduction::Static) {
-        return Err("this reduction is not part of this version; use `--reduce static`".into());
+    let is_explicit = matches!(args.engine, Engine::Auto | Engine::Explicit);
+    if is_explicit && !matches!(args.reduce, Reduction::None | Reduction::Static) {
+        return Err("explicit search has `--reduce none` and `static` in this version".into());
     }
+    if args.keep_going && !is_explicit {
+        return Err("--keep-going is for explicit search".into());
+    }
+    if args.dump == Some(Dump::Smt2) && is_explicit {
+        return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
+    }
+    args.symbolic.check(matches!(args.engine, Engine::Bmc))?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
@@ -168,16 +196,50 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     {
         return Err("--timeout needs a number of seconds".into());
     }
-    if args.jobs > 1 && !args.quiet {
-        eprintln!("mover: explicit search runs on one core in this version");
+    if args.jobs > 1 && args.engine != Engine::Auto && !args.quiet {
+        eprintln!("mover: one engine runs on one core; `--engine auto` lets several race");
     }
     Ok(())
 }
 
+/// What an engine has to say.
+pub struct Told {
+    pub answer: Answer,
+    /// The error location that a trace file names.
+    pub error: Option<(TemplateId, LocationId)>,
+    /// Whether the engine met something that only others can take.
+    pub is_refused: bool,
+}
+
 fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
-    let started = Instant::now();
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
+    let told = match args.engine {
+        Engine::Auto if args.jobs > 1 => race(args, program, &properties, &interrupt),
+        Engine::Auto => match explicit(args, program, &properties, &interrupt) {
+            // What cannot be enumerated can still be reasoned about.
+            Ok(told) if told.is_refused => {
+                symbolic(args, program, &properties, &interrupt, SymbolicEngine::Ic3)
+            }
+            told => told,
+        },
+        Engine::Bmc => symbolic(args, program, &properties, &interrupt, SymbolicEngine::Bmc),
+        Engine::Ic3 => symbolic(args, program, &properties, &interrupt, SymbolicEngine::Ic3),
+        _ => explicit(args, program, &properties, &interrupt),
+    };
+    match told {
+        Ok(told) => tell(args, program, told),
+        Err(code) => code,
+    }
+}
+
+fn explicit(
+    args: &CheckArgs,
+    program: &Program,
+    properties: &[Property],
+    interrupt: &AtomicBool,
+) -> Result<Told, u8> {
+    let started = Instant::now();
     let movers = match args.reduce {
         Reduction::Static => match movers(program) {
             Ok(movers) => Some(movers),
@@ -206,7 +268,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
             keep_going: args.keep_going,
             timeout: args.timeout.map(Duration::from_secs_f64),
             memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
-            interrupt: &interrupt,
+            interrupt,
             progress: &mut |statistics| progress.show(statistics),
         },
     );
@@ -215,29 +277,20 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         Ok(outcome) => outcome,
         Err(reason) => {
             eprintln!("mover: {}: {reason}", args.input.file.display());
-            return BAD_INPUT;
+            return Err(BAD_INPUT);
         }
     };
     let verdict = match verdict(program, &outcome) {
         Ok(verdict) => verdict,
         Err(reason) => {
             eprintln!("mover: internal error: the counterexample does not replay: {reason}");
-            return INTERNAL_ERROR;
+            return Err(INTERNAL_ERROR);
         }
     };
-    let mut is_trace_lost = false;
-    if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &verdict) {
-        let error = outcome.violation.as_ref().and_then(|found| found.error);
-        let file = json::trace_file(&program.name, trace, error);
-        if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
-            eprintln!("mover: {reason}");
-            // The answer is still worth telling: it may have taken hours.
-            is_trace_lost = true;
-        }
-    }
+    let error = outcome.violation.as_ref().and_then(|found| found.error);
     let answer = Answer {
         verdict,
-        properties,
+        properties: properties.to_vec(),
         engine: "explicit",
         reduction: if movers.is_some() { "static" } else { "none" },
         states: outcome.statistics.states,
@@ -248,7 +301,122 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         time: started.elapsed(),
         peak_mb: peak_mb(),
         caveats: program.caveats.clone(),
+        symbolic: None,
     };
+    Ok(Told {
+        answer,
+        error,
+        is_refused: outcome.refusal.is_some(),
+    })
+}
+
+fn symbolic(
+    args: &CheckArgs,
+    program: &Program,
+    properties: &[Property],
+    interrupt: &Arc<AtomicBool>,
+    engine: SymbolicEngine,
+) -> Result<Told, u8> {
+    let question = question(args, properties, interrupt);
+    let progress = Progress::new(args.quiet);
+    let asked = Asked {
+        program,
+        properties,
+        question: &question,
+        show_invariant: args.symbolic.show_invariant,
+        certify: args.symbolic.certify,
+    };
+    let told = asked.answer(engine, &mut |figures| progress.show_symbolic(engine, figures));
+    progress.finish();
+    told.map_err(|failure| {
+        eprintln!("mover: {}: {failure}", args.input.file.display());
+        code_of(&failure)
+    })
+}
+
+fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBool>) -> Question {
+    Question {
+        reduction: match args.reduce {
+            Reduction::None => mover_reduce::Reduction::None,
+            Reduction::Static => mover_reduce::Reduction::Static,
+            Reduction::Phase => mover_reduce::Reduction::Phase,
+            Reduction::Dynamic => mover_reduce::Reduction::Dynamic,
+        },
+        heuristics: args.symbolic.heuristics(),
+        errors: properties.contains(&Property::UnreachCall),
+        deadlocks: properties.contains(&Property::NoDeadlock),
+        threads: args.symbolic.threads,
+        depth: args.symbolic.depth,
+        contexts: args.symbolic.contexts,
+        certify: true,
+        limit: Limit {
+            interrupt: vec![Arc::clone(interrupt)],
+            deadline: args
+                .timeout
+                .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
+        },
+    }
+}
+
+fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8 {
+    let question = question(args, properties, &Arc::new(AtomicBool::new(false)));
+    let script = match args.engine {
+        Engine::Ic3 => mover_symbolic::dump_invariant(program, &question),
+        _ => mover_symbolic::dump_bounded(program, &question),
+    };
+    match script {
+        Ok(script) => print(&script).err().unwrap_or(0),
+        Err(reason) => {
+            eprintln!("mover: {}: {reason}", args.input.file.display());
+            UNKNOWN
+        }
+    }
+}
+
+/// Lets engines race for the answer; the first to have one stops the others.
+fn race(
+    args: &CheckArgs,
+    program: &Program,
+    properties: &[Property],
+    interrupt: &Arc<AtomicBool>,
+) -> Result<Told, u8> {
+    let winner: Mutex<Option<Result<Told, u8>>> = Mutex::new(None);
+    let decided = |told: Result<Told, u8>| {
+        let is_known = |told: &Result<Told, u8>| {
+            matches!(told, Ok(told) if matches!(told.answer.verdict, Verdict::Safe | Verdict::Unsafe(_)))
+        };
+        let mut winner = winner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if is_known(&told) && !winner.as_ref().is_some_and(is_known) {
+            *winner = Some(told);
+            interrupt.store(true, Ordering::Relaxed);
+        } else {
+            winner.get_or_insert(told);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| decided(explicit(args, program, properties, interrupt)));
+        let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
+        for engine in engines.into_iter().take(args.jobs - 1) {
+            let decided = &decided;
+            scope.spawn(move || decided(symbolic(args, program, properties, interrupt, engine)));
+        }
+    });
+    let winner = winner.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    winner.unwrap_or(Err(INTERNAL_ERROR))
+}
+
+/// Prints the answer and writes the trace.
+fn tell(args: &CheckArgs, program: &Program, told: Told) -> u8 {
+    let Told { answer, error, .. } = told;
+    let mut is_trace_lost = false;
+    if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
+        let file = json::trace_file(&program.name, trace, error);
+        if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
+            eprintln!("mover: {reason}");
+            // The answer is still worth telling: it may have taken hours.
+            is_trace_lost = true;
+        }
+    }
     let told = if args.json {
         format!("{}\n", json::answer(&answer))
     } else {

@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod replay;
 mod resources;
+mod symbolic;
 mod tm;
 
 use std::process::ExitCode;

@@ -9,7 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mover_explicit::Statistics;
 use mover_report::text::grouped;
 
+use mover_symbolic::outcome::Statistics as SymbolicStatistics;
+
 use crate::output::stderr_is_terminal;
+use crate::symbolic::SymbolicEngine;
 
 const SHOW_AFTER: Duration = Duration::from_millis(500);
 
@@ -44,6 +47,28 @@ impl Progress {
             grouped(statistics.depth),
             grouped(statistics.frontier),
             statistics.bytes >> 20,
+        ));
+        self.line.tick();
+    }
+
+    pub fn show_symbolic(&self, engine: SymbolicEngine, figures: &SymbolicStatistics) {
+        if self.line.is_hidden() || figures.time < SHOW_AFTER {
+            return;
+        }
+        let what = match engine {
+            SymbolicEngine::Bmc => format!("{} blocks unrolled", grouped(figures.depth)),
+            SymbolicEngine::Ic3 => format!(
+                "frame {}, {} obligations, {} lemmas",
+                grouped(figures.depth),
+                grouped(figures.obligations),
+                grouped(figures.lemmas),
+            ),
+        };
+        self.line.set_message(format!(
+            "{:.0} s: {what}, {} questions, {} conflicts",
+            figures.time.as_secs_f64(),
+            grouped(figures.effort.questions),
+            grouped(figures.effort.conflicts),
         ));
         self.line.tick();
     }

@@ -1,0 +1,182 @@
+//! The symbolic engines on the command line.
+
+use clap::{Args, ValueEnum};
+use mover_ir::program::{Program, Property};
+use mover_reduce::Heuristics;
+use mover_report::trace::Trace;
+use mover_report::verdict::{Answer, SymbolicFigures, Verdict};
+use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
+
+use crate::check::Told;
+use crate::resources::peak_mb;
+use crate::{BAD_INPUT, INTERNAL_ERROR};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Heuristic {
+    /// Nobody can reach a conflicting step any more
+    Reachability,
+    /// Pointers and indices that differ and stay as they are
+    Pointers,
+    /// Cells that compare-and-swap will not change any more
+    Monotonic,
+}
+
+#[derive(Args)]
+pub struct SymbolicArgs {
+    /// With `--engine bmc`: how many blocks (transactions) to unroll at most
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u64>,
+
+    /// With `--engine bmc`: how often another thread may take over at most
+    #[arg(long, value_name = "N")]
+    pub contexts: Option<u64>,
+
+    /// How many threads there may be at a time where the program itself sets no bound
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub threads: usize,
+
+    /// With `--reduce dynamic` and a symbolic engine: when steps move, besides statically
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    heuristics: Option<Vec<Heuristic>>,
+
+    /// With `--engine ic3`: say what a fresh solver has confirmed of the proof
+    #[arg(long)]
+    pub certify: bool,
+
+    /// With `--engine ic3`: print the invariant
+    #[arg(long)]
+    pub show_invariant: bool,
+}
+
+impl SymbolicArgs {
+    /// Options that do not fit the engine are mistakes.
+    pub fn check(&self, is_bounded: bool) -> Result<(), String> {
+        if !is_bounded && (self.depth.is_some() || self.contexts.is_some()) {
+            return Err("--depth and --contexts go with `--engine bmc`".into());
+        }
+        if self.threads == 0 || self.threads > 255 {
+            return Err("--threads needs a number from 1 to 255".into());
+        }
+        Ok(())
+    }
+
+    pub fn heuristics(&self) -> Heuristics {
+        match &self.heuristics {
+            None => Heuristics::ALL,
+            Some(names) => Heuristics {
+                reachability: names.contains(&Heuristic::Reachability),
+                pointers: names.contains(&Heuristic::Pointers),
+                monotonic: names.contains(&Heuristic::Monotonic),
+            },
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SymbolicEngine {
+    Bmc,
+    Ic3,
+}
+
+/// A question about a program.
+pub struct Asked<'a> {
+    pub program: &'a Program,
+    pub properties: &'a [Property],
+    pub question: &'a Question,
+    pub show_invariant: bool,
+    pub certify: bool,
+}
+
+/// The exit code of an engine that has no answer.
+pub fn code_of(failure: &Failure) -> u8 {
+    match failure {
+        Failure::Unsupported(_) => BAD_INPUT,
+        Failure::Internal(_) => INTERNAL_ERROR,
+    }
+}
+
+impl Asked<'_> {
+    pub fn answer(
+        &self,
+        engine: SymbolicEngine,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Told, Failure> {
+        let outcome = match engine {
+            SymbolicEngine::Bmc => mover_symbolic::check_bounded(self.program, self.question, progress),
+            SymbolicEngine::Ic3 => mover_symbolic::check_inductive(self.program, self.question, progress),
+        };
+        let outcome = outcome?;
+        let (verdict, error) = self.verdict(&outcome)?;
+        let statistics = outcome.statistics;
+        let proof = outcome.proof.unwrap_or_default();
+        let mut caveats = self.program.caveats.clone();
+        caveats.extend(outcome.declined.map(|reason| format!("checked without reduction: {reason}")));
+        Ok(Told {
+            answer: Answer {
+                verdict,
+                properties: self.properties.to_vec(),
+                engine: match engine {
+                    SymbolicEngine::Bmc => "bmc",
+                    SymbolicEngine::Ic3 => "ic3",
+                },
+                reduction: outcome.reduction.name(),
+                states: 0,
+                transitions: 0,
+                depth: statistics.depth,
+                store_bytes: 0,
+                violations: u64::from(error.is_some()),
+                time: statistics.time,
+                peak_mb: peak_mb(),
+                caveats,
+                symbolic: Some(SymbolicFigures {
+                    unit: match engine {
+                        SymbolicEngine::Bmc => "blocks",
+                        SymbolicEngine::Ic3 => "frames",
+                    },
+                    bits: statistics.bits,
+                    predicates: statistics.predicates,
+                    terms: statistics.terms,
+                    variables: statistics.effort.variables,
+                    clauses: statistics.effort.clauses,
+                    questions: statistics.effort.questions,
+                    conflicts: statistics.effort.conflicts,
+                    obligations: statistics.obligations,
+                    lemmas: statistics.lemmas,
+                    certified: if self.certify { proof.certified } else { Vec::new() },
+                    invariant: if self.show_invariant { proof.invariant } else { Vec::new() },
+                }),
+            },
+            error,
+            is_refused: false,
+        })
+    }
+
+    /// A violation counts once it has been replayed.
+    fn verdict(&self, outcome: &Outcome) -> Result<(Verdict, ErrorLocation), Failure> {
+        Ok(match &outcome.conclusion {
+            Conclusion::Unsafe(violation) => {
+                let trace = Trace::replay(
+                    self.program,
+                    &violation.steps,
+                    violation.property,
+                    violation.error,
+                )
+                .map_err(|error| {
+                    Failure::Internal(format!("the counterexample does not replay: {error}"))
+                })?;
+                (Verdict::Unsafe(Box::new(trace)), violation.error)
+            }
+            Conclusion::Safe { up_to } if up_to.is_empty() => (Verdict::Safe, None),
+            Conclusion::Safe { up_to } => (Verdict::SafeUpTo(up_to.clone()), None),
+            Conclusion::Unknown { reason, advice } => (
+                Verdict::Unknown {
+                    reason: reason.clone(),
+                    advice: advice.clone(),
+                },
+                None,
+            ),
+        })
+    }
+}
+
+type ErrorLocation = Option<(mover_ir::program::TemplateId, mover_ir::program::LocationId)>;
