@@ -226,7 +226,7 @@ impl Blaster {
         if let Some(&gate) = self.ands.get(&key) {
             return gate;
         }
-        let gate = self.solver.new_lit();
+        let gate = self.solver.new_gate();
         self.solver.add(&[!gate, a]);
         self.solver.add(&[!gate, b]);
         self.solver.add(&[gate, !a, !b]);
@@ -270,7 +270,7 @@ impl Blaster {
         let gate = match self.xors.get(&key) {
             Some(&gate) => gate,
             None => {
-                let gate = self.solver.new_lit();
+                let gate = self.solver.new_gate();
                 self.solver.add(&[!gate, x, y]);
                 self.solver.add(&[!gate, !x, !y]);
                 self.solver.add(&[gate, !x, y]);
@@ -309,7 +309,7 @@ impl Blaster {
         if let Some(&gate) = self.choices.get(&key) {
             return gate;
         }
-        let gate = self.solver.new_lit();
+        let gate = self.solver.new_gate();
         self.solver.add(&[!condition, !a, gate]);
         self.solver.add(&[!condition, a, !gate]);
         self.solver.add(&[condition, !b, gate]);

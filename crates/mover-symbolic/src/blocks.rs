@@ -42,7 +42,7 @@ use mover_reduce::feedback::feedback_set;
 use mover_reduce::{Conditions, Reduction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::layout::{Layout, Turn};
+use crate::layout::{Bounds, Layout, Turn};
 use crate::machine::{Performer, Readiness, Symbols, View};
 use crate::term::{Evaluation, Term, Terms};
 
@@ -168,13 +168,12 @@ struct Option_<'e> {
 }
 
 impl<'p> Blocks<'p> {
-    /// `threads` bounds the threads where the program does not.
     pub fn new(
         conditions: &'p Conditions,
-        threads: usize,
+        bounds: Bounds,
         keep_deadlocks: bool,
     ) -> Result<Self, String> {
-        let layout = Layout::new(&conditions.program, threads)?;
+        let layout = Layout::new(&conditions.program, bounds)?;
         let mut blocks = Blocks {
             uses_timeout: conditions.program.uses_timeout(),
             layout,
@@ -650,7 +649,7 @@ impl<'p> Blocks<'p> {
 
     /// Whether the run has left the bounds.
     pub fn beyond(&self, terms: &mut Terms, state: &[Term]) -> Term {
-        if self.layout.is_exact {
+        if self.layout.is_exact() {
             Terms::FALSE
         } else {
             terms.equals(state[self.layout.turn], self.layout.turn_value(Turn::Beyond))

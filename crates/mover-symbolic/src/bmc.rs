@@ -26,7 +26,7 @@ pub fn check(
 ) -> Result<Outcome, Failure> {
     let started = Instant::now();
     let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
     let mut search = Search::new(&blocks, question);
     let mut beyond = false;
@@ -41,7 +41,7 @@ pub fn check(
             Found::Complete => {
                 let mut up_to = Vec::new();
                 if beyond {
-                    up_to.push(crate::thread_bound(&blocks));
+                    up_to.extend(blocks.layout.bounds());
                 }
                 if let Some(contexts) = question.contexts {
                     up_to.push(format!("{contexts} context switches"));
@@ -59,7 +59,7 @@ pub fn check(
         if question.depth.is_some_and(|most| search.statistics.depth >= most) {
             let mut up_to = vec![format!("{} blocks", search.statistics.depth)];
             if beyond {
-                up_to.push(crate::thread_bound(&blocks));
+                up_to.extend(blocks.layout.bounds());
             }
             break Conclusion::Safe { up_to };
         }
@@ -80,7 +80,7 @@ const DUMPED: u64 = 10;
 /// The question whether a violation is at most so many blocks away, in SMT-LIB.
 pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
     let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
     let mut search = Search::new(&blocks, question);
     let depth = question.depth.unwrap_or(DUMPED);

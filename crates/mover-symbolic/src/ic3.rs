@@ -31,10 +31,10 @@ use rustc_hash::FxHashMap;
 use crate::blast::Blaster;
 use crate::blocks::Blocks;
 use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
-use crate::sat::{Answer, Effort, Lit, Solver};
+use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
-use crate::{certificate, thread_bound};
+use crate::certificate;
 
 /// Observables with values, by ascending number.
 pub type Cube = Vec<(usize, bool)>;
@@ -46,14 +46,14 @@ pub fn check(
 ) -> Result<Outcome, Failure> {
     let started = Instant::now();
     let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
     let mut total = Effort::default();
     let mut up_to = Vec::new();
     loop {
         // First a run that leaves the bounds counts as bad; if there is one, the
         // answer is for runs that do not.
-        let beyond = !blocks.layout.is_exact && up_to.is_empty();
+        let beyond = !blocks.layout.is_exact() && up_to.is_empty();
         let system = System::new(&blocks, question, beyond, true);
         let mut search = Search::new(&system, question, started, total);
         let found = search.run(progress);
@@ -79,7 +79,7 @@ pub fn check(
             }
             Found::Run { steps, beyond: true } => {
                 debug_assert!(!steps.is_empty());
-                up_to.push(thread_bound(&blocks));
+                up_to.extend(blocks.layout.bounds());
             }
             Found::Run { steps, .. } => {
                 let violation = confirm(original, steps)?;
@@ -104,7 +104,7 @@ pub fn check(
 /// The question whether the invariant found can be broken, in SMT-LIB.
 pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
     let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.threads, question.deadlocks)
+    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
     let system = System::new(&blocks, question, false, true);
     let mut search = Search::new(&system, question, Instant::now(), Effort::default());
@@ -240,7 +240,7 @@ impl<'a, 'p> Search<'a, 'p> {
             .iter()
             .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
             .collect();
-        let solver = || Solver::new(question.limit.clone());
+        let solver = || Solver::deciding(Decisions::Inputs, question.limit.clone());
         let mut search = Search {
             relation: Relation::new(system, solver()),
             lifter: Relation::new(system, solver()),
@@ -314,7 +314,8 @@ impl<'a, 'p> Search<'a, 'p> {
     /// A new solver in place of one that is full of what it needs no more.
     fn renew(&mut self) {
         self.retired += self.relation.blaster.solver.effort();
-        self.relation = Relation::new(self.system, Solver::new(self.question.limit.clone()));
+        let solver = Solver::deciding(Decisions::Inputs, self.question.limit.clone());
+        self.relation = Relation::new(self.system, solver);
         self.temporary = 0;
         self.activate_frames();
     }
@@ -673,7 +674,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let beyond = layout.turn_value(crate::layout::Turn::Beyond);
         Found::Run {
             steps,
-            beyond: !layout.is_exact && state[layout.turn] == beyond,
+            beyond: !layout.is_exact() && state[layout.turn] == beyond,
         }
     }
 }

@@ -6,11 +6,12 @@
 //! *slots*: slot k is the thread with number k, and its place is 0 while there is
 //! none. How many slots there are follows from the program if its spawns are not
 //! in loops; otherwise it is a bound, and the state has a sink for runs that would
-//! need more ([`Layout::is_exact`]).
+//! need more ([`Layout::is_exact`]). Dynamic objects live in slots of the same kind.
 
-use mover_ir::expr::{ChannelRef, Expr};
+use mover_ir::expr::ChannelRef;
 use mover_ir::program::{ChannelDecl, Effect, LocationId, Program, TemplateId};
 use mover_ir::semantics::{Machine, State};
+use mover_reduce::points_to::PointsTo;
 
 /// What a cell of the state is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +22,63 @@ pub enum Cell {
     Place { slot: usize },
     Local { slot: usize, template: usize, variable: usize, index: usize },
     Priority { slot: usize },
+    /// The site at which a dynamic object was made, plus 1; 0 if there is none.
+    ObjectSite { object: usize },
+    ObjectSize { object: usize },
+    ObjectCell { object: usize, index: usize },
     Turn,
+}
+
+/// Where an object that has an address is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ObjectHome {
+    /// In a global variable.
+    Global(usize),
+    /// In a slot for dynamic objects.
+    Dynamic,
+}
+
+/// An object that may live.
+#[derive(Clone, Debug)]
+pub struct ObjectLayout {
+    /// Its number in addresses.
+    pub number: u64,
+    pub home: ObjectHome,
+    pub cell_width: u8,
+    pub first: usize,
+    pub cells: usize,
+    /// Of a dynamic object: the cells of its site and of its size.
+    pub site: Option<usize>,
+    pub size: Option<usize>,
+}
+
+impl ObjectLayout {
+    /// Bytes that it has room for.
+    pub fn bytes(&self) -> u64 {
+        self.cells as u64 * u64::from(self.cell_width / 8)
+    }
+}
+
+/// How much of what a program makes at run time is encoded, where the program
+/// itself sets no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Threads alive at a time.
+    pub threads: usize,
+    /// Dynamic objects alive at a time.
+    pub objects: usize,
+    /// Bytes of a dynamic object.
+    pub bytes: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            threads: 4,
+            objects: 4,
+            bytes: 64,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,22 +149,25 @@ pub struct Layout<'p> {
     pub slots: Vec<Slot>,
     pub turn: usize,
     /// Whether no run can need more threads than there are slots.
-    pub is_exact: bool,
+    pub has_all_threads: bool,
+    /// Objects by ascending number.
+    pub objects: Vec<ObjectLayout>,
+    pub points_to: PointsTo<'p>,
 }
 
 /// More cells than this would make formulas that no solver takes.
 const MOST_CELLS: usize = 50_000;
 
 impl<'p> Layout<'p> {
-    /// `threads` bounds the threads of programs that spawn without a visible bound.
-    pub fn new(program: &'p Program, threads: usize) -> Result<Self, String> {
+    /// The bounds are for programs that make threads and objects without a visible bound.
+    pub fn new(program: &'p Program, bounds: Bounds) -> Result<Self, String> {
         refuse(program)?;
-        let most = most_threads(program);
+        let totals = totals(program);
         let limit = program.max_threads as usize;
-        let (count, is_exact) = match most {
+        let (count, has_all_threads) = match totals.threads {
             Some(most) => (most.min(limit), true),
-            None if limit <= threads => (limit, true),
-            None => (threads.max(program.initial.len()), false),
+            None if limit <= bounds.threads => (limit, true),
+            None => (bounds.threads.max(program.initial.len()), false),
         };
         let mut layout = Layout {
             program,
@@ -117,7 +177,9 @@ impl<'p> Layout<'p> {
             channels: Vec::new(),
             slots: Vec::new(),
             turn: 0,
-            is_exact,
+            has_all_threads,
+            objects: Vec::new(),
+            points_to: PointsTo::new(program),
         };
         for (number, variable) in program.globals.iter().enumerate() {
             layout.globals.push(layout.cells.len());
@@ -126,6 +188,7 @@ impl<'p> Layout<'p> {
                 layout.push(cell, variable.ty.width)?;
             }
         }
+        layout.objects(totals.objects, bounds)?;
         for (number, decl) in program.channels.iter().enumerate() {
             let handle = program.channel_handle(ChannelRef::Global(number as u32), 0);
             layout.channel(ChannelOwner::Program, handle, decl)?;
@@ -150,6 +213,100 @@ impl<'p> Layout<'p> {
         self.cells.push(cell);
         self.widths.push(width);
         Ok(self.cells.len() - 1)
+    }
+
+    fn objects(&mut self, most: Option<usize>, bounds: Bounds) -> Result<(), String> {
+        let program = self.program;
+        for (variable, decl) in program.globals.iter().enumerate() {
+            if decl.addressable {
+                self.objects.push(ObjectLayout {
+                    number: self.objects.len() as u64 + 1,
+                    home: ObjectHome::Global(variable),
+                    cell_width: decl.ty.width,
+                    first: self.globals[variable],
+                    cells: decl.len as usize,
+                    site: None,
+                    size: None,
+                });
+            }
+        }
+        let sizes: Vec<Option<u64>> = program
+            .effects()
+            .filter_map(|effect| match effect {
+                Effect::Allocate { size, .. } => Some(size.as_const()),
+                _ => None,
+            })
+            .collect();
+        if sizes.is_empty() {
+            return Ok(());
+        }
+        let limit = program.pointers.max_object_size();
+        let known = sizes.iter().flatten().filter(|size| **size <= limit).max().copied();
+        let bytes = if sizes.iter().all(Option::is_some) {
+            known.unwrap_or(0)
+        } else {
+            known.unwrap_or(0).max(bounds.bytes)
+        };
+        let cell_width = match &program.sites[..] {
+            [first, rest @ ..] if rest.iter().all(|site| site.cell.width == first.cell.width) => {
+                first.cell.width
+            }
+            _ => 8,
+        };
+        let size_bits = bits_for(bytes + 1);
+        for _ in 0..most.unwrap_or(bounds.objects) {
+            let object = self.objects.len();
+            let site = self.push(Cell::ObjectSite { object }, bits_for(program.sites.len() as u64 + 1))?;
+            let size = self.push(Cell::ObjectSize { object }, size_bits)?;
+            let first = self.cells.len();
+            let cells = bytes.div_ceil(u64::from(cell_width / 8)) as usize;
+            for index in 0..cells {
+                self.push(Cell::ObjectCell { object, index }, cell_width)?;
+            }
+            self.objects.push(ObjectLayout {
+                number: object as u64 + 1,
+                home: ObjectHome::Dynamic,
+                cell_width,
+                first,
+                cells,
+                site: Some(site),
+                size: Some(size),
+            });
+        }
+        Ok(())
+    }
+
+    fn dynamic_objects(&self) -> impl Iterator<Item = &ObjectLayout> {
+        self.objects.iter().filter(|object| object.home == ObjectHome::Dynamic)
+    }
+
+    /// Whether it is clear that no run can leave what is encoded. Numbers that cells
+    /// mention are not given to new objects, so of objects this is never clear.
+    pub fn is_exact(&self) -> bool {
+        self.has_all_threads && self.dynamic_objects().next().is_none()
+    }
+
+    /// What is encoded, in words, where runs may need more.
+    pub fn bounds(&self) -> Vec<String> {
+        let mut bounds = Vec::new();
+        if !self.has_all_threads {
+            bounds.push(format!("{} threads at a time", self.slots.len()));
+        }
+        if let Some(object) = self.dynamic_objects().next() {
+            let count = self.dynamic_objects().count();
+            bounds.push(format!("{count} dynamic objects of {} bytes", object.bytes()));
+        }
+        bounds
+    }
+
+    /// Whether a cell as wide as a pointer counts as one by itself; cells of
+    /// objects count by groups of bytes.
+    pub fn counts_alone(&self, cell: usize) -> bool {
+        match self.cells[cell] {
+            Cell::Global { variable, .. } => !self.program.globals[variable].addressable,
+            Cell::Local { .. } | Cell::ChannelField { .. } => true,
+            _ => false,
+        }
     }
 
     fn channel(&mut self, owner: ChannelOwner, handle: u64, decl: &ChannelDecl) -> Result<(), String> {
@@ -274,6 +431,11 @@ impl<'p> Layout<'p> {
                     .and_then(|thread| thread.channels.get(first)),
             }
         };
+        let globals = self.program.addressable_globals() as usize;
+        let object = |number: usize| {
+            let slot = number.checked_sub(globals)?;
+            state.heap.get(slot)?.as_ref()
+        };
         let mut local_offset = 0;
         let mut last_local = None;
         self.cells
@@ -298,6 +460,14 @@ impl<'p> Layout<'p> {
                         .map_or(0, |thread| thread.locals[local_offset - 1])
                 }
                 Cell::Priority { slot } => thread(slot).map_or(0, |t| t.priority.into()),
+                Cell::ObjectSite { object: number } => {
+                    object(number).map_or(0, |object| u64::from(object.site.0) + 1)
+                }
+                Cell::ObjectSize { object: number } => object(number).map_or(0, |o| o.size),
+                Cell::ObjectCell { object: number, index } => object(number).map_or(0, |object| {
+                    let from = self.program.site(object.site).cell.width;
+                    cell_of(&object.cells, from, self.objects[number].cell_width, index)
+                }),
                 Cell::Turn => match state.exclusive {
                     Some(slot) => self.turn_value(Turn::Exclusive(slot)),
                     None => 0,
@@ -344,6 +514,12 @@ impl<'p> Layout<'p> {
                 format!("{}:{name}", thread(slot, template))
             }
             Cell::Priority { slot } => format!("priority of thread {slot}"),
+            Cell::ObjectSite { object } => format!("site of object {}", object + 1),
+            Cell::ObjectSize { object } => format!("size of object {}", object + 1),
+            Cell::ObjectCell { object, index } => {
+                let bytes = usize::from(self.objects[object].cell_width / 8);
+                format!("object {}+{}", object + 1, index * bytes)
+            }
             Cell::Turn => "turn".into(),
         }
     }
@@ -363,27 +539,25 @@ fn refuse(program: &Program) -> Result<(), String> {
             }
         }
     }
-    let addresses = |effect: &Effect| {
-        matches!(
-            effect,
-            Effect::Store { .. } | Effect::Allocate { .. } | Effect::Free { .. }
-        )
-    };
-    let looks = |expr: &Expr| {
-        matches!(
-            expr,
-            Expr::Load { .. } | Expr::ObjectSize(_) | Expr::ObjectSite { .. }
-        )
-    };
-    if program.effects().any(addresses) || program.any_expr(looks) {
-        return Err("memory with addresses is not part of the symbolic engines yet".into());
-    }
     Ok(())
 }
 
 /// Bits that can tell so many values apart.
 pub fn bits_for(values: u64) -> u8 {
     (64 - values.saturating_sub(1).leading_zeros()).max(1) as u8
+}
+
+/// A cell of one width out of a row of cells of another.
+fn cell_of(cells: &[u64], from: u8, to: u8, index: usize) -> u64 {
+    if from == to {
+        return cells.get(index).copied().unwrap_or(0);
+    }
+    let (from, to) = (usize::from(from / 8), usize::from(to / 8));
+    (0..to).fold(0, |value, byte| {
+        let offset = index * to + byte;
+        let cell = cells.get(offset / from).copied().unwrap_or(0);
+        value | (cell >> (offset % from * 8) & 0xFF) << (byte * 8)
+    })
 }
 
 fn spawned_templates(program: &Program) -> Vec<bool> {
@@ -396,25 +570,53 @@ fn spawned_templates(program: &Program) -> Vec<bool> {
     spawned
 }
 
-/// How many threads can be made in all, if each spawn happens at most once in its thread.
-fn most_threads(program: &Program) -> Option<usize> {
+/// How many threads and objects can be made in all; none if without bound.
+struct Totals {
+    threads: Option<usize>,
+    objects: Option<usize>,
+}
+
+/// Counts spawns and allocations that happen at most once in their thread.
+fn totals(program: &Program) -> Totals {
     let templates = program.templates.len();
-    // How often a thread of a template spawns each template; none if without bound.
+    // How often a thread of a template spawns each template and allocates; none if without bound.
     let mut spawns: Vec<Vec<Option<usize>>> = vec![vec![Some(0); templates]; templates];
+    let mut allocates: Vec<Option<usize>> = vec![Some(0); templates];
     for (number, template) in program.templates.iter().enumerate() {
         let reach = mover_reduce::feedback::reaches(template);
         for (from, location) in template.locations.iter().enumerate() {
             for edge in &location.edges {
+                let repeats = reach[edge.target.index()].contains(from);
                 for effect in &edge.effects {
-                    if let Effect::Spawn { template: made, .. } = effect {
-                        let repeats = reach[edge.target.index()].contains(from);
-                        let count = &mut spawns[number][made.index()];
-                        *count = if repeats { None } else { count.map(|n| n + 1) };
-                    }
+                    let count = match effect {
+                        Effect::Spawn { template: made, .. } => &mut spawns[number][made.index()],
+                        Effect::Allocate { .. } => &mut allocates[number],
+                        _ => continue,
+                    };
+                    *count = if repeats { None } else { count.map(|n| n + 1) };
                 }
             }
         }
     }
+    let made = made_threads(program, &spawns);
+    let objects = made.as_ref().and_then(|made| {
+        let mut total = 0usize;
+        for (count, each) in made.iter().zip(&allocates) {
+            if *count > 0 {
+                total = total.checked_add(count.checked_mul((*each)?)?)?;
+            }
+        }
+        Some(total)
+    });
+    Totals {
+        threads: made.map(|made| made.iter().sum()),
+        objects,
+    }
+}
+
+/// How many threads of each template there are in all.
+fn made_threads(program: &Program, spawns: &[Vec<Option<usize>>]) -> Option<Vec<usize>> {
+    let templates = program.templates.len();
     let mut made = vec![0usize; templates];
     for instance in &program.initial {
         made[instance.template.index()] += 1;
@@ -430,7 +632,7 @@ fn most_threads(program: &Program) -> Option<usize> {
             }
         }
         if next.iter().all(|&count| count == 0) {
-            return Some(total.iter().sum());
+            return Some(total);
         }
         for (total, next) in total.iter_mut().zip(&next) {
             *total = total.checked_add(*next)?;

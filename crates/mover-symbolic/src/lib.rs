@@ -22,6 +22,7 @@ pub mod certificate;
 pub mod ic3;
 pub mod layout;
 pub mod machine;
+mod memory;
 pub mod outcome;
 pub mod sat;
 pub mod smtlib;
@@ -38,7 +39,7 @@ use term::{Term, Terms};
 
 /// The mover conditions of a program for the threads that are encoded.
 fn conditions(program: &Program, question: &Question) -> Result<Conditions, Failure> {
-    let layout = Layout::new(program, question.threads).map_err(Failure::Unsupported)?;
+    let layout = Layout::new(program, question.bounds).map_err(Failure::Unsupported)?;
     let threads = layout.slots.len();
     Ok(Conditions::new(
         program,
@@ -59,10 +60,6 @@ fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) 
     }
     let deadlock = blocks.deadlock(terms, state);
     terms.or(error, deadlock)
-}
-
-fn thread_bound(blocks: &Blocks) -> String {
-    format!("{} threads at a time", blocks.layout.slots.len())
 }
 
 /// Terms are deep; so are the functions that walk them.

@@ -181,9 +181,9 @@ impl<'p> View<'_, 'p> {
                 let address = program.pointers.address(program.object_of(*variable));
                 terms.constant(address, *width)
             }
-            Expr::Load { .. } | Expr::ObjectSize(_) | Expr::ObjectSite { .. } => {
-                unreachable!("programs with memory are refused before they come here")
-            }
+            Expr::Load { address, ty } => self.load(terms, address, *ty),
+            Expr::ObjectSize(address) => self.object_size(terms, address),
+            Expr::ObjectSite { address, sites } => self.object_site(terms, address, sites),
         }
     }
 
@@ -659,9 +659,14 @@ impl<'a, 'p> Performer<'a, 'p> {
                 }
             }
             Effect::Print { .. } => {}
-            Effect::Store { .. } | Effect::Allocate { .. } | Effect::Free { .. } => {
-                unreachable!("programs with memory are refused before they come here")
+            Effect::Store { address, value } => {
+                self.store_bytes(terms, slot, template, address, value);
             }
+            Effect::Allocate { site, size, result } => {
+                let address = self.allocate(terms, slot, template, *site, size);
+                self.store(terms, slot, template, result, address, Terms::TRUE);
+            }
+            Effect::Free { address } => self.free(terms, slot, template, address),
         }
     }
 
@@ -872,7 +877,7 @@ impl<'a, 'p> Performer<'a, 'p> {
                 self.set(terms, here, cell, priority.into());
             }
         }
-        if !self.layout.is_exact {
+        if !self.layout.has_all_threads {
             let full = terms.not(found);
             self.beyond = terms.or(self.beyond, full);
         }

@@ -6,6 +6,7 @@ use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::{Machine, Step};
 use mover_reduce::{Heuristics, Reduction};
 
+use crate::layout::Bounds;
 use crate::sat::{Effort, Limit};
 
 /// What to look for and how far to go.
@@ -16,8 +17,8 @@ pub struct Question {
     /// Whether errors of `unreach-call` count; those of other properties always do.
     pub errors: bool,
     pub deadlocks: bool,
-    /// How many threads there may be at a time where the program has no bound.
-    pub threads: usize,
+    /// How much is encoded of what the program makes without bound.
+    pub bounds: Bounds,
     /// How many blocks bounded model checking goes, at most.
     pub depth: Option<u64>,
     /// How often bounded model checking lets another thread take over, at most.

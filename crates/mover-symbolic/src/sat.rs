@@ -7,6 +7,7 @@
 //! measured faster than CaDiCaL (see ARCHITECTURE.md), builds in seconds and
 //! needs no C++.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -46,10 +47,36 @@ impl Limit {
     }
 }
 
-impl Callbacks for Limit {
-    fn stop(&self) -> bool {
-        self.is_reached()
+/// The solver asks at every decision; the clock is looked at now and then.
+struct Patience {
+    limit: Limit,
+    asked: Cell<u32>,
+    is_over: Cell<bool>,
+}
+
+impl Callbacks for Patience {
+    fn on_start(&mut self) {
+        self.is_over.set(false);
     }
+
+    fn stop(&self) -> bool {
+        let asked = self.asked.get().wrapping_add(1);
+        self.asked.set(asked);
+        if asked.is_multiple_of(4096) {
+            self.is_over.set(self.limit.is_reached());
+        }
+        self.is_over.get()
+    }
+}
+
+/// What the solver may decide on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decisions {
+    /// Every variable: best for one hard question.
+    All,
+    /// Only variables that are not the outputs of gates, which follow from the
+    /// others: best for many easy questions that have answers.
+    Inputs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +106,8 @@ impl std::ops::AddAssign for Effort {
 }
 
 pub struct Solver {
-    bat: Bat<Limit>,
+    bat: Bat<Patience>,
+    decisions: Decisions,
     limit: Limit,
     truth: Lit,
     questions: u64,
@@ -88,10 +116,20 @@ pub struct Solver {
 
 impl Solver {
     pub fn new(limit: Limit) -> Self {
-        let mut bat = Bat::new(SolverOpts::default(), limit.clone());
+        Solver::deciding(Decisions::All, limit)
+    }
+
+    pub fn deciding(decisions: Decisions, limit: Limit) -> Self {
+        let patience = Patience {
+            limit: limit.clone(),
+            asked: Cell::new(0),
+            is_over: Cell::new(false),
+        };
+        let mut bat = Bat::new(SolverOpts::default(), patience);
         let truth = Lit(BatLit::new(bat.new_var_default(), true));
         let mut solver = Solver {
             bat,
+            decisions,
             limit,
             truth,
             questions: 0,
@@ -108,6 +146,12 @@ impl Solver {
 
     pub fn new_lit(&mut self) -> Lit {
         Lit(BatLit::new(self.bat.new_var_default(), true))
+    }
+
+    /// A literal whose value follows from others.
+    pub fn new_gate(&mut self) -> Lit {
+        let decides = self.decisions == Decisions::All;
+        Lit(BatLit::new(self.bat.new_var(lbool::UNDEF, decides), true))
     }
 
     pub fn add(&mut self, clause: &[Lit]) {

@@ -8,6 +8,8 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 
+#[path = "../../mover-explicit/tests/memory/mod.rs"]
+mod memory;
 #[path = "../../mover-explicit/tests/mt/mod.rs"]
 mod mt;
 #[path = "../../mover-explicit/tests/random/mod.rs"]
@@ -21,6 +23,7 @@ use mover_ir::validate::validate;
 use mover_reduce::{Heuristics, Reduction};
 use mover_symbolic::{bmc, ic3};
 use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question};
+use mover_symbolic::layout::Bounds;
 use mover_symbolic::sat::Limit;
 use random::{Generator, Judgement, Random, judge, random_mt, setting};
 
@@ -30,13 +33,13 @@ fn question(reduction: Reduction, errors: bool, deadlocks: bool, depth: Option<u
         heuristics: Heuristics::ALL,
         errors,
         deadlocks,
-        threads: 4,
+        bounds: Bounds::default(),
         depth,
         contexts: None,
         certify: true,
         limit: Limit {
             interrupt: Vec::new(),
-            deadline: Some(Instant::now() + Duration::from_secs(20)),
+            deadline: Some(Instant::now() + Duration::from_secs(2)),
         },
     }
 }
@@ -107,40 +110,14 @@ fn small(judgement: &Judgement) -> bool {
     judgement.stored < 400
 }
 
-#[test]
-fn random_ir_programs() {
+/// Asks all engines about generated programs; gives how many were small enough.
+fn vote_on(count: u64, generate: impl Fn(u64) -> (Program, String)) -> (u64, Tally) {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 1_000);
+    let count = setting("MOVER_PROGRAMS", count);
     let mut tally = Tally::default();
     let mut voted = 0;
     for seed in first..first + count {
-        let program = Generator::program(seed);
-        let Some(judgement) = judge(&program).filter(small) else {
-            continue;
-        };
-        voted += 1;
-        let result = std::panic::catch_unwind(|| {
-            let mut mine = Tally::default();
-            vote(&program, &judgement, &mut mine);
-            mine
-        });
-        match result {
-            Ok(mine) => tally += mine,
-            Err(_) => panic!("seed {seed} disagrees\n{}", print_program(&program)),
-        }
-    }
-    println!("{voted} programs: {tally:?}");
-}
-
-#[test]
-fn random_threads() {
-    let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 1_000);
-    let mut tally = Tally::default();
-    let mut voted = 0;
-    for seed in first..first + count {
-        let text = random_mt(&mut Random(seed ^ 0x5EED));
-        let program = mt::parse("random", &text);
+        let (program, text) = generate(seed);
         assert_eq!(validate(&program), Ok(()), "{text}");
         let Some(judgement) = judge(&program).filter(small) else {
             continue;
@@ -157,4 +134,28 @@ fn random_threads() {
         }
     }
     println!("{voted} programs: {tally:?}");
+    (voted, tally)
+}
+
+fn printed(program: Program) -> (Program, String) {
+    let text = print_program(&program);
+    (program, text)
+}
+
+#[test]
+fn random_ir_programs() {
+    vote_on(700, |seed| printed(Generator::program(seed)));
+}
+
+#[test]
+fn random_memory_programs() {
+    vote_on(300, |seed| printed(memory::program(seed)));
+}
+
+#[test]
+fn random_threads() {
+    vote_on(1_000, |seed| {
+        let text = random_mt(&mut Random(seed ^ 0x5EED));
+        (mt::parse("random", &text), text)
+    });
 }

@@ -345,7 +345,7 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
         heuristics: args.symbolic.heuristics(),
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),
-        threads: args.symbolic.threads,
+        bounds: args.symbolic.bounds(),
         depth: args.symbolic.depth,
         contexts: args.symbolic.contexts,
         certify: true,

@@ -5,6 +5,7 @@ use mover_ir::program::{Program, Property};
 use mover_reduce::Heuristics;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, SymbolicFigures, Verdict};
+use mover_symbolic::layout::Bounds;
 use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 
 use crate::check::Told;
@@ -35,6 +36,14 @@ pub struct SymbolicArgs {
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub threads: usize,
 
+    /// How many dynamic objects there may be at a time where the program itself sets no bound
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub objects: usize,
+
+    /// How large a dynamic object may be where the program itself sets no bound
+    #[arg(long, value_name = "BYTES", default_value_t = 64)]
+    pub object_bytes: u64,
+
     /// With `--reduce dynamic` and a symbolic engine: when steps move, besides statically
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     heuristics: Option<Vec<Heuristic>>,
@@ -58,6 +67,14 @@ impl SymbolicArgs {
             return Err("--threads needs a number from 1 to 255".into());
         }
         Ok(())
+    }
+
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            threads: self.threads,
+            objects: self.objects,
+            bytes: self.object_bytes,
+        }
     }
 
     pub fn heuristics(&self) -> Heuristics {
