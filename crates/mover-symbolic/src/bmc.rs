@@ -24,25 +24,40 @@ pub fn check(
     question: &Question,
     progress: &mut dyn FnMut(&Statistics),
 ) -> Result<Outcome, Failure> {
+    let mut question = question.clone();
+    loop {
+        let (outcome, is_beyond) = check_within(original, &question, progress)?;
+        let is_bounded = matches!(outcome.conclusion, Conclusion::Safe { .. }) && is_beyond;
+        match question.bounds.grown() {
+            Some(grown) if is_bounded => question.bounds = grown,
+            _ => return Ok(outcome),
+        }
+    }
+}
+
+/// Checks within the bounds asked for; whether a run left them.
+fn check_within(
+    original: &Program,
+    question: &Question,
+    progress: &mut dyn FnMut(&Statistics),
+) -> Result<(Outcome, bool), Failure> {
     let started = Instant::now();
     let conditions = crate::conditions(original, question)?;
     let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
     let mut search = Search::new(&blocks, question);
-    let mut beyond = false;
     let conclusion = loop {
         let found = search.next_bound();
         search.statistics.time = started.elapsed();
         progress(&search.statistics);
+        let mut up_to = Vec::new();
+        if search.is_beyond {
+            up_to.extend(blocks.layout.bounds());
+        }
         match found {
             Found::Nothing => {}
-            Found::Beyond => beyond = true,
             Found::Violation(steps) => break Conclusion::Unsafe(confirm(original, steps)?),
             Found::Complete => {
-                let mut up_to = Vec::new();
-                if beyond {
-                    up_to.extend(blocks.layout.bounds());
-                }
                 if let Some(contexts) = question.contexts {
                     up_to.push(format!("{contexts} context switches"));
                 }
@@ -57,21 +72,19 @@ pub fn check(
             }
         }
         if question.depth.is_some_and(|most| search.statistics.depth >= most) {
-            let mut up_to = vec![format!("{} blocks", search.statistics.depth)];
-            if beyond {
-                up_to.extend(blocks.layout.bounds());
-            }
+            up_to.insert(0, format!("{} blocks", search.statistics.depth));
             break Conclusion::Safe { up_to };
         }
     };
     search.statistics.time = started.elapsed();
-    Ok(Outcome {
+    let outcome = Outcome {
         conclusion,
         statistics: search.statistics,
         reduction: conditions.reduction,
         declined: conditions.declined.clone(),
         proof: None,
-    })
+    };
+    Ok((outcome, search.is_beyond))
 }
 
 /// Blocks that a dumped question unrolls if nothing else was asked for.
@@ -107,8 +120,6 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
 enum Found {
     /// No violation at this bound.
     Nothing,
-    /// No violation, but a run that needs more threads than are encoded.
-    Beyond,
     Violation(Vec<mover_ir::semantics::Step>),
     /// No run goes on from here.
     Complete,
@@ -125,6 +136,8 @@ struct Search<'a, 'p> {
     inputs: Vec<Term>,
     /// How often another thread has taken over so far.
     switches: Term,
+    /// Whether some run needs more than is encoded.
+    is_beyond: bool,
     statistics: Statistics,
 }
 
@@ -147,6 +160,7 @@ impl<'a, 'p> Search<'a, 'p> {
             unrolled: Vec::new(),
             inputs: Vec::new(),
             switches,
+            is_beyond: false,
             statistics: Statistics {
                 bits: layout.widths.iter().map(|&width| u64::from(width)).sum(),
                 ..Statistics::default()
@@ -171,12 +185,13 @@ impl<'a, 'p> Search<'a, 'p> {
             Answer::Unsat => {}
         }
         let beyond = self.blocks.beyond(&mut self.terms, &self.state);
-        let is_beyond = beyond != Terms::FALSE
-            && match self.blaster.check(&self.terms, &[beyond]) {
-                Answer::Sat => true,
+        if beyond != Terms::FALSE && !self.is_beyond {
+            match self.blaster.check(&self.terms, &[beyond]) {
+                Answer::Sat => self.is_beyond = true,
                 Answer::Stopped => return Found::Stopped,
-                Answer::Unsat => false,
-            };
+                Answer::Unsat => {}
+            }
+        }
         let number = self.unrolled.len();
         let mut inputs = Inputs::new(format!(" {number}"));
         let block = self.blocks.block(&mut self.terms, &self.state, &mut inputs);
@@ -200,7 +215,7 @@ impl<'a, 'p> Search<'a, 'p> {
         self.state = block.next.clone();
         self.unrolled.push(block);
         self.statistics.depth += 1;
-        if is_beyond { Found::Beyond } else { Found::Nothing }
+        Found::Nothing
     }
 
     /// The steps of the run that the solver found.

@@ -18,6 +18,7 @@ use crate::term::{Evaluation, Term, Terms, Var};
 pub fn prove(
     system: &System,
     question: &Question,
+    beyond: bool,
     excluded: &[Cube],
 ) -> Result<Option<Proof>, Failure> {
     let invariant = excluded
@@ -32,7 +33,7 @@ pub fn prove(
         certified: Vec::new(),
     };
     if question.certify {
-        let again = System::new(system.blocks, question, false, true);
+        let again = System::new(system.blocks, question, beyond, true);
         if !certify(&again, question, excluded)? {
             return Ok(None);
         }

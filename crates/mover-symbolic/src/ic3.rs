@@ -45,59 +45,59 @@ pub fn check(
     progress: &mut dyn FnMut(&Statistics),
 ) -> Result<Outcome, Failure> {
     let started = Instant::now();
-    let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
-        .map_err(Failure::Unsupported)?;
+    let mut question = question.clone();
     let mut total = Effort::default();
-    let mut up_to = Vec::new();
+    let mut ignores_beyond = false;
     loop {
-        // First a run that leaves the bounds counts as bad; if there is one, the
-        // answer is for runs that do not.
-        let beyond = !blocks.layout.is_exact() && up_to.is_empty();
-        let system = System::new(&blocks, question, beyond, true);
-        let mut search = Search::new(&system, question, started, total);
+        let conditions = crate::conditions(original, &question)?;
+        let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
+            .map_err(Failure::Unsupported)?;
+        // First a run that leaves the bounds counts as bad; if there is one, they
+        // grow, and in the end the answer is for runs that do not leave them.
+        let beyond = !blocks.layout.is_exact() && !ignores_beyond;
+        let up_to = if ignores_beyond { blocks.layout.bounds() } else { Vec::new() };
+        let system = System::new(&blocks, &question, beyond, true);
+        let mut search = Search::new(&system, &question, started, total);
         let found = search.run(progress);
         total = search.effort();
         let statistics = search.statistics();
-        let answer = |conclusion, proof| Outcome {
+        let (conclusion, proof) = match found {
+            Found::Stopped => {
+                let depth = statistics.depth;
+                let unknown = Conclusion::Unknown {
+                    reason: format!("a limit was reached; safe up to {depth} blocks"),
+                    advice: "a longer --timeout, or another --reduce".into(),
+                };
+                (unknown, None)
+            }
+            Found::Run { beyond: true, .. } => {
+                match question.bounds.grown() {
+                    Some(grown) => question.bounds = grown,
+                    None => ignores_beyond = true,
+                }
+                continue;
+            }
+            Found::Run { steps, .. } => (Conclusion::Unsafe(confirm(original, steps)?), None),
+            Found::Invariant(clauses) => {
+                match certificate::prove(&system, &question, beyond, &clauses)? {
+                    Some(proof) => (Conclusion::Safe { up_to }, Some(proof)),
+                    None => {
+                        let unknown = Conclusion::Unknown {
+                            reason: "a limit was reached before the proof was certified".into(),
+                            advice: "a longer --timeout".into(),
+                        };
+                        (unknown, None)
+                    }
+                }
+            }
+        };
+        return Ok(Outcome {
             conclusion,
             statistics,
             reduction: conditions.reduction,
             declined: conditions.declined.clone(),
             proof,
-        };
-        match found {
-            Found::Stopped => {
-                let depth = statistics.depth;
-                return Ok(answer(
-                    Conclusion::Unknown {
-                        reason: format!("a limit was reached; safe up to {depth} blocks"),
-                        advice: "a longer --timeout, or another --reduce".into(),
-                    },
-                    None,
-                ));
-            }
-            Found::Run { steps, beyond: true } => {
-                debug_assert!(!steps.is_empty());
-                up_to.extend(blocks.layout.bounds());
-            }
-            Found::Run { steps, .. } => {
-                let violation = confirm(original, steps)?;
-                return Ok(answer(Conclusion::Unsafe(violation), None));
-            }
-            Found::Invariant(clauses) => {
-                return Ok(match certificate::prove(&system, question, &clauses)? {
-                    Some(proof) => answer(Conclusion::Safe { up_to }, Some(proof)),
-                    None => answer(
-                        Conclusion::Unknown {
-                            reason: "a limit was reached before the proof was certified".into(),
-                            advice: "a longer --timeout".into(),
-                        },
-                        None,
-                    ),
-                });
-            }
-        }
+        });
     }
 }
 
@@ -106,7 +106,7 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     let conditions = crate::conditions(original, question)?;
     let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
-    let system = System::new(&blocks, question, false, true);
+    let system = System::new(&blocks, question, true, true);
     let mut search = Search::new(&system, question, Instant::now(), Effort::default());
     match search.run(&mut |_| {}) {
         Found::Invariant(excluded) => {
@@ -120,6 +120,10 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
             );
             Ok(crate::smtlib::script(&terms, &comment, &[broken]))
         }
+        Found::Run { beyond: true, .. } => Err(Failure::Unsupported(format!(
+            "there are runs that need more than {}",
+            blocks.layout.bounds().join(" and ")
+        ))),
         Found::Run { .. } => Err(Failure::Unsupported(
             "there is a violation, so there is no invariant to dump".into(),
         )),

@@ -69,6 +69,21 @@ pub struct Bounds {
     pub objects: usize,
     /// Bytes of a dynamic object.
     pub bytes: u64,
+    /// Whether the engines may take more if runs need it.
+    pub may_grow: bool,
+}
+
+impl Bounds {
+    /// The next larger bounds, if there are any to be tried.
+    pub fn grown(self) -> Option<Bounds> {
+        const MOST: usize = 16;
+        (self.may_grow && self.threads < MOST).then(|| Bounds {
+            threads: self.threads * 2,
+            objects: self.objects * 2,
+            bytes: self.bytes * 2,
+            may_grow: true,
+        })
+    }
 }
 
 impl Default for Bounds {
@@ -77,6 +92,7 @@ impl Default for Bounds {
             threads: 4,
             objects: 4,
             bytes: 64,
+            may_grow: true,
         }
     }
 }

@@ -33,16 +33,19 @@ pub struct SymbolicArgs {
     pub contexts: Option<u64>,
 
     /// How many threads there may be at a time where the program itself sets no bound
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub threads: usize,
+    /// (default: 4, and more if runs need it)
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
 
     /// How many dynamic objects there may be at a time where the program itself sets no bound
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub objects: usize,
+    /// (default: 4, and more if runs need it)
+    #[arg(long, value_name = "N")]
+    pub objects: Option<usize>,
 
     /// How large a dynamic object may be where the program itself sets no bound
-    #[arg(long, value_name = "BYTES", default_value_t = 64)]
-    pub object_bytes: u64,
+    /// (default: 64, and more if runs need it)
+    #[arg(long, value_name = "BYTES")]
+    pub object_bytes: Option<u64>,
 
     /// With `--reduce dynamic` and a symbolic engine: when steps move, besides statically
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
@@ -63,17 +66,21 @@ impl SymbolicArgs {
         if !is_bounded && (self.depth.is_some() || self.contexts.is_some()) {
             return Err("--depth and --contexts go with `--engine bmc`".into());
         }
-        if self.threads == 0 || self.threads > 255 {
+        if self.threads.is_some_and(|threads| threads == 0 || threads > 255) {
             return Err("--threads needs a number from 1 to 255".into());
         }
         Ok(())
     }
 
     pub fn bounds(&self) -> Bounds {
+        let usual = Bounds::default();
+        let is_free =
+            self.threads.is_none() && self.objects.is_none() && self.object_bytes.is_none();
         Bounds {
-            threads: self.threads,
-            objects: self.objects,
-            bytes: self.object_bytes,
+            threads: self.threads.unwrap_or(usual.threads),
+            objects: self.objects.unwrap_or(usual.objects),
+            bytes: self.object_bytes.unwrap_or(usual.bytes),
+            may_grow: is_free,
         }
     }
 
