@@ -7,6 +7,8 @@
 //! out what commutes; the engines decide what to do with it.
 //!
 //! - [`access`]: which shared objects each edge touches;
+//! - [`points_to`]: what it touches through pointers;
+//! - `small`: which integers are no pointers for certain;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`movers`]: which edges move left or right, and why;
 //! - [`mod@explain`]: all of it beside the source;
@@ -18,5 +20,7 @@ pub mod explain;
 pub mod fuse;
 pub mod locks;
 pub mod movers;
+pub mod points_to;
+mod small;
 
 pub use movers::{Mover, Movers, Protection, movers};

@@ -295,10 +295,20 @@ fn verdict(program: &Program, outcome: &Outcome) -> Result<Verdict, String> {
     Ok(match outcome.stopped {
         None => Verdict::Safe,
         Some(stop) => {
+            if let Some(refusal) = &outcome.refusal {
+                return Ok(Verdict::Unknown {
+                    reason: format!("{refusal}; no violation among the {states} states before it"),
+                    advice: "another engine, or a program with smaller parameters".into(),
+                });
+            }
             let (why, advice) = match stop {
                 Stop::Timeout => ("the time limit was reached", "a longer --timeout"),
                 Stop::Memory => ("the memory limit was reached", "a larger --memory"),
                 Stop::Interrupt => ("the search was interrupted", "letting it run on"),
+                Stop::Refused => (
+                    "something was met that explicit search does not take",
+                    "another engine",
+                ),
                 Stop::StoreFull => (
                     "the store can hold no more states",
                     "a model with smaller parameters",
