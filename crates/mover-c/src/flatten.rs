@@ -13,7 +13,7 @@
 //!   put together from loads, stores and a few primitive actions
 //!   ([`Kind::Library`]) that [`crate::actions`] gives a meaning.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use mover_ir::program::Property;
 

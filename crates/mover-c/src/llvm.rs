@@ -493,6 +493,7 @@ impl Reader {
                 bytes,
                 path: path.to_string(),
                 signed,
+                is_pointer: LLVMGetDINodeTag(ty) == 0x0f,
             };
             match LLVMGetDINodeTag(ty) {
                 // Enumeration, base type, pointer.

@@ -72,6 +72,7 @@ pub struct DebugField {
     /// `.next`, `.left.count`; empty for the variable itself.
     pub path: String,
     pub signed: bool,
+    pub is_pointer: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
