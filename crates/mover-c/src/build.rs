@@ -3,7 +3,7 @@
 //! LLVM spells out every conversion; on the way into the IR most of them cancel.
 //! Only rewriting that is right for every value is done here.
 
-use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, mask, resize as resize_value, sign_extend};
+use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, mask, resize as resize_value};
 
 pub fn constant(value: u64, width: u8) -> Expr {
     Expr::Const {
@@ -150,17 +150,8 @@ pub fn resize(arg: Expr, width: u8, signed: bool) -> Expr {
     arg.resize(width, signed)
 }
 
-pub fn read(place: Place) -> Expr {
-    Expr::Read(place)
-}
-
 pub fn equal(lhs: Expr, rhs: Expr) -> Expr {
     binary(BinaryOp::Eq, lhs, rhs)
-}
-
-/// The value as a signed number, if it is constant.
-pub fn as_signed(expr: &Expr) -> Option<i64> {
-    Some(sign_extend(expr.as_const()?, expr.width()))
 }
 
 /// How many nodes an expression has.

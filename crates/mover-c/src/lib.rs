@@ -280,7 +280,6 @@ fn translate(
     let settings = Settings {
         properties: options.properties.clone(),
         spurious_wakeups: options.spurious_wakeups,
-        threads: options.threads,
     };
     let mut world = World::new(
         module,

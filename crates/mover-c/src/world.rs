@@ -22,8 +22,6 @@ use crate::ssa::*;
 pub struct Settings {
     pub properties: BTreeSet<Property>,
     pub spurious_wakeups: bool,
-    /// Most threads that are alive at a time where a loop creates them.
-    pub threads: usize,
 }
 
 pub struct World<'a> {
