@@ -139,9 +139,39 @@ pub struct Path {
 }
 
 impl Path {
+    /// Adds to the guard what it does not say already.
+    pub fn assume(&mut self, condition: Expr) {
+        let mut parts = Vec::new();
+        conjuncts(&self.guard, &mut parts);
+        let mut more = Vec::new();
+        conjuncts(&condition, &mut more);
+        for part in more {
+            if parts.contains(&part) {
+                continue;
+            }
+            if parts.contains(&not(part.clone())) {
+                self.guard = Expr::FALSE;
+                return;
+            }
+            parts.push(part);
+        }
+        self.guard = parts.into_iter().fold(Expr::TRUE, Expr::and);
+    }
+
     /// What a value that the path has computed is.
     pub fn known(&self, value: ValueId) -> Option<Part> {
         self.env.get(&value)?.first().cloned()
+    }
+}
+
+fn conjuncts(expr: &Expr, out: &mut Vec<Expr>) {
+    match expr {
+        Expr::Binary(BinaryOp::And, lhs, rhs) if lhs.width() == 1 => {
+            conjuncts(lhs, out);
+            conjuncts(rhs, out);
+        }
+        Expr::Const { value: 1, width: 1 } => {}
+        _ => out.push(expr.clone()),
     }
 }
 
@@ -227,6 +257,7 @@ pub struct Builder<'w, 'a> {
     pub key_row: Option<usize>,
     live_out: Vec<BTreeSet<ValueId>>,
     live_cache: RefCell<HashMap<(BlockId, usize), Rc<BTreeSet<ValueId>>>>,
+    recomputed_cache: RefCell<HashMap<ValueId, Option<Kind>>>,
     points: HashMap<Point, usize>,
     stands: Vec<Stand>,
     errors: HashMap<(Property, String, Option<Loc>), usize>,
@@ -269,6 +300,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 key_row: None,
                 live_out: Vec::new(),
                 live_cache: RefCell::default(),
+                recomputed_cache: RefCell::default(),
                 points: HashMap::new(),
                 stands: Vec::new(),
                 errors: HashMap::new(),
@@ -308,7 +340,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         }
         if !self.code.is_main {
             let ty = Ty::unsigned(pointer);
-            self.handle = Some(self.new_local(LocalKind::Parameter, "pthread_self", ty, 1));
+            self.handle = Some(self.new_local(LocalKind::Parameter, "%self", ty, 1));
         }
         self.live_out = self.liveness();
         self.pin_objects();
@@ -340,7 +372,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             .map(|(object, _)| *object)
             .collect();
         for object in own {
-            let name = format!("&{}", self.world.objects.name(object));
+            let name = format!("%&{}", self.world.objects.name(object));
             let local = self.new_local(LocalKind::Row, &name, Ty::unsigned(width), 1);
             self.locals[local].names = CellNames::pointers(self.world.pointers());
             self.pinned.insert(object, local);
@@ -375,7 +407,14 @@ impl<'w, 'a> Builder<'w, 'a> {
             return;
         }
         match operand {
-            Operand::Value(id) => out.push(*id),
+            Operand::Value(id) => match self.recomputed(*id) {
+                Some(again) => {
+                    for operand in again.operands() {
+                        self.needs(operand, out);
+                    }
+                }
+                None => out.push(*id),
+            },
             Operand::Pure(pure) => {
                 for operand in pure.operands() {
                     self.needs(operand, out);
@@ -386,9 +425,68 @@ impl<'w, 'a> Builder<'w, 'a> {
         }
     }
 
+    /// What a value is computed from again wherever it is needed, instead of being
+    /// kept: constants, and what tells neither more nor less than its operand.
+    fn recomputed(&self, value: ValueId) -> Option<Kind> {
+        if let Some(known) = self.recomputed_cache.borrow().get(&value) {
+            return known.clone();
+        }
+        let found = self.find_recomputed(value);
+        let mut cache = self.recomputed_cache.borrow_mut();
+        cache.insert(value, found.clone());
+        found
+    }
+
+    fn find_recomputed(&self, value: ValueId) -> Option<Kind> {
+        let inst = self.world.objects.definition(self.body, value)?;
+        let is_constant = |operand: &Operand| {
+            let mut needed = Vec::new();
+            self.needs(operand, &mut needed);
+            needed.is_empty()
+                && !matches!(operand, Operand::Undef(_) | Operand::Aggregate(_))
+                && self.world.objects.form(self.body, operand).is_none()
+        };
+        match &inst.kind {
+            Kind::Library { name, .. } if name == "thread_reserve" => {
+                let fixed = self.world.threads.fixed.get(&(self.body, value))?;
+                Some(Kind::Pure(Pure::Copy(Operand::Int {
+                    value: *fixed,
+                    width: self.world.module.pointer_width(),
+                })))
+            }
+            Kind::Pure(pure) => {
+                let keeps_all = match pure {
+                    Pure::Copy(arg) => self.world.objects.form(self.body, arg).is_none(),
+                    Pure::Resize { arg, width, .. } => {
+                        let from = match arg {
+                            Operand::Value(id) => self.code.values[*id].shape.first(),
+                            _ => None,
+                        };
+                        from.is_some_and(|from| from <= width) || is_constant(arg)
+                    }
+                    Pure::Binary {
+                        kind: BinaryKind::Add | BinaryKind::Sub | BinaryKind::Xor,
+                        nsw,
+                        lhs,
+                        rhs,
+                    } => {
+                        let is_checked = *nsw && self.world.wants(Property::NoOverflow);
+                        !is_checked && (is_constant(rhs) || is_constant(lhs))
+                    }
+                    Pure::Gep { terms, .. } => terms.is_empty(),
+                    Pure::Compare { lhs, rhs, .. } => is_constant(lhs) && is_constant(rhs),
+                    _ => false,
+                };
+                keeps_all.then(|| inst.kind.clone())
+            }
+            _ => None,
+        }
+    }
+
     fn needs_of(&self, inst: &Inst) -> Vec<ValueId> {
         let mut out = Vec::new();
-        if self.is_address(inst) || matches!(inst.kind, Kind::Phi(_)) {
+        let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
+        if self.is_address(inst) || is_recomputed || matches!(inst.kind, Kind::Phi(_)) {
             return out;
         }
         for operand in inst.kind.operands() {
@@ -412,7 +510,8 @@ impl<'w, 'a> Builder<'w, 'a> {
     fn needs_of_end(&self, end: &Terminator) -> Vec<ValueId> {
         let mut out = Vec::new();
         match end {
-            Terminator::Return(Some(value)) | Terminator::EndThread(value) => {
+            Terminator::Return(Some(value)) => self.needs(value, &mut out),
+            Terminator::EndThread(value) if self.world.threads.results.is_some() => {
                 self.needs(value, &mut out);
             }
             Terminator::Branch { condition, .. } => self.needs(condition, &mut out),
@@ -717,7 +816,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         let name = if info.is_variable {
             info.name.clone()
         } else {
-            format!("t{}", ty.width)
+            format!("%{}", ty.width)
         };
         let local = self.new_local(LocalKind::Slot(value), &name, ty, 1);
         if ty.width == self.world.module.pointer_width() && !ty.signed {
@@ -734,7 +833,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 && self.locals[local].ty == ty
                 && !path.temps.contains(&local)
         });
-        let name = format!("tmp{width}");
+        let name = format!("%tmp{width}");
         let local =
             free.unwrap_or_else(|| self.new_local(LocalKind::Temporary, &name, ty, 1));
         path.temps.push(local);
@@ -756,6 +855,9 @@ impl<'w, 'a> Builder<'w, 'a> {
             Operand::Value(id) => {
                 if let Some(parts) = path.env.get(id) {
                     return Ok(parts.clone());
+                }
+                if let Some(Kind::Pure(pure)) = self.recomputed(*id) {
+                    return Ok(self.pure(path, &pure)?.0);
                 }
                 let count = self.code.values[*id].shape.len();
                 (0..count)
@@ -1312,12 +1414,12 @@ impl<'w, 'a> Builder<'w, 'a> {
         let loc = self.here(&path);
         let error = self.error(check.property, &check.message, loc);
         let mut failing = path.clone();
-        failing.guard = failing.guard.and(not(pre.clone()));
+        failing.assume(not(pre.clone()));
         failing.loc = loc;
         if failing.guard != Expr::FALSE {
             self.emit(failing, error, false);
         }
-        path.guard = path.guard.and(pre);
+        path.assume(pre);
         (path.guard != Expr::FALSE).then_some(path)
     }
 
@@ -1388,7 +1490,8 @@ impl<'w, 'a> Builder<'w, 'a> {
         if path.loc.is_none() {
             path.loc = inst.loc;
         }
-        if self.is_address(inst) && !matches!(inst.kind, Kind::Alloca { .. }) {
+        let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
+        if is_recomputed || self.is_address(inst) && !matches!(inst.kind, Kind::Alloca { .. }) {
             path.index += 1;
             return Ok(vec![path]);
         }
@@ -1537,14 +1640,14 @@ impl<'w, 'a> Builder<'w, 'a> {
                     return Err(Problem::new("a comparison after a store", inst.loc));
                 };
                 let mut succeeds = going_on.clone();
-                succeeds.guard = succeeds.guard.and(is_same.clone());
+                succeeds.assume(is_same.clone());
                 if let Some(id) = inst.result {
                     let yes = Part::same(Expr::TRUE);
                     succeeds.env.insert(id, vec![expected, yes]);
                 }
                 self.write(&mut succeeds, &cell, new.now);
                 succeeds.index += 1;
-                going_on.guard = going_on.guard.and(not(is_same));
+                going_on.assume(not(is_same));
                 if let Some(id) = inst.result {
                     let no = Part::same(Expr::FALSE);
                     going_on.env.insert(id, vec![old, no]);
@@ -1710,7 +1813,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let mut paths = Vec::new();
                 for (target, holds) in [(*then, pre.clone()), (*otherwise, not(pre))] {
                     let mut path = path.clone();
-                    path.guard = path.guard.and(holds);
+                    path.assume(holds);
                     if path.guard != Expr::FALSE {
                         paths.extend(self.enter(path, target)?);
                     }
@@ -1737,13 +1840,13 @@ impl<'w, 'a> Builder<'w, 'a> {
                 for (case, to) in cases {
                     let is_it = equal(pre.clone(), constant(*case, width));
                     let mut path = path.clone();
-                    path.guard = path.guard.and(is_it.clone());
+                    path.assume(is_it.clone());
                     none = none.and(not(is_it));
                     if path.guard != Expr::FALSE {
                         paths.extend(self.enter(path, *to)?);
                     }
                 }
-                path.guard = path.guard.and(none);
+                path.assume(none);
                 if path.guard != Expr::FALSE {
                     paths.extend(self.enter(path, *default)?);
                 }
@@ -1782,7 +1885,10 @@ impl<'w, 'a> Builder<'w, 'a> {
         let Some(mut path) = self.begin_access(path) else {
             return Ok(Vec::new());
         };
-        let value = self.scalar(&mut path, value)?;
+        let value = match self.world.threads.results {
+            Some(_) => self.scalar(&mut path, value)?,
+            None => Part::same(constant(0, self.world.module.pointer_width())),
+        };
         for local in self.pinned.values().copied().collect::<Vec<_>>() {
             path.effects.push(Effect::Free {
                 address: self.local_read(local),
@@ -1812,7 +1918,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             pre.into_iter()
                 .map(|condition| {
                     let mut path = path.clone();
-                    path.guard = path.guard.and(condition);
+                    path.assume(condition);
                     path
                 })
                 .collect(),
@@ -1938,7 +2044,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             })
             .collect();
         locals.extend(spares.types.iter().map(|&ty| Variable {
-            name: "spare".into(),
+            name: "%spare".into(),
             ty,
             len: 1,
             is_array: false,

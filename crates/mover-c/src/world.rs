@@ -510,16 +510,16 @@ impl<'a> World<'a> {
             if let Some(main) = cells.get_mut(1) {
                 *main = crate::actions::RUNNING;
             }
-            let id = self.model_row("thread_status", Ty::unsigned(8), handles);
+            let id = self.model_row("%thread_status", Ty::unsigned(8), handles);
             self.globals[id.index()].init = Init::Cells(cells);
             self.threads.status = Some(id);
         }
         if self.notes.uses_join_results {
             let ty = Ty::unsigned(self.module.pointer_width());
-            self.threads.results = Some(self.model_row("thread_result", ty, handles));
+            self.threads.results = Some(self.model_row("%thread_result", ty, handles));
         }
         if has_keys {
-            self.threads.keys = Some(self.model_row("pthread_keys", Ty::unsigned(32), 1));
+            self.threads.keys = Some(self.model_row("%pthread_keys", Ty::unsigned(32), 1));
         }
     }
 
