@@ -164,13 +164,6 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
-    let foreign = |property: &&Property| !Property::BASIC.contains(property);
-    if let Some(property) = args.properties.iter().find(foreign) {
-        return Err(format!(
-            "nothing checks `{property}` of a Promela model; its properties are `unreach-call` \
-             and `no-deadlock`"
-        ));
-    }
     if args.jobs == 0 {
         return Err("--jobs needs at least 1".into());
     }

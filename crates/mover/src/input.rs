@@ -90,10 +90,6 @@ pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
     let mut asked = properties.to_vec();
     asked.sort();
     asked.dedup();
-    if asked.contains(&Property::NoDataRace) {
-        eprintln!("mover: `no-data-race` is not checked by this version");
-        return Err(USAGE);
-    }
     let input = match args.files.first() {
         Some(file) if is_c(file) => read_c(args, asked)?,
         _ => read_promela(args, asked)?,
@@ -119,6 +115,14 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
         let name = file.display();
         eprintln!("mover: {name}: a transactional memory is checked with `mover tm check`");
         return Err(BAD_INPUT);
+    }
+    let foreign = |property: &&Property| !Property::BASIC.contains(property);
+    if let Some(property) = asked.iter().find(foreign) {
+        eprintln!(
+            "mover: nothing checks `{property}` of a Promela model; its properties are \
+             `unreach-call` and `no-deadlock`"
+        );
+        return Err(USAGE);
     }
     let options = mover_promela::Options {
         defines: args.define.clone(),
@@ -146,6 +150,10 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
 fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     if let Some(other) = args.files.iter().find(|file| !is_c(file)) {
         eprintln!("mover: {}: not a C file beside others", other.display());
+        return Err(USAGE);
+    }
+    if asked.contains(&Property::NoDataRace) {
+        eprintln!("mover: `no-data-race` is not checked by this version");
         return Err(USAGE);
     }
     let properties = if asked.is_empty() {
