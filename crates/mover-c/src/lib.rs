@@ -176,19 +176,22 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Fail
         }
         compiled.push(target);
     }
-    let runtime = scratch.path().join(RUNTIME_NAME);
-    let runtime_target = scratch.path().join("runtime.bc");
-    let plain = clang::Options {
-        is_32_bit: options.is_32_bit,
-        flags: vec!["-fno-builtin".into()],
-        ..clang::Options::default()
+    let runtime = || {
+        let source = scratch.path().join(RUNTIME_NAME);
+        let target = scratch.path().join("runtime.bc");
+        let plain = clang::Options {
+            is_32_bit: options.is_32_bit,
+            flags: vec!["-fno-builtin".into()],
+            ..clang::Options::default()
+        };
+        std::fs::write(&source, RUNTIME)
+            .map_err(|error| error.to_string())
+            .and_then(|()| clang::compile(&source, &target, &plain))
+            .map_err(|error| format!("the runtime library: {error}"))?;
+        Ok(target)
     };
-    std::fs::write(&runtime, RUNTIME)
-        .map_err(|error| error.to_string())
-        .and_then(|()| clang::compile(&runtime, &runtime_target, &plain))
-        .map_err(|error| Failure::message(format!("the runtime library: {error}")))?;
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
-    let module = llvm::read(&paths, &runtime_target).map_err(Failure::message)?;
+    let module = llvm::read(&paths, runtime).map_err(Failure::message)?;
     Ok((module, said))
 }
 

@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::*;
@@ -35,38 +35,30 @@ unsafe extern "C" {
     fn LLVMSetIsNewDbgInfoFormat(module: LLVMModuleRef, on: i32);
 }
 
-/// Reads and links the files and prepares them; the error is for the user.
-pub fn read(files: &[&Path], runtime: &Path) -> Result<Module, String> {
+/// Reads and links the files and prepares them; the error is for the user. The
+/// runtime library is compiled only for programs that need it.
+pub fn read(
+    files: &[&Path],
+    runtime: impl FnOnce() -> Result<PathBuf, String>,
+) -> Result<Module, String> {
     let context = Context::create();
     let mut linked: Option<inkwell::module::Module> = None;
-    for file in files.iter().chain([&runtime]) {
+    for file in files {
         let buffer = MemoryBuffer::create_from_file(file)
             .map_err(|error| format!("{}: {}", file.display(), first_line(&error.to_string())))?;
-        let module = context.create_module_from_ir(buffer).map_err(|error| {
-            format!(
-                "{}: not LLVM IR that LLVM 19 can read: {}",
-                file.display(),
-                first_line(&error.to_string())
-            )
-        })?;
+        let module = parse(&context, buffer, file)?;
         match &linked {
             None => linked = Some(module),
-            Some(all) => {
-                let triple = |module: &inkwell::module::Module| {
-                    module.get_data_layout().as_str().to_owned()
-                };
-                if triple(all) != triple(&module) {
-                    return Err(format!(
-                        "{} is for another machine than the files before it",
-                        file.display()
-                    ));
-                }
-                all.link_in_module(module)
-                    .map_err(|error| format!("linking {}: {error}", file.display()))?;
-            }
+            Some(all) => link(all, module, file)?,
         }
     }
     let module = linked.ok_or("no input")?;
+    // SAFETY: the module is valid.
+    if unsafe { needs_runtime(module.as_mut_ptr()) } {
+        let file = runtime()?;
+        let buffer = MemoryBuffer::create_from_file(&file).map_err(|error| error.to_string())?;
+        link(&module, parse(&context, buffer, &file)?, &file)?;
+    }
     module
         .verify()
         .map_err(|error| format!("broken LLVM IR: {}", first_line(&error.to_string())))?;
@@ -77,6 +69,61 @@ pub fn read(files: &[&Path], runtime: &Path) -> Result<Module, String> {
         prepare(raw)?;
         LLVMSetIsNewDbgInfoFormat(raw, 0);
         Reader::new(raw).module()
+    }
+}
+
+fn parse<'c>(
+    context: &'c Context,
+    buffer: MemoryBuffer,
+    file: &Path,
+) -> Result<inkwell::module::Module<'c>, String> {
+    context.create_module_from_ir(buffer).map_err(|error| {
+        format!(
+            "{}: not LLVM IR that LLVM 19 can read: {}",
+            file.display(),
+            first_line(&error.to_string())
+        )
+    })
+}
+
+fn link<'c>(
+    all: &inkwell::module::Module<'c>,
+    module: inkwell::module::Module<'c>,
+    file: &Path,
+) -> Result<(), String> {
+    let layout =
+        |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
+    if layout(all) != layout(&module) {
+        return Err(format!(
+            "{} is for another machine than the files before it",
+            file.display()
+        ));
+    }
+    all.link_in_module(module)
+        .map_err(|error| format!("linking {}: {error}", file.display()))
+}
+
+/// Whether a function is missing that the runtime library has, or may be needed to
+/// pass a structure by value.
+unsafe fn needs_runtime(module: LLVMModuleRef) -> bool {
+    unsafe {
+        let by_value = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
+        let mut function = LLVMGetFirstFunction(module);
+        while !function.is_null() {
+            let name = value_name(function);
+            let has_structure = (0..LLVMCountParams(function)).any(|param| {
+                !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null()
+            });
+            let is_missing = LLVMIsDeclaration(function) != 0
+                && (name.starts_with("llvm.mem")
+                    || name.ends_with("_chk")
+                    || crate::RUNTIME.contains(&format!("__mover_{name}(")));
+            if has_structure || is_missing {
+                return true;
+            }
+            function = LLVMGetNextFunction(function);
+        }
+        false
     }
 }
 

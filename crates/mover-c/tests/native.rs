@@ -173,7 +173,7 @@ impl Generator<'_> {
         let n = self.number;
         if depth == 0 || self.random.below(5) == 0 {
             return match self.random.below(4) {
-                0 => format!("{}", self.random.below(300) as i64 - 100),
+                0 => format!("({})", self.random.below(300) as i64 - 100),
                 1 => {
                     let ty = self.random.pick(&TYPES[..8]);
                     format!("({ty}){:#x}u", self.random.below(1 << 31))
@@ -208,7 +208,7 @@ impl Generator<'_> {
                 let depth = self.random.below(3);
                 format!("help_{n}_{helper}({a}, {b}, {depth})")
             }
-            _ => format!("(-{a})"),
+            _ => format!("(- {a})"),
         }
     }
 
