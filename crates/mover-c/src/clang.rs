@@ -53,12 +53,14 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
         Ok(said)
+    } else if said.is_empty() {
+        Err(format!("clang failed on {}\n", source.display()))
+    } else if options.is_32_bit && said.contains("file not found") {
+        Err(format!(
+            "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
+        ))
     } else {
-        Err(if said.is_empty() {
-            format!("clang failed on {}", source.display())
-        } else {
-            said
-        })
+        Err(said)
     }
 }
 

@@ -333,6 +333,9 @@ fn translate(
             place(*loc)
         ));
     }
+    if !world.arguments.is_empty() {
+        caveats.push("the program is run without arguments".into());
+    }
     if notes.ignored_attributes {
         caveats.push("attributes of threads and locks other than kind and detach state are ignored".into());
     }
@@ -346,7 +349,7 @@ fn translate(
         channels: Vec::new(),
         initial: vec![Instance {
             template: TemplateId(0),
-            args: vec![0; templates[0].params as usize],
+            args: std::mem::take(&mut world.arguments),
             priority: 1,
         }],
         templates,

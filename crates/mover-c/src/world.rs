@@ -42,6 +42,8 @@ pub struct World<'a> {
     heap_sites: HashMap<(usize, ValueId), SiteId>,
     pub threads: Threads,
     pub uninitialised: Option<Option<Loc>>,
+    /// What the parameters of `main` are.
+    pub arguments: Vec<u64>,
 }
 
 /// Which threads there can be.
@@ -104,8 +106,10 @@ impl<'a> World<'a> {
             heap_sites: HashMap::new(),
             threads,
             uninitialised: None,
+            arguments: Vec::new(),
         };
         world.place_objects()?;
+        world.add_arguments();
         world.find_sites();
         world.add_thread_rows();
         Ok(world)
@@ -232,6 +236,31 @@ impl<'a> World<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What `main` gets: the name of the program and nothing else.
+    fn add_arguments(&mut self) {
+        let main = &self.bodies[0];
+        if main.params == 0 {
+            return;
+        }
+        self.arguments = vec![1];
+        if main.params > 1 {
+            let first_number = self.globals.len() as u64 + 1;
+            let pointers = self.pointers();
+            let width = self.module.pointer_width();
+            let name = self.model_row("%argv[0]", Ty::unsigned(8), 8);
+            self.globals[name.index()].init = Init::Cells(b"program\0".map(u64::from).to_vec());
+            let vector = self.model_row("%argv", Ty::unsigned(width), 2);
+            let cells = vec![pointers.address(first_number), 0];
+            self.globals[vector.index()].init = Init::Cells(cells);
+            for id in [name, vector] {
+                self.globals[id.index()].addressable = true;
+            }
+            self.arguments.push(pointers.address(first_number + 1));
+        }
+        // Further parameters (the environment) are null.
+        self.arguments.resize(main.params, 0);
     }
 
     fn loc_of(&self, object: Object) -> Option<Loc> {
