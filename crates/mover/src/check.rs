@@ -8,18 +8,19 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use mover_explicit::{Options, Order, Outcome, Stop};
 use mover_ir::print::print_program;
-use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
 use mover_reduce::movers;
 use mover_report::text::Style;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
 use mover_report::{json, text};
 use mover_symbolic::outcome::Question;
-use mover_symbolic::sat::Limit;
+use mover_symbolic::sat::Limit as SolverLimit;
 
-use crate::input::{self, InputArgs};
+use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
+use crate::property_file;
 use crate::resources::{available_memory, peak_mb};
 use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
@@ -69,10 +70,15 @@ pub struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// What to check (may be repeated): `unreach-call` (no assertion fails) or `no-deadlock` (no
-    /// invalid end state); both if not given
+    /// What to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
+    /// invalid end state); for C also `memory-safety`, `mutex-misuse` and `no-overflow`. If none is
+    /// given, all of these but `no-overflow`
     #[arg(long = "property", value_name = "NAME")]
     properties: Vec<Property>,
+
+    /// What to check, as a property file of SV-COMP (.prp)
+    #[arg(long, value_name = "FILE")]
+    property_file: Vec<PathBuf>,
 
     /// How to search; `auto` is explicit search, or, with `--jobs`, a race of engines
     #[arg(long, value_enum, default_value = "auto")]
@@ -128,37 +134,37 @@ pub fn run(args: CheckArgs) -> u8 {
         eprintln!("mover: {reason}");
         return USAGE;
     }
-    let mut program = match input::read(&args.input) {
-        Ok(program) => program,
+    let mut asked = args.properties.clone();
+    for file in &args.property_file {
+        match property_file::read(file) {
+            Ok(properties) => asked.extend(properties),
+            Err(reason) => {
+                eprintln!("mover: {}: {reason}", file.display());
+                return BAD_INPUT;
+            }
+        }
+    }
+    let Input {
+        mut program,
+        properties,
+        limits,
+    } = match input::read(&args.input, &asked) {
+        Ok(input) => input,
         Err(code) => return code,
     };
-    let properties_asked = properties(&args);
-    if args.dump == Some(Dump::Smt2) {
-        if !properties_asked.contains(&Property::UnreachCall) {
-            program.resume_after_errors();
-        }
-        return dump_smt2(&args, &program, &properties_asked);
-    }
     if args.dump == Some(Dump::Ir) {
         return match print(&print_program(&program)) {
             Ok(()) => 0,
             Err(code) => code,
         };
     }
-    if !properties_asked.contains(&Property::UnreachCall) {
+    if !properties.contains(&Property::UnreachCall) {
         program.resume_after_errors();
     }
-    check(&args, &program, properties_asked)
-}
-
-fn properties(args: &CheckArgs) -> Vec<Property> {
-    if args.properties.is_empty() {
-        return Property::BASIC.to_vec();
+    if args.dump == Some(Dump::Smt2) {
+        return dump_smt2(&args, &program, &properties);
     }
-    let mut properties = args.properties.clone();
-    properties.sort();
-    properties.dedup();
-    properties
+    check(&args, &program, properties, &limits)
 }
 
 /// What this version does not have is refused by name.
@@ -179,13 +185,6 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     args.symbolic.check(matches!(args.engine, Engine::Bmc))?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
-    }
-    let foreign = |property: &&Property| !Property::BASIC.contains(property);
-    if let Some(property) = args.properties.iter().find(foreign) {
-        return Err(format!(
-            "nothing checks `{property}` of a Promela model; its properties are `unreach-call` \
-             and `no-deadlock`"
-        ));
     }
     if args.jobs == 0 {
         return Err("--jobs needs at least 1".into());
@@ -211,21 +210,26 @@ pub struct Told {
     pub is_refused: bool,
 }
 
-fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
+fn check(
+    args: &CheckArgs,
+    program: &Program,
+    properties: Vec<Property>,
+    limits: &[Limit],
+) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let told = match args.engine {
-        Engine::Auto if args.jobs > 1 => race(args, program, &properties, &interrupt),
-        Engine::Auto => match explicit(args, program, &properties, &interrupt) {
+        Engine::Auto if args.jobs > 1 => race(args, program, &properties, limits, &interrupt),
+        Engine::Auto => match explicit(args, program, &properties, limits, &interrupt) {
             // What cannot be enumerated can still be reasoned about.
             Ok(told) if told.is_refused => {
-                symbolic(args, program, &properties, &interrupt, SymbolicEngine::Ic3)
+                symbolic(args, program, &properties, limits, &interrupt, SymbolicEngine::Ic3)
             }
             told => told,
         },
-        Engine::Bmc => symbolic(args, program, &properties, &interrupt, SymbolicEngine::Bmc),
-        Engine::Ic3 => symbolic(args, program, &properties, &interrupt, SymbolicEngine::Ic3),
-        _ => explicit(args, program, &properties, &interrupt),
+        Engine::Bmc => symbolic(args, program, &properties, limits, &interrupt, SymbolicEngine::Bmc),
+        Engine::Ic3 => symbolic(args, program, &properties, limits, &interrupt, SymbolicEngine::Ic3),
+        _ => explicit(args, program, &properties, limits, &interrupt),
     };
     match told {
         Ok(told) => tell(args, program, told),
@@ -237,6 +241,7 @@ fn explicit(
     args: &CheckArgs,
     program: &Program,
     properties: &[Property],
+    limits: &[Limit],
     interrupt: &AtomicBool,
 ) -> Result<Told, u8> {
     let started = Instant::now();
@@ -276,11 +281,14 @@ fn explicit(
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.file.display());
+            eprintln!("mover: {}: {reason}", args.input.name());
             return Err(BAD_INPUT);
         }
     };
     let verdict = match verdict(program, &outcome) {
+        Ok(Verdict::Safe) if !limits.is_empty() => {
+            up_to_limits(args, program, limits, memory, interrupt)
+        }
         Ok(verdict) => verdict,
         Err(reason) => {
             eprintln!("mover: internal error: the counterexample does not replay: {reason}");
@@ -314,6 +322,7 @@ fn symbolic(
     args: &CheckArgs,
     program: &Program,
     properties: &[Property],
+    limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
     engine: SymbolicEngine,
 ) -> Result<Told, u8> {
@@ -326,12 +335,45 @@ fn symbolic(
         show_invariant: args.symbolic.show_invariant,
         certify: args.symbolic.certify,
     };
-    let told = asked.answer(engine, &mut |figures| progress.show_symbolic(engine, figures));
+    let mut told = asked.answer(engine, &mut |figures| progress.show_symbolic(engine, figures));
+    if let Ok(told) = &mut told
+        && matches!(told.answer.verdict, Verdict::Safe | Verdict::SafeUpTo(_))
+        && !limits.is_empty()
+    {
+        // Safe only if no run gets to where the translation cuts it off.
+        let marked = marked(program, limits);
+        let again = Asked {
+            program: &marked,
+            question: &Question {
+                errors: true,
+                deadlocks: false,
+                ..question.clone()
+            },
+            ..asked
+        };
+        let cut_off = again.answer(engine, &mut |_| ());
+        let reached = match cut_off.map(|told| told.answer.verdict) {
+            Ok(Verdict::Safe) => None,
+            Ok(Verdict::Unsafe(trace)) => Some(trace.message),
+            Ok(_) => Some("the search for runs that are cut off was not finished".into()),
+            Err(failure) => Some(failure.to_string()),
+        };
+        if let Some(reason) = reached {
+            told.answer.verdict = cut_off_verdict(reason);
+        }
+    }
     progress.finish();
     told.map_err(|failure| {
-        eprintln!("mover: {}: {failure}", args.input.file.display());
+        eprintln!("mover: {}: {failure}", args.input.name());
         code_of(&failure)
     })
+}
+
+fn cut_off_verdict(reason: String) -> Verdict {
+    Verdict::Unknown {
+        reason: format!("{reason}; no violation in the runs that stay within this bound"),
+        advice: "a larger --recursion or --threads".into(),
+    }
 }
 
 fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBool>) -> Question {
@@ -349,7 +391,7 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
         depth: args.symbolic.depth,
         contexts: args.symbolic.contexts,
         certify: true,
-        limit: Limit {
+        limit: SolverLimit {
             interrupt: vec![Arc::clone(interrupt)],
             deadline: args
                 .timeout
@@ -367,7 +409,7 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
     match script {
         Ok(script) => print(&script).err().unwrap_or(0),
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.file.display());
+            eprintln!("mover: {}: {reason}", args.input.name());
             UNKNOWN
         }
     }
@@ -378,6 +420,7 @@ fn race(
     args: &CheckArgs,
     program: &Program,
     properties: &[Property],
+    limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Told, u8> {
     let winner: Mutex<Option<Result<Told, u8>>> = Mutex::new(None);
@@ -394,11 +437,11 @@ fn race(
         }
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| decided(explicit(args, program, properties, interrupt)));
+        scope.spawn(|| decided(explicit(args, program, properties, limits, interrupt)));
         let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
         for engine in engines.into_iter().take(args.jobs - 1) {
             let decided = &decided;
-            scope.spawn(move || decided(symbolic(args, program, properties, interrupt, engine)));
+            scope.spawn(move || decided(symbolic(args, program, properties, limits, interrupt, engine)));
         }
     });
     let winner = winner.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -410,7 +453,7 @@ fn tell(args: &CheckArgs, program: &Program, told: Told) -> u8 {
     let Told { answer, error, .. } = told;
     let mut is_trace_lost = false;
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
-        let file = json::trace_file(&program.name, trace, error);
+        let file = json::trace_file(&program.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
             eprintln!("mover: {reason}");
             // The answer is still worth telling: it may have taken hours.
@@ -432,6 +475,79 @@ fn tell(args: &CheckArgs, program: &Program, told: Told) -> u8 {
         Ok(()) => answer.verdict.exit_code(),
         Err(code) => code,
     }
+}
+
+/// No violation was found, but the translation of the program cuts some runs off:
+/// the answer is `safe` only if no run gets there.
+fn up_to_limits(
+    args: &CheckArgs,
+    program: &Program,
+    limits: &[Limit],
+    memory: Option<u64>,
+    interrupt: &AtomicBool,
+) -> Verdict {
+    let marked = marked(program, limits);
+    let movers = (args.reduce != Reduction::None)
+        .then(|| movers(&marked).ok())
+        .flatten();
+    let outcome = mover_explicit::explore(
+        &marked,
+        Options {
+            order: Order::BreadthFirst,
+            movers: movers.as_ref(),
+            errors: true,
+            deadlocks: false,
+            keep_going: false,
+            timeout: args.timeout.map(Duration::from_secs_f64),
+            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            interrupt,
+            progress: &mut |_| (),
+        },
+    );
+    let reached = match &outcome {
+        Ok(outcome) if outcome.stopped.is_some() && outcome.violation.is_none() => {
+            Some("the search for runs that are cut off was not finished".to_string())
+        }
+        Ok(outcome) => outcome.violation.as_ref().and_then(|found| {
+            let (template, location) = found.error?;
+            let mark = marked.template(template).location(location).error.as_ref()?;
+            Some(mark.message.clone())
+        }),
+        Err(reason) => Some(reason.to_string()),
+    };
+    match reached {
+        None => Verdict::Safe,
+        Some(reason) => cut_off_verdict(reason),
+    }
+}
+
+/// The program with errors where its translation cuts runs off.
+fn marked(program: &Program, limits: &[Limit]) -> Program {
+    let mut marked = program.clone();
+    for limit in limits {
+        let template = &mut marked.templates[limit.template.index()];
+        let location = &mut template.locations[limit.location.index()];
+        location.edges.clear();
+        location.error = Some(ErrorMark {
+            property: Property::UnreachCall,
+            message: limit.message.clone(),
+            resume: None,
+        });
+    }
+    // An edge into an error has no effects.
+    for template in &mut marked.templates {
+        let is_error: Vec<bool> = template
+            .locations
+            .iter()
+            .map(|location| location.error.is_some())
+            .collect();
+        for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
+            if is_error[edge.target.index()] {
+                edge.effects.clear();
+            }
+        }
+    }
+    marked
 }
 
 /// The first signal ends the search with what is known, the second ends the process.

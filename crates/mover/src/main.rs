@@ -10,6 +10,7 @@ mod explain;
 mod input;
 mod output;
 mod progress;
+mod property_file;
 mod replay;
 mod resources;
 mod symbolic;

@@ -35,12 +35,12 @@ pub struct SymbolicArgs {
     /// How many threads there may be at a time where the program itself sets no bound
     /// (default: 4, and more if runs need it)
     #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    pub thread_slots: Option<usize>,
 
     /// How many dynamic objects there may be at a time where the program itself sets no bound
     /// (default: 4, and more if runs need it)
     #[arg(long, value_name = "N")]
-    pub objects: Option<usize>,
+    pub object_slots: Option<usize>,
 
     /// How large a dynamic object may be where the program itself sets no bound
     /// (default: 64, and more if runs need it)
@@ -66,8 +66,8 @@ impl SymbolicArgs {
         if !is_bounded && (self.depth.is_some() || self.contexts.is_some()) {
             return Err("--depth and --contexts go with `--engine bmc`".into());
         }
-        if self.threads.is_some_and(|threads| threads == 0 || threads > 255) {
-            return Err("--threads needs a number from 1 to 255".into());
+        if self.thread_slots.is_some_and(|threads| threads == 0 || threads > 255) {
+            return Err("--thread-slots needs a number from 1 to 255".into());
         }
         Ok(())
     }
@@ -75,10 +75,10 @@ impl SymbolicArgs {
     pub fn bounds(&self) -> Bounds {
         let usual = Bounds::default();
         let is_free =
-            self.threads.is_none() && self.objects.is_none() && self.object_bytes.is_none();
+            self.thread_slots.is_none() && self.object_slots.is_none() && self.object_bytes.is_none();
         Bounds {
-            threads: self.threads.unwrap_or(usual.threads),
-            objects: self.objects.unwrap_or(usual.objects),
+            threads: self.thread_slots.unwrap_or(usual.threads),
+            objects: self.object_slots.unwrap_or(usual.objects),
             bytes: self.object_bytes.unwrap_or(usual.bytes),
             may_grow: is_free,
         }
