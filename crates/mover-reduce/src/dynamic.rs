@@ -7,8 +7,9 @@
 //!
 //! - *reachability*: j stands where β cannot be reached any more, and can spawn no
 //!   thread that could;
-//! - *static pointer dereference*: α and β pick their cells of the object by local
-//!   variables, the two differ, and j can change its own no more;
+//! - *static pointer dereference*: α and β pick what they touch of the object by
+//!   local variables (an address or an index), the two do not overlap, and j can
+//!   change its own no more before it comes to β;
 //! - *monotonic atomic*: α only looks at a cell, or is itself a compare-and-swap
 //!   that expects c there; β writes the object only by compare-and-swap that
 //!   expects c; and the cell holds something else than c.
@@ -25,13 +26,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef};
+use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, Ty, VariableRef, mask};
 use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
 
 use crate::access::{EdgeRef, Object};
 use crate::feedback::{Bits, reaches};
 use crate::movers::{Movers, Protection};
+use crate::points_to::PointsTo;
 
 /// Which of the three are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,16 +58,26 @@ pub struct Dynamic<'m> {
     threads: usize,
     /// By template and location: where a thread can come to.
     reach: Vec<Vec<Bits>>,
+    points_to: PointsTo<'m>,
 }
 
-/// The cells of an array that an edge may touch, by expressions over locals.
-type Indices = BTreeSet<Vec<u8>>;
+/// A part of an object that an edge touches, picked by local variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Spot {
+    /// The address of the first byte, or, in a variable without address, the index.
+    at: Expr,
+    /// Bytes from the address on; 0 for an index.
+    bytes: u64,
+    /// The value that is there.
+    value: Expr,
+    written: bool,
+}
 
 /// An edge that conflicts.
 struct Conflict {
     by: EdgeRef,
-    /// How it picks its cells, if only by local variables.
-    indices: Option<Vec<Expr>>,
+    /// What it touches of the object, if picked only by local variables.
+    spots: Option<Vec<Spot>>,
 }
 
 impl<'m> Dynamic<'m> {
@@ -77,6 +89,7 @@ impl<'m> Dynamic<'m> {
             heuristics,
             threads,
             reach: program.templates.iter().map(reaches).collect(),
+            points_to: PointsTo::new(program),
         }
     }
 
@@ -137,11 +150,11 @@ impl<'m> Dynamic<'m> {
             })
             .map(|(by, _)| Conflict {
                 by,
-                indices: variable_of(object).and_then(|id| self.local_indices(by, id)),
+                spots: self.spots(by, object),
             })
             .collect();
-        let plain = self.out_of_reach(at, object, &conflicts);
-        let Some((cells, expected)) = self.monotone_cells(at, object, written, left) else {
+        let plain = self.out_of_reach(at, object, &conflicts, left);
+        let Some((spots, expected)) = self.monotone_spots(at, object, written, left) else {
             return plain;
         };
         // Of the writers only those that are no compare-and-swap with that value are left.
@@ -149,36 +162,37 @@ impl<'m> Dynamic<'m> {
             .into_iter()
             .filter(|conflict| {
                 let writes = self.movers.table.of(conflict.by)[&object];
-                writes && self.expected_by(conflict.by, object) != Some(expected)
+                writes && !self.expects(conflict.by, object, &spots[0], expected)
             })
             .collect();
-        let mut settled = self.out_of_reach(at, object, &rest);
-        for cell in cells {
-            let value = Expr::constant(expected as i64, cell.ty.width);
-            settled = settled.and(Expr::binary(BinaryOp::Ne, Expr::Read(cell), value));
+        let mut settled = self.out_of_reach(at, object, &rest, left);
+        for spot in spots {
+            let value = Expr::constant(expected as i64, spot.value.width());
+            settled = settled.and(Expr::binary(BinaryOp::Ne, spot.value, value));
         }
         plain.or(settled)
     }
 
-    /// That every other thread is past all of the conflicting edges, or picks other cells.
-    fn out_of_reach(&self, at: EdgeRef, object: Object, conflicts: &[Conflict]) -> Expr {
+    /// That every other thread is past all of the conflicting edges, or touches other parts.
+    fn out_of_reach(&self, at: EdgeRef, object: Object, conflicts: &[Conflict], left: bool) -> Expr {
         if conflicts.is_empty() {
             return Expr::TRUE;
         }
-        let mine = variable_of(object)
-            .filter(|_| self.heuristics.pointers && matches!(object, Object::Variable(_)))
-            .and_then(|id| self.local_indices(at, id));
-        // Edges whose cells can be compared are treated apart, together with those
+        let mine = Some(at)
+            .filter(|_| self.heuristics.pointers && !matches!(object, Object::Cell(..)))
+            .and_then(|at| self.spots(at, object))
+            .filter(|spots| left || self.outlast(at, spots));
+        // Edges whose parts can be compared are treated apart, together with those
         // that pick by the same expressions.
-        let mut compared: BTreeMap<(usize, String), (Vec<Expr>, Vec<EdgeRef>)> = BTreeMap::new();
+        let mut compared: BTreeMap<(usize, String), (Vec<Spot>, Vec<EdgeRef>)> = BTreeMap::new();
         let mut dangerous: Vec<EdgeRef> = Vec::new();
         for conflict in conflicts {
-            match (&mine, &conflict.indices) {
-                (Some(_), Some(indices)) => {
-                    let key = (conflict.by.template, format!("{indices:?}"));
+            match (&mine, &conflict.spots) {
+                (Some(_), Some(spots)) => {
+                    let key = (conflict.by.template, format!("{spots:?}"));
                     let group = compared
                         .entry(key)
-                        .or_insert_with(|| (indices.clone(), Vec::new()));
+                        .or_insert_with(|| (spots.clone(), Vec::new()));
                     group.1.push(conflict.by);
                 }
                 _ => dangerous.push(conflict.by),
@@ -191,16 +205,18 @@ impl<'m> Dynamic<'m> {
         let mut all = Expr::TRUE;
         for thread in 0..self.threads {
             let mut harmless = self.not_at(thread, &away);
-            for ((template, _), (indices, edges)) in &compared {
+            for ((template, _), (spots, edges)) in &compared {
                 harmless = harmless.and(self.not_at(thread, &self.before_spawn(edges)));
                 let mut beside = Expr::TRUE;
-                for theirs in indices {
+                for theirs in spots {
                     for own in mine.iter().flatten() {
-                        let theirs = remote(theirs, thread, TemplateId(*template as u32));
-                        beside = beside.and(differ(own.clone(), theirs));
+                        if own.written || theirs.written {
+                            let template = TemplateId(*template as u32);
+                            beside = beside.and(apart(own, &remote_spot(theirs, thread, template)));
+                        }
                     }
                 }
-                let changes = self.changers(*template, indices);
+                let changes = self.changers(*template, spots, edges);
                 beside = beside.and(self.not_at(thread, &self.before_within(&changes)));
                 let past = if self.heuristics.reachability {
                     self.not_at(thread, &self.before_within(edges))
@@ -318,13 +334,16 @@ impl<'m> Dynamic<'m> {
             })
     }
 
-    /// Edges of a template that write a local variable of the expressions.
-    fn changers(&self, template: usize, indices: &[Expr]) -> Vec<EdgeRef> {
-        let read: BTreeSet<VariableId> = indices.iter().flat_map(locals_of).collect();
+    /// Edges of a template that write a local variable of the spots and can be
+    /// followed by one of the edges that touch them.
+    fn changers(&self, template: usize, spots: &[Spot], edges: &[EdgeRef]) -> Vec<EdgeRef> {
+        let read: BTreeSet<VariableId> = spots.iter().flat_map(|spot| locals_of(&spot.at)).collect();
         let mut found = Vec::new();
         for (location, place) in self.program.templates[template].locations.iter().enumerate() {
             for (edge, body) in place.edges.iter().enumerate() {
-                if written_locals(body).iter().any(|local| read.contains(local)) {
+                let changes = written_locals(body).iter().any(|local| read.contains(local));
+                let reach = &self.reach[template][body.target.index()];
+                if changes && edges.iter().any(|edge| reach.contains(edge.location)) {
                     found.push(EdgeRef {
                         template,
                         location,
@@ -336,117 +355,285 @@ impl<'m> Dynamic<'m> {
         found
     }
 
-    /// How an edge picks its cells of a variable, if only by local variables that
-    /// it does not change itself.
-    fn local_indices(&self, at: EdgeRef, id: VariableId) -> Option<Vec<Expr>> {
-        if self.program.globals[id.index()].addressable {
-            return None;
-        }
-        let places = self.places(at, id);
+    /// Whether the edge leaves the local variables of its own spots as they are.
+    fn outlast(&self, at: EdgeRef, spots: &[Spot]) -> bool {
         let written = written_locals(at.of(self.program));
-        let mut seen = Indices::new();
-        let mut indices = Vec::new();
-        for place in places {
-            let index = &*place.index;
-            if !is_local(index) || locals_of(index).iter().any(|local| written.contains(local)) {
-                return None;
-            }
-            if seen.insert(format!("{index:?}").into_bytes()) {
-                indices.push(index.clone());
-            }
-        }
-        Some(indices)
+        let mut read = spots.iter().flat_map(|spot| locals_of(&spot.at));
+        !read.any(|local| written.contains(&local))
     }
 
-    /// All places of a variable that an edge names, and those that decide whether
-    /// it is enabled.
-    fn places(&self, at: EdgeRef, id: VariableId) -> Vec<Place> {
+    /// What an edge touches of an object, and what decides whether it is enabled;
+    /// none if it is not all picked by local variables, as they are before the edge.
+    /// That an object lives is looked at by every access and changed only by edges
+    /// that make or free objects, for which there is no answer.
+    fn spots(&self, at: EdgeRef, object: Object) -> Option<Vec<Spot>> {
+        if !matches!(object, Object::Cell(..) | Object::Variable(_) | Object::Site(_)) {
+            return None;
+        }
         let location = &self.program.templates[at.template].locations[at.location];
         let edge = at.of(self.program);
-        let mut places = Vec::new();
-        let mut visit = |expr: &Expr| {
-            if let Expr::Read(place) = expr
-                && place.variable == VariableRef::Global(id)
-            {
-                places.push(place.clone());
-            }
-        };
-        for other in &location.edges {
-            if std::ptr::eq(other, edge) || other.priority > edge.priority {
-                other.guard.walk(&mut visit);
-                other.effects.iter().for_each(|effect| effect.walk(&mut visit));
+        let mut spots = Vec::new();
+        for other in location.edges.iter().filter(|other| other.priority > edge.priority) {
+            self.read_spots(at.template, object, &other.guard, &[], &mut spots)?;
+            for effect in &other.effects {
+                // What decides of it is a part of what it evaluates.
+                let mut known = Some(());
+                effect.walk(&mut |expr| {
+                    if known.is_some() {
+                        known = self.spot_of(at.template, object, expr, &[], &mut spots);
+                    }
+                });
+                known?;
             }
         }
+        self.read_spots(at.template, object, &edge.guard, &[], &mut spots)?;
+        let mut changed: Vec<VariableId> = Vec::new();
         for effect in &edge.effects {
+            let mut known = Some(());
+            effect.walk(&mut |expr| {
+                if known.is_some() {
+                    known = self.spot_of(at.template, object, expr, &changed, &mut spots);
+                }
+            });
+            known?;
+            match effect {
+                Effect::Allocate { .. } | Effect::Free { .. } if matches!(object, Object::Site(_)) => {
+                    return None;
+                }
+                Effect::Store { address, value } => {
+                    if self.may_be(at.template, address, object) {
+                        let ty = Ty::unsigned(value.width());
+                        self.address_spot(address, ty, true, &changed, &mut spots)?;
+                    }
+                }
+                _ => {}
+            }
             for place in effect.written_places() {
-                if place.variable == VariableRef::Global(id) {
-                    places.push(place.clone());
+                self.place_spot(place, object, true, &changed, &mut spots)?;
+                if let VariableRef::Local(id) = place.variable {
+                    changed.push(id);
                 }
             }
         }
-        places
+        Some(spots)
     }
 
-    /// The value that a writer expects in the cell before it writes, if it is a
-    /// compare-and-swap.
-    fn expected_by(&self, at: EdgeRef, object: Object) -> Option<u64> {
-        let id = variable_of(object)?;
-        if self.program.globals[id.index()].addressable {
+    fn read_spots(
+        &self,
+        template: usize,
+        object: Object,
+        expr: &Expr,
+        changed: &[VariableId],
+        spots: &mut Vec<Spot>,
+    ) -> Option<()> {
+        let mut known = Some(());
+        expr.walk(&mut |expr| {
+            if known.is_some() {
+                known = self.spot_of(template, object, expr, changed, spots);
+            }
+        });
+        known
+    }
+
+    fn spot_of(
+        &self,
+        template: usize,
+        object: Object,
+        expr: &Expr,
+        changed: &[VariableId],
+        spots: &mut Vec<Spot>,
+    ) -> Option<()> {
+        match expr {
+            Expr::Read(place) => self.place_spot(place, object, false, changed, spots),
+            Expr::Load { address, ty } if self.may_be(template, address, object) => {
+                self.address_spot(address, *ty, false, changed, spots)
+            }
+            _ => Some(()),
+        }
+    }
+
+    /// Whether an address may point into the object.
+    fn may_be(&self, template: usize, address: &Expr, object: Object) -> bool {
+        let targets = self.points_to.targets(template, address);
+        match object {
+            Object::Cell(id, _) | Object::Variable(id) => targets.globals.contains(&id),
+            Object::Site(site) => targets.sites.contains(&site),
+            _ => false,
+        }
+    }
+
+    fn place_spot(
+        &self,
+        place: &Place,
+        object: Object,
+        written: bool,
+        changed: &[VariableId],
+        spots: &mut Vec<Spot>,
+    ) -> Option<()> {
+        let VariableRef::Global(id) = place.variable else {
+            return Some(());
+        };
+        if variable_of(object) != Some(id) {
+            return Some(());
+        }
+        let index = &*place.index;
+        if !is_picked_before(index, changed) {
             return None;
         }
+        let (at, bytes) = if self.program.globals[id.index()].addressable {
+            let width = self.program.pointers.width;
+            let bytes = u64::from(place.ty.width / 8);
+            let offset = Expr::binary(
+                BinaryOp::Mul,
+                index.clone().resize(width, false),
+                Expr::constant(bytes as i64, width),
+            );
+            let base = self.program.address_of(id);
+            (Expr::binary(BinaryOp::Add, base, offset), bytes)
+        } else {
+            (index.clone(), 0)
+        };
+        spots.push(Spot {
+            at,
+            bytes,
+            value: Expr::Read(place.clone()),
+            written,
+        });
+        Some(())
+    }
+
+    fn address_spot(
+        &self,
+        address: &Expr,
+        ty: Ty,
+        written: bool,
+        changed: &[VariableId],
+        spots: &mut Vec<Spot>,
+    ) -> Option<()> {
+        if !is_picked_before(address, changed) {
+            return None;
+        }
+        spots.push(Spot {
+            at: address.clone(),
+            bytes: u64::from(ty.width / 8),
+            value: Expr::load(address.clone(), ty),
+            written,
+        });
+        Some(())
+    }
+
+    /// Whether an edge writes the object only by a compare-and-swap that expects the
+    /// value, in a part that is the spot's or does not overlap with it.
+    fn expects(&self, at: EdgeRef, object: Object, spot: &Spot, expected: u64) -> bool {
+        match self.swapped(at, object) {
+            Some((swapped, value)) => {
+                // Parts of one size that all lie at multiples of it are equal or apart.
+                let fits = swapped.bytes == 0
+                    || swapped.bytes == spot.bytes
+                        && is_multiple(&swapped.at, spot.bytes)
+                        && is_multiple(&spot.at, spot.bytes);
+                fits && value == expected
+            }
+            None => false,
+        }
+    }
+
+    /// The part that an edge writes by compare-and-swap, and the value it expects there.
+    fn swapped(&self, at: EdgeRef, object: Object) -> Option<(Spot, u64)> {
+        let spots = self.spots(at, object)?;
+        let mut written = spots.into_iter().filter(|spot| spot.written);
+        let (Some(spot), None) = (written.next(), written.next()) else {
+            return None;
+        };
         let edge = at.of(self.program);
-        let written: Vec<&Place> = edge
-            .effects
-            .iter()
-            .flat_map(Effect::written_places)
-            .filter(|place| place.variable == VariableRef::Global(id))
-            .collect();
-        let [place] = written[..] else { return None };
-        let assigns = edge
-            .effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Assign { place: p, .. } if p == place));
-        if !assigns || !is_local(&place.index) {
-            return None;
-        }
-        let changed = written_locals(edge);
-        if locals_of(&place.index).iter().any(|local| changed.contains(local)) {
-            return None;
-        }
-        expected_value(&edge.guard, place)
+        let assigns = edge.effects.iter().any(|effect| match effect {
+            Effect::Assign { place, .. } => Expr::Read(place.clone()) == spot.value,
+            Effect::Store { address, .. } => *address == spot.at,
+            _ => false,
+        });
+        let value = expected_value(&edge.guard, &spot.value)?;
+        assigns.then_some((spot, value))
     }
 
-    /// The cells of the object that an edge looks at, and the value that all its
-    /// compare-and-swaps expect, if the edge does not write the cells itself or
-    /// writes them only by such a one (for then it is not enabled).
-    fn monotone_cells(
+    /// The parts of the object that an edge looks at, and the value that
+    /// compare-and-swaps expect, if the edge does not write them itself or writes
+    /// them only by such a one (for then it is not enabled).
+    fn monotone_spots(
         &self,
         at: EdgeRef,
         object: Object,
         written: bool,
         left: bool,
-    ) -> Option<(Vec<Place>, u64)> {
+    ) -> Option<(Vec<Spot>, u64)> {
         if !self.heuristics.monotonic || (written && !left) {
             return None;
         }
-        let id = variable_of(object)?;
-        self.local_indices(at, id)?;
+        let spots = self.spots(at, object)?;
+        if spots.is_empty() || (!left && !self.outlast(at, &spots)) {
+            return None;
+        }
         let expected = if written {
-            self.expected_by(at, object)?
+            self.swapped(at, object)?.1
         } else {
-            let writers = self.movers.table.iter().filter(|(_, accesses)| {
+            let mut writers = self.movers.table.iter().filter(|(_, accesses)| {
                 accesses.get(&object).is_some_and(|&writes| writes)
             });
-            let mut expected = writers.filter_map(|(by, _)| self.expected_by(by, object));
-            expected.next()?
+            writers.find_map(|(by, _)| self.swapped(by, object))?.1
         };
-        let mut cells: Vec<Place> = Vec::new();
-        for place in self.places(at, id) {
-            if !cells.contains(&place) {
-                cells.push(place);
+        let mut distinct: Vec<Spot> = Vec::new();
+        for spot in spots {
+            let is_alike = spot.bytes == 0 || is_multiple(&spot.at, spot.bytes);
+            if !is_alike || distinct.first().is_some_and(|first| first.bytes != spot.bytes) {
+                return None;
+            }
+            if !distinct.iter().any(|known| known.value == spot.value) {
+                distinct.push(spot);
             }
         }
-        Some((cells, expected))
+        Some((distinct, expected))
+    }
+}
+
+/// Whether an expression is made of local variables that have not been changed yet.
+fn is_picked_before(expr: &Expr, changed: &[VariableId]) -> bool {
+    is_local(expr) && !locals_of(expr).iter().any(|local| changed.contains(local))
+}
+
+/// Whether an address is certainly a multiple of a power of two.
+fn is_multiple(expr: &Expr, of: u64) -> bool {
+    match expr {
+        Expr::Const { value, .. } => value.is_multiple_of(of),
+        Expr::Address { .. } => true,
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => is_multiple(a, of) && is_multiple(b, of),
+        Expr::Binary(BinaryOp::Mul, a, b) => is_multiple(a, of) || is_multiple(b, of),
+        Expr::Binary(BinaryOp::Shl, a, b) => {
+            is_multiple(a, of)
+                || b.as_const().is_some_and(|by| by < 64 && (1u64 << by).is_multiple_of(of))
+        }
+        Expr::Resize { arg, .. } => is_multiple(arg, of),
+        Expr::If(_, a, b) => is_multiple(a, of) && is_multiple(b, of),
+        _ => of == 1,
+    }
+}
+
+/// That two parts of an object do not overlap.
+fn apart(a: &Spot, b: &Spot) -> Expr {
+    if a.bytes == 0 || b.bytes == 0 {
+        return differ(a.at.clone(), b.at.clone());
+    }
+    // Neither begins within the other; differences wrap around.
+    let distance = |from: &Expr, to: &Expr| Expr::binary(BinaryOp::Sub, to.clone(), from.clone());
+    let width = a.at.width();
+    let bytes = |count: u64| Expr::constant(count as i64, width);
+    let behind = Expr::binary(BinaryOp::ULe, bytes(a.bytes), distance(&a.at, &b.at));
+    let before = Expr::binary(BinaryOp::ULe, bytes(b.bytes), distance(&b.at, &a.at));
+    behind.and(before)
+}
+
+fn remote_spot(spot: &Spot, thread: usize, template: TemplateId) -> Spot {
+    Spot {
+        at: remote(&spot.at, thread, template),
+        ..spot.clone()
     }
 }
 
@@ -463,6 +650,7 @@ fn is_local(expr: &Expr) -> bool {
     expr.walk(&mut |expr| {
         local &= match expr {
             Expr::Const { .. }
+            | Expr::Address { .. }
             | Expr::ThreadId
             | Expr::Unary(..)
             | Expr::Binary(..)
@@ -532,16 +720,22 @@ fn differ(a: Expr, b: Expr) -> Expr {
     Expr::binary(BinaryOp::Ne, a.resize(width, false), b.resize(width, false))
 }
 
-/// The constant that the guard makes the cell equal to.
-fn expected_value(guard: &Expr, place: &Place) -> Option<u64> {
+/// The constant that the guard makes a value in memory equal to.
+fn expected_value(guard: &Expr, there: &Expr) -> Option<u64> {
+    let is_there = |expr: &Expr| match (expr, there) {
+        (Expr::Read(a), Expr::Read(b)) => a == b,
+        (Expr::Load { address: a, ty: s }, Expr::Load { address: b, ty: t }) => {
+            a == b && s.width == t.width
+        }
+        _ => false,
+    };
     let reads = |expr: &Expr| match expr {
-        Expr::Read(other) => other == place,
         Expr::Resize {
             arg,
             width,
             signed: false,
-        } => matches!(&**arg, Expr::Read(other) if other == place && other.ty.width <= *width),
-        _ => false,
+        } => is_there(arg) && arg.width() <= *width,
+        _ => is_there(expr),
     };
     conjunction(guard).iter().find_map(|literal| match &literal.condition {
         Expr::Binary(BinaryOp::Eq, a, b) if literal.holds => {
@@ -552,9 +746,9 @@ fn expected_value(guard: &Expr, place: &Place) -> Option<u64> {
             } else {
                 None
             };
-            value.filter(|&value| value <= mover_ir::expr::mask(place.ty.width))
+            value.filter(|&value| value <= mask(there.width()))
         }
-        condition @ Expr::Read(_) if condition.width() == 1 && reads(condition) => {
+        condition if condition.width() == 1 && is_there(condition) => {
             Some(u64::from(literal.holds))
         }
         _ => None,
