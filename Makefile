@@ -38,4 +38,4 @@ build-packages:
 
 # What the tests need besides: the peer that mover is compared with.
 test-packages: build-packages
-	@scripts/install-packages gcc=gcc spin=spin
+	@scripts/install-packages gcc=gcc spin=spin z3=z3

@@ -135,6 +135,7 @@ impl Conditions {
                         if !mover.right {
                             condition.right = dynamic.right(at);
                         }
+                        condition.takes_lock |= dynamic.takes_lock(at);
                     }
                     of_location.push(condition);
                 }

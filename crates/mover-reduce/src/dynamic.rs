@@ -14,7 +14,11 @@
 //!   that expects c there; β writes the object only by compare-and-swap that
 //!   expects c; and the cell holds something else than c.
 //!
-//! Each of the three, once it holds, keeps β from touching what α touches for as
+//! - *locks through pointers*: both edges are taken with a lock in hand that is known
+//!   by an address in local variables ([`crate::pointer_locks`]); the addresses are
+//!   equal, this thread has the lock, and j can change its own no more.
+//!
+//! Each of these, once it holds, keeps β from touching what α touches for as
 //! long as all of them hold, so no step of another thread makes the conjunction
 //! false again (Definition 12). That is the argument in which the paper's
 //! statements need care, and ours differ: β may be any mixture of the three kinds
@@ -33,6 +37,7 @@ use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableI
 use crate::access::{EdgeRef, Object};
 use crate::feedback::{Bits, reaches};
 use crate::movers::{Movers, Protection};
+use crate::pointer_locks::{PointerLocks, own_mark};
 use crate::points_to::PointsTo;
 
 /// Which of the three are used.
@@ -59,6 +64,7 @@ pub struct Dynamic<'m> {
     /// By template and location: where a thread can come to.
     reach: Vec<Vec<Bits>>,
     points_to: PointsTo<'m>,
+    locks: PointerLocks,
 }
 
 /// A part of an object that an edge touches, picked by local variables.
@@ -83,13 +89,15 @@ struct Conflict {
 impl<'m> Dynamic<'m> {
     pub fn new(movers: &'m Movers, heuristics: Heuristics, threads: usize) -> Self {
         let program = &movers.fused.program;
+        let points_to = PointsTo::new(program);
         Dynamic {
+            locks: PointerLocks::find(program, &movers.table, &points_to),
             movers,
             program,
             heuristics,
             threads,
             reach: program.templates.iter().map(reaches).collect(),
-            points_to: PointsTo::new(program),
+            points_to,
         }
     }
 
@@ -112,6 +120,13 @@ impl<'m> Dynamic<'m> {
             held.remove(lock);
         }
         self.all_objects(at, |object| self.exclusive(object, &held), false)
+    }
+
+    /// Whether the edge takes a lock that is known by an address.
+    pub fn takes_lock(&self, at: EdgeRef) -> bool {
+        let touches = self.movers.table.of(at).keys();
+        self.locks.takes(at.of(self.program))
+            && touches.into_iter().any(|object| self.locks.objects.contains(object))
     }
 
     fn exclusive(&self, object: Object, held: &BTreeSet<Object>) -> bool {
@@ -139,6 +154,19 @@ impl<'m> Dynamic<'m> {
 
     /// That no other thread interferes with what the edge does to the object.
     fn alone(&self, at: EdgeRef, object: Object, written: bool, left: bool) -> Expr {
+        if self.heuristics.pointers && self.locks.objects.contains(&object) {
+            let edge = at.of(self.program);
+            let moves = if self.locks.takes(edge) {
+                !left
+            } else if self.locks.gives_back(edge) {
+                left
+            } else {
+                !self.locks.held(at.template, at.location).is_empty()
+            };
+            if moves {
+                return Expr::TRUE;
+            }
+        }
         let conflicts: Vec<Conflict> = self
             .movers
             .table
@@ -185,8 +213,17 @@ impl<'m> Dynamic<'m> {
         // Edges whose parts can be compared are treated apart, together with those
         // that pick by the same expressions.
         let mut compared: BTreeMap<(usize, String), (Vec<Spot>, Vec<EdgeRef>)> = BTreeMap::new();
+        let mut locked: BTreeMap<(usize, String), (Expr, Vec<EdgeRef>)> = BTreeMap::new();
+        let in_hand = self.lock_in_hand(at, left);
         let mut dangerous: Vec<EdgeRef> = Vec::new();
         for conflict in conflicts {
+            let theirs = self.locks.held(conflict.by.template, conflict.by.location).first();
+            if let (Some(_), Some(theirs)) = (&in_hand, theirs) {
+                let key = (conflict.by.template, format!("{theirs:?}"));
+                let group = locked.entry(key).or_insert_with(|| (theirs.clone(), Vec::new()));
+                group.1.push(conflict.by);
+                continue;
+            }
             match (&mine, &conflict.spots) {
                 (Some(_), Some(spots)) => {
                     let key = (conflict.by.template, format!("{spots:?}"));
@@ -202,7 +239,13 @@ impl<'m> Dynamic<'m> {
             return Expr::FALSE;
         }
         let away = self.before(&dangerous);
-        let mut all = Expr::TRUE;
+        let mut all = match &in_hand {
+            Some(address) if !locked.is_empty() => {
+                let lock = Expr::load(address.clone(), Ty::unsigned(32));
+                Expr::binary(BinaryOp::Eq, lock, own_mark(32))
+            }
+            _ => Expr::TRUE,
+        };
         for thread in 0..self.threads {
             let mut harmless = self.not_at(thread, &away);
             for ((template, _), (spots, edges)) in &compared {
@@ -227,10 +270,46 @@ impl<'m> Dynamic<'m> {
                 };
                 harmless = harmless.and(past.or(beside));
             }
+            for ((template, _), (theirs, edges)) in &locked {
+                let Some(own) = &in_hand else { continue };
+                harmless = harmless.and(self.not_at(thread, &self.before_spawn(edges)));
+                let id = TemplateId(*template as u32);
+                let same = Expr::binary(BinaryOp::Eq, own.clone(), remote(theirs, thread, id));
+                let spot = Spot {
+                    at: theirs.clone(),
+                    bytes: 0,
+                    value: theirs.clone(),
+                    written: false,
+                };
+                let changes = self.changers(*template, &[spot], edges);
+                let stays = self.not_at(thread, &self.before_within(&changes));
+                let past = if self.heuristics.reachability {
+                    self.not_at(thread, &self.before_within(edges))
+                } else {
+                    self.not_at(thread, &self.everywhere(*template))
+                };
+                harmless = harmless.and(past.or(same.and(stays)));
+            }
             let itself = Expr::binary(BinaryOp::Eq, Expr::ThreadId, Expr::int(thread as i64));
             all = all.and(itself.or(harmless));
         }
         all
+    }
+
+    /// The address of a lock that the thread has before the edge, and still after it.
+    fn lock_in_hand(&self, at: EdgeRef, left: bool) -> Option<Expr> {
+        if !self.heuristics.pointers || self.locks.objects.is_empty() {
+            return None;
+        }
+        let edge = at.of(self.program);
+        let lock = self.locks.held(at.template, at.location).first()?;
+        let targets = self.points_to.targets(at.template, lock);
+        let is_lock = |id| self.locks.objects.contains(&Object::Variable(id));
+        let after = self.locks.held(at.template, edge.target.index());
+        (targets.globals.into_iter().all(is_lock)
+            && targets.sites.is_empty()
+            && (left || after.contains(lock)))
+        .then(|| lock.clone())
     }
 
     /// By template: locations from which one of the edges can be reached, also by

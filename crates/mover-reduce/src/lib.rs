@@ -16,6 +16,7 @@
 //!   statements is taken in one step;
 //! - [`conditions`]: when each edge moves, as expressions that every engine can use;
 //! - [`dynamic`]: edges that move in some states only (paper 001);
+//! - [`pointer_locks`]: locks that are known by an address;
 //! - [`feedback`]: where control flow can go and where its loops are cut.
 
 pub mod access;
@@ -26,6 +27,7 @@ pub mod feedback;
 pub mod fuse;
 pub mod locks;
 pub mod movers;
+pub mod pointer_locks;
 pub mod points_to;
 mod small;
 

@@ -12,6 +12,7 @@
 mod memory;
 #[path = "../../mover-explicit/tests/mt/mod.rs"]
 mod mt;
+mod pointers;
 #[path = "../../mover-explicit/tests/random/mod.rs"]
 mod random;
 
@@ -169,4 +170,9 @@ fn random_threads() {
         let text = random_mt(&mut Random(seed ^ 0x5EED));
         (mt::parse("random", &text), text)
     });
+}
+
+#[test]
+fn random_pointers() {
+    vote_on(400, |seed| printed(pointers::program(seed)));
 }
