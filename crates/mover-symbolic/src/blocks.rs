@@ -399,6 +399,9 @@ impl<'p> Blocks<'p> {
             return after;
         }
         for (number, edge) in body.locations[node.location].edges.iter().enumerate() {
+            if is_idle(node.location, edge) {
+                continue;
+            }
             let condition = &self.conditions.edges[template][node.location][number];
             for right in [true, false] {
                 if right && condition.right == Expr::FALSE || !right && condition.right == Expr::TRUE
@@ -679,6 +682,13 @@ impl<'p> Blocks<'p> {
     }
 }
 
+/// Whether an edge leaves everything as it is. Such a step leads nowhere new, so no
+/// block needs it; that it is possible still keeps its thread from being stuck.
+fn is_idle(location: usize, edge: &Edge) -> bool {
+    edge.target.index() == location
+        && edge.effects.iter().all(|effect| matches!(effect, Effect::Print { .. }))
+}
+
 /// Nodes in an order in which every node comes before its successors.
 fn topological(nodes: &[Node], successors: impl Fn(Node) -> Vec<Node>) -> Vec<Node> {
     let mut order = Vec::new();
@@ -832,7 +842,9 @@ impl Encoding<'_, '_> {
             _ => false,
         };
         if ends_if_stuck {
-            let any = terms.any(options.iter().map(|option| option.condition));
+            // A thread that can only stay where it is must let the others go on, too.
+            let leads_on = options.iter().filter(|o| !is_idle(node.location, o.body));
+            let any = terms.any(leads_on.map(|option| option.condition));
             let stuck = terms.not(any);
             let ends = terms.and(condition, stuck);
             self.exit(terms, ends, &here, Turn::Anyone);
@@ -853,6 +865,9 @@ impl Encoding<'_, '_> {
             }
             let not_taken = terms.not(taken);
             left_over = terms.and(left_over, not_taken);
+            if is_idle(node.location, option.body) {
+                continue;
+            }
             self.take(terms, slot, template, node, taken, &here, option, incoming);
         }
     }

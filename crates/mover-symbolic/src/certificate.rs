@@ -88,7 +88,8 @@ pub fn broken(system: &System, excluded: &[Cube]) -> (Terms, Term) {
 fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<bool, Failure> {
     let (mut terms, broken) = broken(system, excluded);
     let (now, _) = clauses(system, &mut terms, excluded);
-    let initial = |var: Var| system.initial_value(var);
+    let values = system.assignment(&system.initial);
+    let initial = |var: Var| values.get(&var).copied().unwrap_or(0);
     let mut evaluation = Evaluation::new(&terms, &initial);
     if !now.iter().all(|&clause| evaluation.holds(clause)) {
         return Err(Failure::Internal("the invariant does not hold initially".into()));

@@ -237,7 +237,8 @@ const MOST_TEMPORARY: usize = 2_000;
 
 impl<'a, 'p> Search<'a, 'p> {
     fn new(system: &'a System<'a, 'p>, question: &'a Question, started: Instant, before: Effort) -> Self {
-        let initial_value = |var: Var| system.initial_value(var);
+        let initial_values = system.assignment(&system.initial);
+        let initial_value = |var: Var| initial_values.get(&var).copied().unwrap_or(0);
         let mut evaluation = Evaluation::new(&system.terms, &initial_value);
         let initial = system
             .observables
@@ -663,12 +664,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let mut state = system.initial.clone();
         let mut steps = Vec::new();
         for choices in chain {
-            let cells: FxHashMap<Var, u64> = system
-                .state
-                .iter()
-                .zip(&state)
-                .filter_map(|(&term, &value)| Some((system.terms.as_var(term)?, value)))
-                .collect();
+            let cells: FxHashMap<Var, u64> = system.assignment(&state);
             let value = |var: Var| cells.get(&var).or_else(|| choices.get(&var)).copied().unwrap_or(0);
             let mut evaluation = Evaluation::new(&system.terms, &value);
             steps.extend(system.blocks.steps(&system.block, &mut evaluation));

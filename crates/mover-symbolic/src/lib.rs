@@ -20,6 +20,7 @@ pub mod blocks;
 pub mod bmc;
 pub mod certificate;
 pub mod ic3;
+mod known;
 pub mod layout;
 pub mod machine;
 mod memory;

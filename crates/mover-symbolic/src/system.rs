@@ -1,10 +1,10 @@
 //! The program as one transition relation over named state variables.
 //!
 //! Each cell of the state becomes a variable, each next state a term over these
-//! and the inputs. Cells that never change are constants: they are found by making
-//! the formula, looking which cells come out as they went in, and making it again
-//! with their initial values put in. Cells that nothing of interest depends on are
-//! left out.
+//! and the inputs. Bits that have one value in all reachable states are constants
+//! ([`crate::known`]): they are found by making the formula, running it on known and unknown
+//! bits until nothing new comes out, and making it again with their values put in.
+//! Cells that nothing of interest depends on are left out.
 //!
 //! Besides the bits of the cells, cubes and clauses may speak about *predicates*:
 //! the comparisons that the program itself makes (see [`Observable`]).
@@ -14,6 +14,7 @@ use mover_ir::program::{Effect, LocationId};
 use rustc_hash::FxHashSet;
 
 use crate::blocks::{Block, Blocks, Inputs};
+use crate::known::{Known, reachable_bits};
 use crate::machine::View;
 use crate::outcome::Question;
 use crate::term::{Node, Term, Terms, Var};
@@ -54,6 +55,8 @@ pub struct System<'a, 'p> {
     pub bad: Term,
     pub observables: Vec<Observable>,
     pub predicates: Vec<Predicate>,
+    /// What is known of each cell in all states that can be reached.
+    known: Vec<Known>,
 }
 
 impl<'a, 'p> System<'a, 'p> {
@@ -61,31 +64,25 @@ impl<'a, 'p> System<'a, 'p> {
     pub fn new(blocks: &'a Blocks<'p>, question: &Question, beyond: bool, predicates: bool) -> Self {
         let layout = &blocks.layout;
         let initial = layout.initial();
-        let mut is_constant = vec![false; initial.len()];
+        // What is known of each cell in all states that can be reached.
+        let mut known: Vec<Known> = initial
+            .iter()
+            .zip(&layout.widths)
+            .map(|(_, &width)| Known::nothing(width))
+            .collect();
         loop {
             let mut terms = Terms::new();
             let state: Vec<Term> = (0..initial.len())
                 .map(|cell| {
-                    let width = layout.widths[cell];
-                    if is_constant[cell] {
-                        terms.constant(initial[cell], width)
-                    } else {
-                        terms.variable(layout.name(cell), width)
-                    }
+                    let name = layout.name(cell);
+                    known[cell].variable(&mut terms, name, layout.widths[cell])
                 })
                 .collect();
             let mut inputs = Inputs::new("");
             let block = blocks.block(&mut terms, &state, &mut inputs);
-            let mut found = false;
-            for cell in 0..initial.len() {
-                let stays = block.next[cell] == state[cell]
-                    || terms.as_const(block.next[cell]) == Some(initial[cell]);
-                if !is_constant[cell] && stays {
-                    is_constant[cell] = true;
-                    found = true;
-                }
-            }
-            if found {
+            let found = reachable_bits(&terms, &state, &block.next, &initial);
+            if found.iter().zip(&known).any(|(new, old)| new.says_more_than(old)) {
+                known = found;
                 continue;
             }
             let mut bad = crate::bad(blocks, question, &mut terms, &state);
@@ -103,6 +100,7 @@ impl<'a, 'p> System<'a, 'p> {
                 bad,
                 observables: Vec::new(),
                 predicates: Vec::new(),
+                known,
             };
             system.observe();
             if predicates {
@@ -118,6 +116,9 @@ impl<'a, 'p> System<'a, 'p> {
         for cell in cells {
             let (now, next) = (self.state[cell], self.block.next[cell]);
             for bit in 0..self.blocks.layout.widths[cell] {
+                if self.known[cell].has(bit) {
+                    continue;
+                }
                 self.observables.push(Observable {
                     source: Source::Bit { cell, bit },
                     now,
@@ -134,7 +135,7 @@ impl<'a, 'p> System<'a, 'p> {
             .state
             .iter()
             .enumerate()
-            .filter_map(|(cell, &term)| Some((self.terms.as_var(term)?, cell)))
+            .filter_map(|(cell, &term)| Some((self.variable_of(term)?, cell)))
             .collect();
         let mut seen: FxHashSet<Term> = FxHashSet::default();
         let mut cells: FxHashSet<usize> = FxHashSet::default();
@@ -161,7 +162,11 @@ impl<'a, 'p> System<'a, 'p> {
         let blocks = self.blocks;
         let layout = &blocks.layout;
         let program = layout.program;
-        let influential: FxHashSet<Term> = self.observables.iter().map(|o| o.now).collect();
+        let influential: FxHashSet<Var> = self
+            .observables
+            .iter()
+            .filter_map(|o| self.variable_of(o.now))
+            .collect();
         let mut known: FxHashSet<Term> = FxHashSet::default();
         for (slot, residents) in layout.slots.iter().enumerate() {
             for (template, body) in program.templates.iter().enumerate() {
@@ -217,10 +222,10 @@ impl<'a, 'p> System<'a, 'p> {
         }
     }
 
-    fn depends_only_on(&self, term: Term, cells: &FxHashSet<Term>) -> bool {
+    fn depends_only_on(&self, term: Term, variables: &FxHashSet<Var>) -> bool {
         let below = self.terms.below(&[term]);
-        let mut variables = below.iter().filter(|term| self.terms.as_var(**term).is_some());
-        variables.all(|variable| cells.contains(variable))
+        let mut found = below.iter().filter_map(|&term| self.terms.as_var(term));
+        found.all(|variable| variables.contains(&variable))
     }
 
     fn add_predicate(&mut self, name: String, now: Term, next: Term) {
@@ -234,11 +239,18 @@ impl<'a, 'p> System<'a, 'p> {
         });
     }
 
-    /// The value of a variable in the initial state.
-    pub fn initial_value(&self, var: Var) -> u64 {
-        let is = |term: &&Term| self.terms.as_var(**term) == Some(var);
-        let cell = self.state.iter().enumerate().find(|(_, term)| is(term));
-        cell.map_or(0, |(cell, _)| self.initial[cell])
+    /// The variable behind a cell, if the cell is not constant.
+    fn variable_of(&self, cell: Term) -> Option<Var> {
+        let below = self.terms.below(&[cell]);
+        below.into_iter().find_map(|term| self.terms.as_var(term))
+    }
+
+    /// The values of the variables in a state.
+    pub fn assignment(&self, state: &[u64]) -> rustc_hash::FxHashMap<Var, u64> {
+        let cells = self.state.iter().zip(state);
+        cells
+            .filter_map(|(&term, &value)| Some((self.variable_of(term)?, value)))
+            .collect()
     }
 
     /// A literal about the state, in the words of the source.
@@ -288,12 +300,16 @@ impl<'a, 'p> System<'a, 'p> {
             }
             _ => {}
         }
-        if bits.len() == usize::from(width) {
-            let value = bits.iter().fold(0u64, |value, &(bit, set)| value | u64::from(set) << bit);
+        let known = &self.known[cell];
+        if bits.len() as u32 == known.unknown().count_ones() {
+            let value = bits.iter().fold(known.value(), |value, &(bit, set)| value | u64::from(set) << bit);
             return format!("{name} == {value}");
         }
-        if width <= 4 {
-            let values: Vec<String> = (0..1u64 << width).filter(|&v| fits(v)).map(|v| v.to_string()).collect();
+        if known.unknown() < 16 {
+            let values: Vec<String> = (0..=known.unknown())
+                .filter(|&v| v & !known.unknown() == 0 && fits(v))
+                .map(|v| (v | known.value()).to_string())
+                .collect();
             return format!("{name} in {{{}}}", values.join(", "));
         }
         let bits: Vec<String> = bits
