@@ -105,8 +105,8 @@ impl Conditions {
             Ok(movers) => movers,
             Err(reason) => return Conditions::unreduced(original, Some(reason)),
         };
-        let dynamic = (reduction == Reduction::Dynamic)
-            .then(|| Dynamic::new(&movers, heuristics, threads));
+        let dynamic =
+            (reduction == Reduction::Dynamic).then(|| Dynamic::new(&movers, heuristics, threads));
         let program = &movers.fused.program;
         let mut edges = Vec::new();
         for (template, body) in program.templates.iter().enumerate() {
@@ -168,7 +168,9 @@ impl Conditions {
             edges.push(counts().map(per_edge).collect());
             let parts = |location: &Location| {
                 let edges = location.edges.iter().enumerate();
-                edges.map(|(number, edge)| vec![Part::new(number, edge)]).collect()
+                edges
+                    .map(|(number, edge)| vec![Part::new(number, edge)])
+                    .collect()
             };
             made_of.push(template.locations.iter().map(parts).collect());
             meets.push(vec![false; template.locations.len()]);

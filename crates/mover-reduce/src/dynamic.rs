@@ -126,7 +126,9 @@ impl<'m> Dynamic<'m> {
     pub fn takes_lock(&self, at: EdgeRef) -> bool {
         let touches = self.movers.table.of(at).keys();
         self.locks.takes(at.of(self.program))
-            && touches.into_iter().any(|object| self.locks.objects.contains(object))
+            && touches
+                .into_iter()
+                .any(|object| self.locks.objects.contains(object))
     }
 
     fn exclusive(&self, object: Object, held: &BTreeSet<Object>) -> bool {
@@ -202,7 +204,13 @@ impl<'m> Dynamic<'m> {
     }
 
     /// That every other thread is past all of the conflicting edges, or touches other parts.
-    fn out_of_reach(&self, at: EdgeRef, object: Object, conflicts: &[Conflict], left: bool) -> Expr {
+    fn out_of_reach(
+        &self,
+        at: EdgeRef,
+        object: Object,
+        conflicts: &[Conflict],
+        left: bool,
+    ) -> Expr {
         if conflicts.is_empty() {
             return Expr::TRUE;
         }
@@ -217,10 +225,15 @@ impl<'m> Dynamic<'m> {
         let in_hand = self.lock_in_hand(at, left);
         let mut dangerous: Vec<EdgeRef> = Vec::new();
         for conflict in conflicts {
-            let theirs = self.locks.held(conflict.by.template, conflict.by.location).first();
+            let theirs = self
+                .locks
+                .held(conflict.by.template, conflict.by.location)
+                .first();
             if let (Some(_), Some(theirs)) = (&in_hand, theirs) {
                 let key = (conflict.by.template, format!("{theirs:?}"));
-                let group = locked.entry(key).or_insert_with(|| (theirs.clone(), Vec::new()));
+                let group = locked
+                    .entry(key)
+                    .or_insert_with(|| (theirs.clone(), Vec::new()));
                 group.1.push(conflict.by);
                 continue;
             }
@@ -346,9 +359,11 @@ impl<'m> Dynamic<'m> {
         // A location that both spawns and has one of the edges counts as spawning.
         for (template, body) in self.program.templates.iter().enumerate() {
             for (location, place) in body.locations.iter().enumerate() {
-                let spawns = place.edges.iter().flat_map(|edge| &edge.effects).any(
-                    |effect| matches!(effect, Effect::Spawn { .. }),
-                );
+                let spawns = place
+                    .edges
+                    .iter()
+                    .flat_map(|edge| &edge.effects)
+                    .any(|effect| matches!(effect, Effect::Spawn { .. }));
                 if spawns {
                     sources[template].insert(location);
                 }
@@ -359,7 +374,9 @@ impl<'m> Dynamic<'m> {
 
     fn everywhere(&self, template: usize) -> Vec<Vec<LocationId>> {
         let mut all = vec![Vec::new(); self.reach.len()];
-        all[template] = (0..self.reach[template].len() as u32).map(LocationId).collect();
+        all[template] = (0..self.reach[template].len() as u32)
+            .map(LocationId)
+            .collect();
         all
     }
 
@@ -416,11 +433,18 @@ impl<'m> Dynamic<'m> {
     /// Edges of a template that write a local variable of the spots and can be
     /// followed by one of the edges that touch them.
     fn changers(&self, template: usize, spots: &[Spot], edges: &[EdgeRef]) -> Vec<EdgeRef> {
-        let read: BTreeSet<VariableId> = spots.iter().flat_map(|spot| locals_of(&spot.at)).collect();
+        let read: BTreeSet<VariableId> =
+            spots.iter().flat_map(|spot| locals_of(&spot.at)).collect();
         let mut found = Vec::new();
-        for (location, place) in self.program.templates[template].locations.iter().enumerate() {
+        for (location, place) in self.program.templates[template]
+            .locations
+            .iter()
+            .enumerate()
+        {
             for (edge, body) in place.edges.iter().enumerate() {
-                let changes = written_locals(body).iter().any(|local| read.contains(local));
+                let changes = written_locals(body)
+                    .iter()
+                    .any(|local| read.contains(local));
                 let reach = &self.reach[template][body.target.index()];
                 if changes && edges.iter().any(|edge| reach.contains(edge.location)) {
                     found.push(EdgeRef {
@@ -446,13 +470,20 @@ impl<'m> Dynamic<'m> {
     /// That an object lives is looked at by every access and changed only by edges
     /// that make or free objects, for which there is no answer.
     fn spots(&self, at: EdgeRef, object: Object) -> Option<Vec<Spot>> {
-        if !matches!(object, Object::Cell(..) | Object::Variable(_) | Object::Site(_)) {
+        if !matches!(
+            object,
+            Object::Cell(..) | Object::Variable(_) | Object::Site(_)
+        ) {
             return None;
         }
         let location = &self.program.templates[at.template].locations[at.location];
         let edge = at.of(self.program);
         let mut spots = Vec::new();
-        for other in location.edges.iter().filter(|other| other.priority > edge.priority) {
+        for other in location
+            .edges
+            .iter()
+            .filter(|other| other.priority > edge.priority)
+        {
             self.read_spots(at.template, object, &other.guard, &[], &mut spots)?;
             for effect in &other.effects {
                 // What decides of it is a part of what it evaluates.
@@ -476,7 +507,9 @@ impl<'m> Dynamic<'m> {
             });
             known?;
             match effect {
-                Effect::Allocate { .. } | Effect::Free { .. } if matches!(object, Object::Site(_)) => {
+                Effect::Allocate { .. } | Effect::Free { .. }
+                    if matches!(object, Object::Site(_)) =>
+                {
                     return None;
                 }
                 Effect::Store { address, value } => {
@@ -654,15 +687,21 @@ impl<'m> Dynamic<'m> {
         let expected = if written {
             self.swapped(at, object)?.1
         } else {
-            let mut writers = self.movers.table.iter().filter(|(_, accesses)| {
-                accesses.get(&object).is_some_and(|&writes| writes)
-            });
+            let mut writers = self
+                .movers
+                .table
+                .iter()
+                .filter(|(_, accesses)| accesses.get(&object).is_some_and(|&writes| writes));
             writers.find_map(|(by, _)| self.swapped(by, object))?.1
         };
         let mut distinct: Vec<Spot> = Vec::new();
         for spot in spots {
             let is_alike = spot.bytes == 0 || is_multiple(&spot.at, spot.bytes);
-            if !is_alike || distinct.first().is_some_and(|first| first.bytes != spot.bytes) {
+            if !is_alike
+                || distinct
+                    .first()
+                    .is_some_and(|first| first.bytes != spot.bytes)
+            {
                 return None;
             }
             if !distinct.iter().any(|known| known.value == spot.value) {
@@ -683,11 +722,14 @@ fn is_multiple(expr: &Expr, of: u64) -> bool {
     match expr {
         Expr::Const { value, .. } => value.is_multiple_of(of),
         Expr::Address { .. } => true,
-        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => is_multiple(a, of) && is_multiple(b, of),
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
+            is_multiple(a, of) && is_multiple(b, of)
+        }
         Expr::Binary(BinaryOp::Mul, a, b) => is_multiple(a, of) || is_multiple(b, of),
         Expr::Binary(BinaryOp::Shl, a, b) => {
             is_multiple(a, of)
-                || b.as_const().is_some_and(|by| by < 64 && (1u64 << by).is_multiple_of(of))
+                || b.as_const()
+                    .is_some_and(|by| by < 64 && (1u64 << by).is_multiple_of(of))
         }
         Expr::Resize { arg, .. } => is_multiple(arg, of),
         Expr::If(_, a, b) => is_multiple(a, of) && is_multiple(b, of),
@@ -816,20 +858,22 @@ fn expected_value(guard: &Expr, there: &Expr) -> Option<u64> {
         } => is_there(arg) && arg.width() <= *width,
         _ => is_there(expr),
     };
-    conjunction(guard).iter().find_map(|literal| match &literal.condition {
-        Expr::Binary(BinaryOp::Eq, a, b) if literal.holds => {
-            let value = if reads(a) {
-                b.as_const()
-            } else if reads(b) {
-                a.as_const()
-            } else {
-                None
-            };
-            value.filter(|&value| value <= mask(there.width()))
-        }
-        condition if condition.width() == 1 && is_there(condition) => {
-            Some(u64::from(literal.holds))
-        }
-        _ => None,
-    })
+    conjunction(guard)
+        .iter()
+        .find_map(|literal| match &literal.condition {
+            Expr::Binary(BinaryOp::Eq, a, b) if literal.holds => {
+                let value = if reads(a) {
+                    b.as_const()
+                } else if reads(b) {
+                    a.as_const()
+                } else {
+                    None
+                };
+                value.filter(|&value| value <= mask(there.width()))
+            }
+            condition if condition.width() == 1 && is_there(condition) => {
+                Some(u64::from(literal.holds))
+            }
+            _ => None,
+        })
 }

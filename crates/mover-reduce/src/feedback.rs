@@ -92,7 +92,10 @@ fn find_cycle(
     }
     let mut marks = vec![Mark::New; count];
     // A cut node is entered only from outside, so it begins a path and ends none.
-    let starts = roots.iter().copied().chain((0..count).filter(|&node| cut[node]));
+    let starts = roots
+        .iter()
+        .copied()
+        .chain((0..count).filter(|&node| cut[node]));
     for root in starts {
         if marks[root] != Mark::New {
             continue;

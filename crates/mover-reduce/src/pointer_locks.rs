@@ -61,7 +61,9 @@ impl PointerLocks {
             .collect();
         objects.extend(named);
         objects.retain(|&object| {
-            let mut touching = table.iter().filter(|(_, accesses)| accesses.contains_key(&object));
+            let mut touching = table
+                .iter()
+                .filter(|(_, accesses)| accesses.contains_key(&object));
             touching.all(|(at, _)| is_proper(program, points_to, at, object))
         });
         let held = (0..program.templates.len())
@@ -95,7 +97,9 @@ fn is_local(expr: &Expr) -> bool {
     let mut local = true;
     expr.walk(&mut |expr| {
         local &= match expr {
-            Expr::Const { .. } | Expr::Address { .. } | Expr::Binary(..) | Expr::Resize { .. } => true,
+            Expr::Const { .. } | Expr::Address { .. } | Expr::Binary(..) | Expr::Resize { .. } => {
+                true
+            }
             Expr::Read(place) => matches!(place.variable, VariableRef::Local(_)),
             _ => false,
         };
@@ -138,7 +142,10 @@ fn handling(edge: &Edge) -> Handling {
         .take_while(|effect| !matches!(effect, Effect::Store { .. }))
         .flat_map(Effect::written_places);
     let read = locals(address);
-    if before.into_iter().any(|place| matches!(place.variable, VariableRef::Local(id) if read.contains(&id))) {
+    if before
+        .into_iter()
+        .any(|place| matches!(place.variable, VariableRef::Local(id) if read.contains(&id)))
+    {
         return Handling::Other;
     }
     let finds = |wanted: &dyn Fn(&Expr) -> bool| {
@@ -162,7 +169,12 @@ fn is_proper(program: &Program, points_to: &PointsTo, at: EdgeRef, lock: Object)
         return false;
     };
     let edge = at.of(program);
-    let may_be = |address: &Expr| points_to.targets(at.template, address).globals.contains(&id);
+    let may_be = |address: &Expr| {
+        points_to
+            .targets(at.template, address)
+            .globals
+            .contains(&id)
+    };
     let names = |expr: &Expr| {
         let mut found = false;
         expr.walk(&mut |expr| {
@@ -181,7 +193,11 @@ fn is_proper(program: &Program, points_to: &PointsTo, at: EdgeRef, lock: Object)
         || edge.effects.iter().any(|effect| {
             let mut found = false;
             effect.walk(&mut |expr| found |= names(expr));
-            found || effect.written_places().iter().any(|p| p.variable == VariableRef::Global(id))
+            found
+                || effect
+                    .written_places()
+                    .iter()
+                    .any(|p| p.variable == VariableRef::Global(id))
         });
     if named {
         return false;
@@ -262,7 +278,11 @@ fn must_hold(program: &Program, template: usize) -> Vec<Vec<Expr>> {
             let target = edge.target.index();
             let joined = match &held[target] {
                 None => after,
-                Some(known) => known.iter().filter(|a| after.contains(a)).cloned().collect(),
+                Some(known) => known
+                    .iter()
+                    .filter(|a| after.contains(a))
+                    .cloned()
+                    .collect(),
             };
             if held[target].as_ref() != Some(&joined) {
                 held[target] = Some(joined);

@@ -90,7 +90,11 @@ impl Blaster {
     }
 
     /// The values of all variables in the model, by number.
-    pub fn assignment(&self, terms: &Terms, variables: impl IntoIterator<Item = Term>) -> FxHashMap<Var, u64> {
+    pub fn assignment(
+        &self,
+        terms: &Terms,
+        variables: impl IntoIterator<Item = Term>,
+    ) -> FxHashMap<Var, u64> {
         variables
             .into_iter()
             .filter_map(|term| Some((terms.as_var(term)?, self.model(terms, term))))
@@ -208,7 +212,10 @@ impl Blaster {
 
     fn pairwise(&mut self, a: Term, b: Term, gate: fn(&mut Blaster, Lit, Lit) -> Lit) -> Vec<Lit> {
         let (a, b) = (self.of(a), self.of(b));
-        a.into_iter().zip(b).map(|(x, y)| gate(self, x, y)).collect()
+        a.into_iter()
+            .zip(b)
+            .map(|(x, y)| gate(self, x, y))
+            .collect()
     }
 
     pub fn and(&mut self, a: Lit, b: Lit) -> Lit {

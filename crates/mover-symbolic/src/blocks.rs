@@ -52,10 +52,14 @@ enum Phase {
     /// Between transactions, about to begin one.
     Start,
     /// Only right movers so far.
-    Right { took_lock: bool },
+    Right {
+        took_lock: bool,
+    },
     Left,
     /// In an atomic sequence, only right movers so far.
-    AtomicRight { took_lock: bool },
+    AtomicRight {
+        took_lock: bool,
+    },
     /// In an atomic sequence that makes the transaction left.
     Atomic,
 }
@@ -234,7 +238,13 @@ impl<'p> Blocks<'p> {
             done.insert(location);
             all
         }
-        walk(self, template, location, &mut Vec::new(), &mut FxHashSet::default())
+        walk(
+            self,
+            template,
+            location,
+            &mut Vec::new(),
+            &mut FxHashSet::default(),
+        )
     }
 
     fn graph(&self, template: usize) -> Graph {
@@ -404,13 +414,15 @@ impl<'p> Blocks<'p> {
             }
             let condition = &self.conditions.edges[template][node.location][number];
             for right in [true, false] {
-                if right && condition.right == Expr::FALSE || !right && condition.right == Expr::TRUE
+                if right && condition.right == Expr::FALSE
+                    || !right && condition.right == Expr::TRUE
                 {
                     continue;
                 }
                 for moves in [true, false] {
                     let took = condition.takes_lock;
-                    let arrival = self.arrival(template, graph, node.phase, edge, right, took, moves);
+                    let arrival =
+                        self.arrival(template, graph, node.phase, edge, right, took, moves);
                     if let Arrival::Inside(node) = arrival {
                         after.push(node);
                     }
@@ -572,7 +584,12 @@ impl<'p> Blocks<'p> {
             .collect()
     }
 
-    fn of_highest_priority(&self, terms: &mut Terms, state: &[Term], enabled: &[Term]) -> Vec<Term> {
+    fn of_highest_priority(
+        &self,
+        terms: &mut Terms,
+        state: &[Term],
+        enabled: &[Term],
+    ) -> Vec<Term> {
         let priority = |slot: usize| self.layout.slots[slot].priority.map(|cell| state[cell]);
         (0..enabled.len())
             .map(|slot| {
@@ -592,7 +609,13 @@ impl<'p> Blocks<'p> {
             .collect()
     }
 
-    fn view<'a>(&'a self, state: &'a [Term], slot: usize, template: usize, timeout: Term) -> View<'a, 'p> {
+    fn view<'a>(
+        &'a self,
+        state: &'a [Term],
+        slot: usize,
+        template: usize,
+        timeout: Term,
+    ) -> View<'a, 'p> {
         View {
             layout: &self.layout,
             state,
@@ -655,7 +678,10 @@ impl<'p> Blocks<'p> {
         if self.layout.is_exact() {
             Terms::FALSE
         } else {
-            terms.equals(state[self.layout.turn], self.layout.turn_value(Turn::Beyond))
+            terms.equals(
+                state[self.layout.turn],
+                self.layout.turn_value(Turn::Beyond),
+            )
         }
     }
 
@@ -666,9 +692,12 @@ impl<'p> Blocks<'p> {
             if !values.holds(possible.condition) {
                 continue;
             }
-            let with = possible.with.map(|(thread, edge)| mover_ir::semantics::Move { thread, edge });
+            let with = possible
+                .with
+                .map(|(thread, edge)| mover_ir::semantics::Move { thread, edge });
             let choice = possible.choice.map_or(0, |choice| values.eval(choice));
-            let parts = &self.conditions.made_of[possible.template][possible.location][possible.edge];
+            let parts =
+                &self.conditions.made_of[possible.template][possible.location][possible.edge];
             steps.extend(parts.iter().map(|part| Step {
                 by: mover_ir::semantics::Move {
                     thread: possible.slot,
@@ -686,7 +715,10 @@ impl<'p> Blocks<'p> {
 /// block needs it; that it is possible still keeps its thread from being stuck.
 fn is_idle(location: usize, edge: &Edge) -> bool {
     edge.target.index() == location
-        && edge.effects.iter().all(|effect| matches!(effect, Effect::Print { .. }))
+        && edge
+            .effects
+            .iter()
+            .all(|effect| matches!(effect, Effect::Print { .. }))
 }
 
 /// Nodes in an order in which every node comes before its successors.
@@ -793,8 +825,22 @@ impl Encoding<'_, '_> {
                 continue;
             }
             let here = merge(terms, &cases, state);
-            let timeout = if node.phase == Phase::Start { timeout } else { Terms::FALSE };
-            self.node(terms, slot, template, number, node, condition, here, timeout, &mut incoming);
+            let timeout = if node.phase == Phase::Start {
+                timeout
+            } else {
+                Terms::FALSE
+            };
+            self.node(
+                terms,
+                slot,
+                template,
+                number,
+                node,
+                condition,
+                here,
+                timeout,
+                &mut incoming,
+            );
         }
     }
 
@@ -892,7 +938,9 @@ impl Encoding<'_, '_> {
             };
             let choice = choice.map(|(width, values)| {
                 // Beside the choices between edges, which are numbered from 0.
-                let term = self.inputs.get(terms, number, edges.len() + 1_000 + edge, width);
+                let term = self
+                    .inputs
+                    .get(terms, number, edges.len() + 1_000 + edge, width);
                 (term, values)
             });
             options.push(Option_ {
@@ -975,7 +1023,8 @@ impl Encoding<'_, '_> {
         let offered = option.meeting.as_ref().map(|m| (m.channel, &m.message[..]));
         performer.perform(terms, slot, template, option.body, offered, option.choice);
         if let Some(meeting) = &option.meeting {
-            let theirs = &blocks.template(meeting.template).locations[meeting.location].edges[meeting.edge];
+            let theirs =
+                &blocks.template(meeting.template).locations[meeting.location].edges[meeting.edge];
             performer.perform(terms, meeting.slot, meeting.template, theirs, offered, None);
             let target = theirs.target.index();
             let is_atomic = blocks.template(meeting.template).locations[target].atomic
@@ -1040,7 +1089,10 @@ impl Encoding<'_, '_> {
             }
             match arrival {
                 Arrival::Inside(node) => {
-                    incoming.entry(node).or_default().push((condition, after.clone()));
+                    incoming
+                        .entry(node)
+                        .or_default()
+                        .push((condition, after.clone()));
                 }
                 Arrival::Ends(ending) => {
                     let turn = match ending {

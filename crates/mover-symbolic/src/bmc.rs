@@ -71,7 +71,10 @@ fn check_within(
                 };
             }
         }
-        if question.depth.is_some_and(|most| search.statistics.depth >= most) {
+        if question
+            .depth
+            .is_some_and(|most| search.statistics.depth >= most)
+        {
             up_to.insert(0, format!("{} blocks", search.statistics.depth));
             break Conclusion::Safe { up_to };
         }
@@ -220,7 +223,9 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// The steps of the run that the solver found.
     fn steps(&self) -> Vec<mover_ir::semantics::Step> {
-        let values = self.blaster.assignment(&self.terms, self.inputs.iter().copied());
+        let values = self
+            .blaster
+            .assignment(&self.terms, self.inputs.iter().copied());
         let value = |var: Var| values.get(&var).copied().unwrap_or(0);
         let mut evaluation = Evaluation::new(&self.terms, &value);
         self.unrolled

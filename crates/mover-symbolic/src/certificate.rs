@@ -92,7 +92,9 @@ fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<bo
     let initial = |var: Var| values.get(&var).copied().unwrap_or(0);
     let mut evaluation = Evaluation::new(&terms, &initial);
     if !now.iter().all(|&clause| evaluation.holds(clause)) {
-        return Err(Failure::Internal("the invariant does not hold initially".into()));
+        return Err(Failure::Internal(
+            "the invariant does not hold initially".into(),
+        ));
     }
     let mut blaster = Blaster::new(Solver::new(question.limit.clone()));
     match blaster.check(&terms, &[broken]) {

@@ -30,11 +30,11 @@ use rustc_hash::FxHashMap;
 
 use crate::blast::Blaster;
 use crate::blocks::Blocks;
+use crate::certificate;
 use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
 use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
-use crate::certificate;
 
 /// Observables with values, by ascending number.
 pub type Cube = Vec<(usize, bool)>;
@@ -55,7 +55,11 @@ pub fn check(
         // First a run that leaves the bounds counts as bad; if there is one, they
         // grow, and in the end the answer is for runs that do not leave them.
         let beyond = !blocks.layout.is_exact() && !ignores_beyond;
-        let up_to = if ignores_beyond { blocks.layout.bounds() } else { Vec::new() };
+        let up_to = if ignores_beyond {
+            blocks.layout.bounds()
+        } else {
+            Vec::new()
+        };
         let system = System::new(&blocks, &question, beyond, true);
         let mut search = Search::new(&system, &question, started, total);
         let found = search.run(progress);
@@ -236,7 +240,12 @@ struct Search<'a, 'p> {
 const MOST_TEMPORARY: usize = 2_000;
 
 impl<'a, 'p> Search<'a, 'p> {
-    fn new(system: &'a System<'a, 'p>, question: &'a Question, started: Instant, before: Effort) -> Self {
+    fn new(
+        system: &'a System<'a, 'p>,
+        question: &'a Question,
+        started: Instant,
+        before: Effort,
+    ) -> Self {
         let initial_values = system.assignment(&system.initial);
         let initial_value = |var: Var| initial_values.get(&var).copied().unwrap_or(0);
         let mut evaluation = Evaluation::new(&system.terms, &initial_value);
@@ -384,7 +393,8 @@ impl<'a, 'p> Search<'a, 'p> {
     fn state(&self) -> Cube {
         let solver = &self.relation.blaster.solver;
         let now = self.relation.now.iter().enumerate();
-        now.map(|(observable, &lit)| (observable, solver.value(lit))).collect()
+        now.map(|(observable, &lit)| (observable, solver.value(lit)))
+            .collect()
     }
 
     fn choices(&self) -> FxHashMap<Var, u64> {
@@ -396,7 +406,10 @@ impl<'a, 'p> Search<'a, 'p> {
     fn by_preference(&self, cube: &Cube) -> Cube {
         let mut ordered = cube.clone();
         ordered.sort_by_key(|&(observable, _)| {
-            !matches!(self.system.observables[observable].source, Source::Predicate(_))
+            !matches!(
+                self.system.observables[observable].source,
+                Source::Predicate(_)
+            )
         });
         ordered
     }
@@ -423,7 +436,11 @@ impl<'a, 'p> Search<'a, 'p> {
         self.lifter.solver().add(&elsewhere);
         let mut assumptions = vec![switch];
         for (input, bits) in &self.lifter.inputs {
-            let value = self.system.terms.as_var(*input).and_then(|var| choices.get(&var));
+            let value = self
+                .system
+                .terms
+                .as_var(*input)
+                .and_then(|var| choices.get(&var));
             let value = value.copied().unwrap_or(0);
             for (place, &bit) in bits.iter().enumerate() {
                 assumptions.push(if value >> place & 1 == 1 { bit } else { !bit });
@@ -454,7 +471,8 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     fn is_initial(&self, cube: &Cube) -> bool {
-        cube.iter().all(|&(observable, value)| self.initial[observable] == value)
+        cube.iter()
+            .all(|&(observable, value)| self.initial[observable] == value)
     }
 
     /// Shows that a cube of bad states is unreachable, or finds a run to it.
@@ -547,11 +565,13 @@ impl<'a, 'p> Search<'a, 'p> {
             .filter(|&lit| solver.in_core(self.relation.next(lit)))
             .collect();
         if self.is_initial(&core) {
-            let differs = |&&(observable, value): &&(usize, bool)| self.initial[observable] != value;
+            let differs =
+                |&&(observable, value): &&(usize, bool)| self.initial[observable] != value;
             // A literal that was useful before is the better choice.
-            let best = cube.iter().filter(differs).max_by(|a, b| {
-                self.activity[a.0].total_cmp(&self.activity[b.0])
-            });
+            let best = cube
+                .iter()
+                .filter(differs)
+                .max_by(|a, b| self.activity[a.0].total_cmp(&self.activity[b.0]));
             core.extend(best);
             core.sort_unstable();
         }
@@ -563,8 +583,9 @@ impl<'a, 'p> Search<'a, 'p> {
         // Bits go before predicates, and what was seldom useful first.
         let mut candidates: Cube = cube.clone();
         candidates.sort_by(|a, b| {
-            let is_predicate =
-                |lit: &(usize, bool)| matches!(self.system.observables[lit.0].source, Source::Predicate(_));
+            let is_predicate = |lit: &(usize, bool)| {
+                matches!(self.system.observables[lit.0].source, Source::Predicate(_))
+            };
             is_predicate(a)
                 .cmp(&is_predicate(b))
                 .then(self.activity[a.0].total_cmp(&self.activity[b.0]))
@@ -576,7 +597,11 @@ impl<'a, 'p> Search<'a, 'p> {
             if !cube.contains(&candidate) {
                 continue;
             }
-            let without: Cube = cube.iter().copied().filter(|&lit| lit != candidate).collect();
+            let without: Cube = cube
+                .iter()
+                .copied()
+                .filter(|&lit| lit != candidate)
+                .collect();
             if let Some(smaller) = self.down(without, level)? {
                 cube = smaller;
             }
@@ -624,7 +649,9 @@ impl<'a, 'p> Search<'a, 'p> {
         for &(observable, _) in &cube {
             self.activity[observable] += 1.0;
         }
-        self.activity.iter_mut().for_each(|activity| *activity *= 0.99);
+        self.activity
+            .iter_mut()
+            .for_each(|activity| *activity *= 0.99);
         self.exclude(level, &cube);
         self.frames[level].push(cube);
     }
@@ -665,10 +692,21 @@ impl<'a, 'p> Search<'a, 'p> {
         let mut steps = Vec::new();
         for choices in chain {
             let cells: FxHashMap<Var, u64> = system.assignment(&state);
-            let value = |var: Var| cells.get(&var).or_else(|| choices.get(&var)).copied().unwrap_or(0);
+            let value = |var: Var| {
+                cells
+                    .get(&var)
+                    .or_else(|| choices.get(&var))
+                    .copied()
+                    .unwrap_or(0)
+            };
             let mut evaluation = Evaluation::new(&system.terms, &value);
             steps.extend(system.blocks.steps(&system.block, &mut evaluation));
-            state = system.block.next.iter().map(|&next| evaluation.eval(next)).collect();
+            state = system
+                .block
+                .next
+                .iter()
+                .map(|&next| evaluation.eval(next))
+                .collect();
         }
         let layout = &system.blocks.layout;
         let beyond = layout.turn_value(crate::layout::Turn::Beyond);

@@ -228,7 +228,12 @@ fn evaluate(terms: &Terms, term: Term, of: impl Fn(Term) -> Known) -> Known {
                 },
             }
         }
-        Node::Var(_) | Node::Mul(..) | Node::UDiv(..) | Node::URem(..) | Node::AShr(..) | Node::SLt(..) => {
+        Node::Var(_)
+        | Node::Mul(..)
+        | Node::UDiv(..)
+        | Node::URem(..)
+        | Node::AShr(..)
+        | Node::SLt(..) => {
             let children_known = {
                 let mut all = !matches!(terms.node(term), Node::Var(_));
                 terms.children(term, |child| all &= of(child).unknown == 0);

@@ -16,16 +16,41 @@ use mover_reduce::points_to::PointsTo;
 /// What a cell of the state is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cell {
-    Global { variable: usize, index: usize },
-    ChannelLen { channel: usize },
-    ChannelField { channel: usize, message: usize, field: usize },
-    Place { slot: usize },
-    Local { slot: usize, template: usize, variable: usize, index: usize },
-    Priority { slot: usize },
+    Global {
+        variable: usize,
+        index: usize,
+    },
+    ChannelLen {
+        channel: usize,
+    },
+    ChannelField {
+        channel: usize,
+        message: usize,
+        field: usize,
+    },
+    Place {
+        slot: usize,
+    },
+    Local {
+        slot: usize,
+        template: usize,
+        variable: usize,
+        index: usize,
+    },
+    Priority {
+        slot: usize,
+    },
     /// The site at which a dynamic object was made, plus 1; 0 if there is none.
-    ObjectSite { object: usize },
-    ObjectSize { object: usize },
-    ObjectCell { object: usize, index: usize },
+    ObjectSite {
+        object: usize,
+    },
+    ObjectSize {
+        object: usize,
+    },
+    ObjectCell {
+        object: usize,
+        index: usize,
+    },
     Turn,
 }
 
@@ -200,7 +225,10 @@ impl<'p> Layout<'p> {
         for (number, variable) in program.globals.iter().enumerate() {
             layout.globals.push(layout.cells.len());
             for index in 0..variable.len as usize {
-                let cell = Cell::Global { variable: number, index };
+                let cell = Cell::Global {
+                    variable: number,
+                    index,
+                };
                 layout.push(cell, variable.ty.width)?;
             }
         }
@@ -257,7 +285,12 @@ impl<'p> Layout<'p> {
             return Ok(());
         }
         let limit = program.pointers.max_object_size();
-        let known = sizes.iter().flatten().filter(|size| **size <= limit).max().copied();
+        let known = sizes
+            .iter()
+            .flatten()
+            .filter(|size| **size <= limit)
+            .max()
+            .copied();
         let bytes = if sizes.iter().all(Option::is_some) {
             known.unwrap_or(0)
         } else {
@@ -272,7 +305,10 @@ impl<'p> Layout<'p> {
         let size_bits = bits_for(bytes + 1);
         for _ in 0..most.unwrap_or(bounds.objects) {
             let object = self.objects.len();
-            let site = self.push(Cell::ObjectSite { object }, bits_for(program.sites.len() as u64 + 1))?;
+            let site = self.push(
+                Cell::ObjectSite { object },
+                bits_for(program.sites.len() as u64 + 1),
+            )?;
             let size = self.push(Cell::ObjectSize { object }, size_bits)?;
             let first = self.cells.len();
             let cells = bytes.div_ceil(u64::from(cell_width / 8)) as usize;
@@ -293,7 +329,9 @@ impl<'p> Layout<'p> {
     }
 
     fn dynamic_objects(&self) -> impl Iterator<Item = &ObjectLayout> {
-        self.objects.iter().filter(|object| object.home == ObjectHome::Dynamic)
+        self.objects
+            .iter()
+            .filter(|object| object.home == ObjectHome::Dynamic)
     }
 
     /// Whether it is clear that no run can leave what is encoded. Numbers that cells
@@ -310,7 +348,10 @@ impl<'p> Layout<'p> {
         }
         if let Some(object) = self.dynamic_objects().next() {
             let count = self.dynamic_objects().count();
-            bounds.push(format!("{count} dynamic objects of {} bytes", object.bytes()));
+            bounds.push(format!(
+                "{count} dynamic objects of {} bytes",
+                object.bytes()
+            ));
         }
         bounds
     }
@@ -325,7 +366,12 @@ impl<'p> Layout<'p> {
         }
     }
 
-    fn channel(&mut self, owner: ChannelOwner, handle: u64, decl: &ChannelDecl) -> Result<(), String> {
+    fn channel(
+        &mut self,
+        owner: ChannelOwner,
+        handle: u64,
+        decl: &ChannelDecl,
+    ) -> Result<(), String> {
         let channel = self.channels.len();
         let first = self.cells.len();
         if decl.capacity > 0 {
@@ -333,7 +379,11 @@ impl<'p> Layout<'p> {
             self.push(Cell::ChannelLen { channel }, length)?;
             for message in 0..decl.capacity as usize {
                 for (field, ty) in decl.fields.iter().enumerate() {
-                    let cell = Cell::ChannelField { channel, message, field };
+                    let cell = Cell::ChannelField {
+                        channel,
+                        message,
+                        field,
+                    };
                     self.push(cell, ty.ty.width)?;
                 }
             }
@@ -373,7 +423,12 @@ impl<'p> Layout<'p> {
             for (variable, local) in body.locals.iter().enumerate() {
                 resident.locals.push(self.cells.len());
                 for index in 0..local.len as usize {
-                    let cell = Cell::Local { slot, template, variable, index };
+                    let cell = Cell::Local {
+                        slot,
+                        template,
+                        variable,
+                        index,
+                    };
                     self.push(cell, local.ty.width)?;
                 }
             }
@@ -459,7 +514,11 @@ impl<'p> Layout<'p> {
             .map(|&cell| match cell {
                 Cell::Global { variable, index } => state.globals[self.globals[variable] + index],
                 Cell::ChannelLen { channel } => buffer(channel).map_or(0, |b| b.len() as u64),
-                Cell::ChannelField { channel, message, field } => buffer(channel)
+                Cell::ChannelField {
+                    channel,
+                    message,
+                    field,
+                } => buffer(channel)
                     .and_then(|buffer| buffer.get(message))
                     .map_or(0, |message| message[field]),
                 Cell::Place { slot } => thread(slot)
@@ -480,7 +539,10 @@ impl<'p> Layout<'p> {
                     object(number).map_or(0, |object| u64::from(object.site.0) + 1)
                 }
                 Cell::ObjectSize { object: number } => object(number).map_or(0, |o| o.size),
-                Cell::ObjectCell { object: number, index } => object(number).map_or(0, |object| {
+                Cell::ObjectCell {
+                    object: number,
+                    index,
+                } => object(number).map_or(0, |object| {
                     let from = self.program.site(object.site).cell.width;
                     cell_of(&object.cells, from, self.objects[number].cell_width, index)
                 }),
@@ -502,9 +564,8 @@ impl<'p> Layout<'p> {
                 name.to_string()
             }
         };
-        let thread = |slot: usize, template: usize| {
-            format!("{}[{slot}]", program.templates[template].name)
-        };
+        let thread =
+            |slot: usize, template: usize| format!("{}[{slot}]", program.templates[template].name);
         let channel = |number: usize| {
             let layout: &ChannelLayout = &self.channels[number];
             match layout.owner {
@@ -520,11 +581,20 @@ impl<'p> Layout<'p> {
                 element(&decl.name, decl.is_array, index)
             }
             Cell::ChannelLen { channel: c } => format!("len({})", channel(c)),
-            Cell::ChannelField { channel: c, message, field } => {
+            Cell::ChannelField {
+                channel: c,
+                message,
+                field,
+            } => {
                 format!("{}[{message}].{field}", channel(c))
             }
             Cell::Place { slot } => format!("thread {slot}"),
-            Cell::Local { slot, template, variable, index } => {
+            Cell::Local {
+                slot,
+                template,
+                variable,
+                index,
+            } => {
                 let decl = &program.templates[template].locals[variable];
                 let name = element(&decl.name, decl.is_array, index);
                 format!("{}:{name}", thread(slot, template))
@@ -545,7 +615,11 @@ impl<'p> Layout<'p> {
 fn refuse(program: &Program) -> Result<(), String> {
     let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
     for template in &program.templates {
-        for edge in template.locations.iter().flat_map(|location| &location.edges) {
+        for edge in template
+            .locations
+            .iter()
+            .flat_map(|location| &location.edges)
+        {
             let operates = edge.effects.iter().any(Effect::is_channel_operation);
             if operates && edge.effects.iter().any(spawns) {
                 return Err(format!(

@@ -54,7 +54,10 @@ fn conditions(program: &Program, question: &Question) -> Result<Conditions, Fail
 fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) -> Term {
     let counts = |property: Property| property != Property::UnreachCall || question.errors;
     let error = blocks.somebody_at(terms, state, |location| {
-        location.error.as_ref().is_some_and(|mark| counts(mark.property))
+        location
+            .error
+            .as_ref()
+            .is_some_and(|mark| counts(mark.property))
     });
     if !question.deadlocks {
         return error;

@@ -247,7 +247,8 @@ impl<'p> View<'_, 'p> {
     fn runs(&self, terms: &mut Terms, slot: usize, template: usize) -> Term {
         let layout = &self.layout.slots[slot];
         let others = layout.residents.iter().enumerate();
-        let mut others = others.filter(|(other, resident)| *other != template && resident.is_some());
+        let mut others =
+            others.filter(|(other, resident)| *other != template && resident.is_some());
         let Some(resident) = &layout.residents[template] else {
             return Terms::FALSE;
         };
@@ -315,7 +316,13 @@ impl<'p> View<'_, 'p> {
     /// The message that a send of these values makes.
     fn message(&self, terms: &mut Terms, channel: usize, values: &[Expr]) -> Vec<Term> {
         let mut values = values.iter();
-        let fields: Vec<Ty> = self.channel(channel).decl.fields.iter().map(|f| f.ty).collect();
+        let fields: Vec<Ty> = self
+            .channel(channel)
+            .decl
+            .fields
+            .iter()
+            .map(|f| f.ty)
+            .collect();
         fields
             .into_iter()
             .map(|ty| match values.next() {
@@ -328,8 +335,20 @@ impl<'p> View<'_, 'p> {
             .collect()
     }
 
-    fn matches(&self, terms: &mut Terms, channel: usize, args: &[ReceiveArg], message: &[Term]) -> Term {
-        let fields: Vec<Ty> = self.channel(channel).decl.fields.iter().map(|f| f.ty).collect();
+    fn matches(
+        &self,
+        terms: &mut Terms,
+        channel: usize,
+        args: &[ReceiveArg],
+        message: &[Term],
+    ) -> Term {
+        let fields: Vec<Ty> = self
+            .channel(channel)
+            .decl
+            .fields
+            .iter()
+            .map(|f| f.ty)
+            .collect();
         let mut all = Vec::new();
         for ((arg, ty), &value) in args.iter().zip(fields).zip(message) {
             if let ReceiveArg::Match(wanted) = arg {
@@ -391,7 +410,9 @@ impl<'p> View<'_, 'p> {
                 break;
             }
             let also = match effect {
-                Effect::Send { channel, values, .. } => {
+                Effect::Send {
+                    channel, values, ..
+                } => {
                     let mut room = Vec::new();
                     for (condition, channel) in self.channels(terms, channel) {
                         let capacity = self.channel(channel).capacity();
@@ -828,12 +849,16 @@ impl<'a, 'p> Performer<'a, 'p> {
         cases: &[(Term, usize, Vec<Term>)],
     ) {
         for (position, arg) in args.iter().enumerate() {
-            let ReceiveArg::Store(place) = arg else { continue };
+            let ReceiveArg::Store(place) = arg else {
+                continue;
+            };
             let mut value = terms.constant(0, place.ty.width);
             let mut any = Terms::FALSE;
             for (condition, channel, message) in cases {
                 let fields = &self.layout.channels[*channel].decl.fields;
-                let Some(field) = fields.get(position) else { continue };
+                let Some(field) = fields.get(position) else {
+                    continue;
+                };
                 let this = terms.resize(message[position], place.ty.width, field.ty.signed);
                 value = terms.ite(*condition, this, value);
                 any = terms.or(any, *condition);
@@ -909,7 +934,8 @@ impl<'a, 'p> Performer<'a, 'p> {
             }
         }
         for channel in &self.layout.channels {
-            if channel.owner == (ChannelOwner::Thread { slot, template }) && channel.capacity() > 0 {
+            if channel.owner == (ChannelOwner::Thread { slot, template }) && channel.capacity() > 0
+            {
                 let count = 1 + channel.capacity() * channel.decl.fields.len();
                 cells.extend(channel.first..channel.first + count);
             }

@@ -24,7 +24,9 @@ impl View<'_, '_> {
         let objects = self.layout.objects.iter().enumerate();
         objects
             .filter(|(_, object)| match object.home {
-                ObjectHome::Global(variable) => targets.globals.iter().any(|id| id.index() == variable),
+                ObjectHome::Global(variable) => {
+                    targets.globals.iter().any(|id| id.index() == variable)
+                }
                 ObjectHome::Dynamic => !targets.sites.is_empty(),
             })
             .map(|(number, _)| number)

@@ -60,9 +60,14 @@ pub struct Violation {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conclusion {
     /// No run violates a property; what bounds that rests on, if any.
-    Safe { up_to: Vec<String> },
+    Safe {
+        up_to: Vec<String>,
+    },
     Unsafe(Violation),
-    Unknown { reason: String, advice: String },
+    Unknown {
+        reason: String,
+        advice: String,
+    },
 }
 
 /// Why a proof can be believed.
@@ -132,5 +137,7 @@ pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, Failure
             steps,
         });
     }
-    Err(Failure::Internal("the counterexample violates nothing".into()))
+    Err(Failure::Internal(
+        "the counterexample violates nothing".into(),
+    ))
 }

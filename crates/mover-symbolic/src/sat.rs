@@ -3,9 +3,7 @@
 //! What the engines need: new variables at any time, clauses at any time,
 //! questions under assumptions, models, and which assumptions an unsatisfiable
 //! answer rests on. The solver that is linked in is batsat, MiniSat's algorithm
-//! in Rust: IC3 asks tens of thousands of small questions, and on those it was
-//! measured faster than CaDiCaL (see ARCHITECTURE.md), builds in seconds and
-//! needs no C++.
+//! in Rust; ARCHITECTURE.md says why.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -42,8 +40,12 @@ pub struct Limit {
 
 impl Limit {
     pub fn is_reached(&self) -> bool {
-        self.interrupt.iter().any(|flag| flag.load(Ordering::Relaxed))
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.interrupt
+            .iter()
+            .any(|flag| flag.load(Ordering::Relaxed))
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

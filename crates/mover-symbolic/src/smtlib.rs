@@ -51,7 +51,8 @@ fn literal(value: u64, width: u8) -> String {
 fn operation(terms: &Terms, node: Node, width: u8, names: &FxHashMap<Term, String>) -> String {
     let name = |term: Term| names[&term].as_str();
     let apply = |op: &str, a: Term, b: Term| format!("({op} {} {})", name(a), name(b));
-    let compare = |op: &str, a: Term, b: Term| format!("(ite ({op} {} {}) #b1 #b0)", name(a), name(b));
+    let compare =
+        |op: &str, a: Term, b: Term| format!("(ite ({op} {} {}) #b1 #b0)", name(a), name(b));
     let extra = |a: Term| width - terms.width(a);
     match node {
         Node::Const(value) => literal(value, width),

@@ -23,7 +23,10 @@ use crate::term::{Node, Term, Terms, Var};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// A bit of a cell.
-    Bit { cell: usize, bit: u8 },
+    Bit {
+        cell: usize,
+        bit: u8,
+    },
     Predicate(usize),
 }
 
@@ -61,7 +64,12 @@ pub struct System<'a, 'p> {
 
 impl<'a, 'p> System<'a, 'p> {
     /// `beyond` says whether leaving the bounds counts as bad.
-    pub fn new(blocks: &'a Blocks<'p>, question: &Question, beyond: bool, predicates: bool) -> Self {
+    pub fn new(
+        blocks: &'a Blocks<'p>,
+        question: &Question,
+        beyond: bool,
+        predicates: bool,
+    ) -> Self {
         let layout = &blocks.layout;
         let initial = layout.initial();
         // What is known of each cell in all states that can be reached.
@@ -81,7 +89,11 @@ impl<'a, 'p> System<'a, 'p> {
             let mut inputs = Inputs::new("");
             let block = blocks.block(&mut terms, &state, &mut inputs);
             let found = reachable_bits(&terms, &state, &block.next, &initial);
-            if found.iter().zip(&known).any(|(new, old)| new.says_more_than(old)) {
+            if found
+                .iter()
+                .zip(&known)
+                .any(|(new, old)| new.says_more_than(old))
+            {
                 known = found;
                 continue;
             }
@@ -263,7 +275,11 @@ impl<'a, 'p> System<'a, 'p> {
             match self.observables[observable].source {
                 Source::Predicate(predicate) => {
                     let name = &self.predicates[predicate].name;
-                    parts.push(if value { name.clone() } else { format!("!({name})") });
+                    parts.push(if value {
+                        name.clone()
+                    } else {
+                        format!("!({name})")
+                    });
                     number += 1;
                 }
                 Source::Bit { cell, .. } => {
@@ -282,10 +298,18 @@ impl<'a, 'p> System<'a, 'p> {
         parts
     }
 
-    fn describe_cell(&self, layout: &crate::layout::Layout, cell: usize, bits: &[(u8, bool)]) -> String {
+    fn describe_cell(
+        &self,
+        layout: &crate::layout::Layout,
+        cell: usize,
+        bits: &[(u8, bool)],
+    ) -> String {
         let width = layout.widths[cell];
         let name = layout.name(cell);
-        let fits = |value: u64| bits.iter().all(|&(bit, set)| (value >> bit & 1 == 1) == set);
+        let fits = |value: u64| {
+            bits.iter()
+                .all(|&(bit, set)| (value >> bit & 1 == 1) == set)
+        };
         match layout.cells[cell] {
             crate::layout::Cell::Place { slot } => {
                 let places: Vec<String> = (0..layout.slots[slot].places)
@@ -302,7 +326,9 @@ impl<'a, 'p> System<'a, 'p> {
         }
         let known = &self.known[cell];
         if bits.len() as u32 == known.unknown().count_ones() {
-            let value = bits.iter().fold(known.value(), |value, &(bit, set)| value | u64::from(set) << bit);
+            let value = bits.iter().fold(known.value(), |value, &(bit, set)| {
+                value | u64::from(set) << bit
+            });
             return format!("{name} == {value}");
         }
         if known.unknown() < 16 {
@@ -326,9 +352,10 @@ impl<'a, 'p> System<'a, 'p> {
         };
         let body = layout.program.template(template);
         let LocationId(number) = location;
-        let line = body.location(location).span.map(|span| {
-            format!(" (line {})", layout.program.sources.locate(span).line)
-        });
+        let line = body
+            .location(location)
+            .span
+            .map(|span| format!(" (line {})", layout.program.sources.locate(span).line));
         format!("{}:{number}{}", body.name, line.unwrap_or_default())
     }
 }

@@ -197,8 +197,7 @@ impl Terms {
                 if x == a || y == a {
                     return Some(b);
                 }
-                (self.is_negation(x, a) || self.is_negation(y, a))
-                    .then(|| self.zero(self.width(a)))
+                (self.is_negation(x, a) || self.is_negation(y, a)).then(|| self.zero(self.width(a)))
             }
             Node::Not(inner) => match self.node(inner) {
                 Node::And(x, y) if self.is_negation(x, a) || self.is_negation(y, a) => Some(a),
@@ -310,7 +309,11 @@ impl Terms {
 
     pub fn add(&mut self, a: Term, b: Term) -> Term {
         let width = self.width(a);
-        let (a, b) = if self.as_const(a).is_some() { (b, a) } else { (a, b) };
+        let (a, b) = if self.as_const(a).is_some() {
+            (b, a)
+        } else {
+            (a, b)
+        };
         match (self.node(a), self.node(b)) {
             (Node::Const(x), Node::Const(y)) => self.constant(x.wrapping_add(y), width),
             (_, Node::Const(0)) => a,
@@ -347,7 +350,11 @@ impl Terms {
 
     pub fn mul(&mut self, a: Term, b: Term) -> Term {
         let width = self.width(a);
-        let (a, b) = if self.as_const(a).is_some() { (b, a) } else { (a, b) };
+        let (a, b) = if self.as_const(a).is_some() {
+            (b, a)
+        } else {
+            (a, b)
+        };
         match (self.as_const(a), self.as_const(b)) {
             (Some(x), Some(y)) => self.constant(x.wrapping_mul(y), width),
             (_, Some(0)) => b,
@@ -418,7 +425,11 @@ impl Terms {
         if a == b {
             return Terms::TRUE;
         }
-        let (a, b) = if self.as_const(a).is_some() { (b, a) } else { (a, b) };
+        let (a, b) = if self.as_const(a).is_some() {
+            (b, a)
+        } else {
+            (a, b)
+        };
         if let Some(value) = self.as_const(b) {
             return self.equals(a, value);
         }

@@ -40,8 +40,8 @@ impl Random {
 const OPERATORS: [BinaryOp; 19] = {
     use BinaryOp::*;
     [
-        Add, Sub, Mul, UDiv, SDiv, URem, SRem, And, Or, Xor, Shl, LShr, AShr, Eq, Ne, ULt, ULe, SLt,
-        SLe,
+        Add, Sub, Mul, UDiv, SDiv, URem, SRem, And, Or, Xor, Shl, LShr, AShr, Eq, Ne, ULt, ULe,
+        SLt, SLe,
     ]
 };
 
@@ -67,7 +67,11 @@ impl Builder<'_> {
         match self.random.below(8) {
             0 => {
                 let (a, x, width) = self.build(depth - 1);
-                let op = if self.random.below(2) == 0 { UnaryOp::Not } else { UnaryOp::Neg };
+                let op = if self.random.below(2) == 0 {
+                    UnaryOp::Not
+                } else {
+                    UnaryOp::Neg
+                };
                 (self.terms.unary(op, a), op.apply(x, width), width)
             }
             1 => {
@@ -100,7 +104,11 @@ impl Builder<'_> {
 }
 
 /// Terms, some variables with values, and random terms over them.
-fn random_terms(seed: u64, count: usize, widest: u64) -> (Terms, Vec<(Term, u64, u8)>, Vec<(Term, u64, u8)>) {
+fn random_terms(
+    seed: u64,
+    count: usize,
+    widest: u64,
+) -> (Terms, Vec<(Term, u64, u8)>, Vec<(Term, u64, u8)>) {
     let mut terms = Terms::new();
     let mut random = Random(seed);
     let variables: Vec<(Term, u64, u8)> = (0..4)
@@ -145,7 +153,11 @@ fn circuits_compute_the_values() {
             let right = terms.equals(term, expected);
             let wrong = terms.not(right);
             assert_eq!(blaster.check(&terms, &[right]), Answer::Sat, "seed {seed}");
-            assert_eq!(blaster.check(&terms, &[wrong]), Answer::Unsat, "seed {seed}");
+            assert_eq!(
+                blaster.check(&terms, &[wrong]),
+                Answer::Unsat,
+                "seed {seed}"
+            );
         }
     }
 }
@@ -183,10 +195,17 @@ fn z3_answers_the_dumped_questions_alike() {
                 let value = |var: Var| {
                     let find = |term: &Term| terms.as_var(*term) == Some(var);
                     let everything = terms.below(&questions);
-                    everything.iter().copied().find(find).map_or(0, |term| blaster.model(&terms, term))
+                    everything
+                        .iter()
+                        .copied()
+                        .find(find)
+                        .map_or(0, |term| blaster.model(&terms, term))
                 };
                 let mut evaluation = Evaluation::new(&terms, &value);
-                assert!(questions.iter().all(|&q| evaluation.holds(q)), "seed {seed}");
+                assert!(
+                    questions.iter().all(|&q| evaluation.holds(q)),
+                    "seed {seed}"
+                );
                 assert_eq!(expected, "sat", "seed {seed}");
             }
             Answer::Unsat => {

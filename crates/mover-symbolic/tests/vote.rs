@@ -22,10 +22,10 @@ use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
 use mover_reduce::{Heuristics, Reduction};
-use mover_symbolic::{bmc, ic3};
-use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question};
 use mover_symbolic::layout::Bounds;
+use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question};
 use mover_symbolic::sat::Limit;
+use mover_symbolic::{bmc, ic3};
 use random::{Generator, Judgement, Random, judge, random_mt, setting};
 
 fn question(reduction: Reduction, errors: bool, deadlocks: bool, bounds: Bounds) -> Question {
@@ -89,7 +89,11 @@ fn vote(program: &Program, judgement: &Judgement, bounds: Bounds, tally: &mut Ta
     ] {
         for reduction in Reduction::ALL {
             let what = |engine: &str| {
-                let property = if errors { Property::UnreachCall } else { Property::NoDeadlock };
+                let property = if errors {
+                    Property::UnreachCall
+                } else {
+                    Property::NoDeadlock
+                };
                 format!("{engine} {reduction} {property}")
             };
             let asked = question(reduction, errors, deadlocks, bounds);

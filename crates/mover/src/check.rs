@@ -1,8 +1,8 @@
 //! `mover check`.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -210,25 +210,39 @@ pub struct Told {
     pub is_refused: bool,
 }
 
-fn check(
-    args: &CheckArgs,
-    program: &Program,
-    properties: Vec<Property>,
-    limits: &[Limit],
-) -> u8 {
+fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let told = match args.engine {
         Engine::Auto if args.jobs > 1 => race(args, program, &properties, limits, &interrupt),
         Engine::Auto => match explicit(args, program, &properties, limits, &interrupt) {
             // What cannot be enumerated can still be reasoned about.
-            Ok(told) if told.is_refused => {
-                symbolic(args, program, &properties, limits, &interrupt, SymbolicEngine::Ic3)
-            }
+            Ok(told) if told.is_refused => symbolic(
+                args,
+                program,
+                &properties,
+                limits,
+                &interrupt,
+                SymbolicEngine::Ic3,
+            ),
             told => told,
         },
-        Engine::Bmc => symbolic(args, program, &properties, limits, &interrupt, SymbolicEngine::Bmc),
-        Engine::Ic3 => symbolic(args, program, &properties, limits, &interrupt, SymbolicEngine::Ic3),
+        Engine::Bmc => symbolic(
+            args,
+            program,
+            &properties,
+            limits,
+            &interrupt,
+            SymbolicEngine::Bmc,
+        ),
+        Engine::Ic3 => symbolic(
+            args,
+            program,
+            &properties,
+            limits,
+            &interrupt,
+            SymbolicEngine::Ic3,
+        ),
         _ => explicit(args, program, &properties, limits, &interrupt),
     };
     match told {
@@ -335,7 +349,9 @@ fn symbolic(
         show_invariant: args.symbolic.show_invariant,
         certify: args.symbolic.certify,
     };
-    let mut told = asked.answer(engine, &mut |figures| progress.show_symbolic(engine, figures));
+    let mut told = asked.answer(engine, &mut |figures| {
+        progress.show_symbolic(engine, figures)
+    });
     if let Ok(told) = &mut told
         && matches!(told.answer.verdict, Verdict::Safe | Verdict::SafeUpTo(_))
         && !limits.is_empty()
@@ -354,6 +370,10 @@ fn symbolic(
         let cut_off = again.answer(engine, &mut |_| ());
         let reached = match cut_off.map(|told| told.answer.verdict) {
             Ok(Verdict::Safe) => None,
+            Ok(Verdict::SafeUpTo(bounds)) => {
+                told.answer.verdict = Verdict::SafeUpTo(bounds);
+                None
+            }
             Ok(Verdict::Unsafe(trace)) => Some(trace.message),
             Ok(_) => Some("the search for runs that are cut off was not finished".into()),
             Err(failure) => Some(failure.to_string()),
@@ -425,10 +445,10 @@ fn race(
 ) -> Result<Told, u8> {
     let winner: Mutex<Option<Result<Told, u8>>> = Mutex::new(None);
     let decided = |told: Result<Told, u8>| {
-        let is_known = |told: &Result<Told, u8>| {
-            matches!(told, Ok(told) if matches!(told.answer.verdict, Verdict::Safe | Verdict::Unsafe(_)))
-        };
-        let mut winner = winner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let is_known = |told: &Result<Told, u8>| matches!(told, Ok(told) if matches!(told.answer.verdict, Verdict::Safe | Verdict::Unsafe(_)));
+        let mut winner = winner
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         if is_known(&told) && !winner.as_ref().is_some_and(is_known) {
             *winner = Some(told);
             interrupt.store(true, Ordering::Relaxed);
@@ -441,10 +461,16 @@ fn race(
         let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
         for engine in engines.into_iter().take(args.jobs - 1) {
             let decided = &decided;
-            scope.spawn(move || decided(symbolic(args, program, properties, limits, interrupt, engine)));
+            scope.spawn(move || {
+                decided(symbolic(
+                    args, program, properties, limits, interrupt, engine,
+                ))
+            });
         }
     });
-    let winner = winner.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let winner = winner
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     winner.unwrap_or(Err(INTERNAL_ERROR))
 }
 
@@ -510,7 +536,11 @@ fn up_to_limits(
         }
         Ok(outcome) => outcome.violation.as_ref().and_then(|found| {
             let (template, location) = found.error?;
-            let mark = marked.template(template).location(location).error.as_ref()?;
+            let mark = marked
+                .template(template)
+                .location(location)
+                .error
+                .as_ref()?;
             Some(mark.message.clone())
         }),
         Err(reason) => Some(reason.to_string()),

@@ -66,7 +66,10 @@ impl SymbolicArgs {
         if !is_bounded && (self.depth.is_some() || self.contexts.is_some()) {
             return Err("--depth and --contexts go with `--engine bmc`".into());
         }
-        if self.thread_slots.is_some_and(|threads| threads == 0 || threads > 255) {
+        if self
+            .thread_slots
+            .is_some_and(|threads| threads == 0 || threads > 255)
+        {
             return Err("--thread-slots needs a number from 1 to 255".into());
         }
         Ok(())
@@ -74,8 +77,9 @@ impl SymbolicArgs {
 
     pub fn bounds(&self) -> Bounds {
         let usual = Bounds::default();
-        let is_free =
-            self.thread_slots.is_none() && self.object_slots.is_none() && self.object_bytes.is_none();
+        let is_free = self.thread_slots.is_none()
+            && self.object_slots.is_none()
+            && self.object_bytes.is_none();
         Bounds {
             threads: self.thread_slots.unwrap_or(usual.threads),
             objects: self.object_slots.unwrap_or(usual.objects),
@@ -126,15 +130,23 @@ impl Asked<'_> {
         progress: &mut (dyn FnMut(&Statistics) + Send),
     ) -> Result<Told, Failure> {
         let outcome = match engine {
-            SymbolicEngine::Bmc => mover_symbolic::check_bounded(self.program, self.question, progress),
-            SymbolicEngine::Ic3 => mover_symbolic::check_inductive(self.program, self.question, progress),
+            SymbolicEngine::Bmc => {
+                mover_symbolic::check_bounded(self.program, self.question, progress)
+            }
+            SymbolicEngine::Ic3 => {
+                mover_symbolic::check_inductive(self.program, self.question, progress)
+            }
         };
         let outcome = outcome?;
         let (verdict, error) = self.verdict(&outcome)?;
         let statistics = outcome.statistics;
         let proof = outcome.proof.unwrap_or_default();
         let mut caveats = self.program.caveats.clone();
-        caveats.extend(outcome.declined.map(|reason| format!("checked without reduction: {reason}")));
+        caveats.extend(
+            outcome
+                .declined
+                .map(|reason| format!("checked without reduction: {reason}")),
+        );
         Ok(Told {
             answer: Answer {
                 verdict,
@@ -166,8 +178,16 @@ impl Asked<'_> {
                     conflicts: statistics.effort.conflicts,
                     obligations: statistics.obligations,
                     lemmas: statistics.lemmas,
-                    certified: if self.certify { proof.certified } else { Vec::new() },
-                    invariant: if self.show_invariant { proof.invariant } else { Vec::new() },
+                    certified: if self.certify {
+                        proof.certified
+                    } else {
+                        Vec::new()
+                    },
+                    invariant: if self.show_invariant {
+                        proof.invariant
+                    } else {
+                        Vec::new()
+                    },
                 }),
             },
             error,

@@ -349,7 +349,7 @@ fn wrong_usage_is_exit_1() {
         vec!["--timeout", "soon"],
         vec!["--timeout", "-1"],
         vec!["--jobs", "0"],
-        vec!["--engine", "ic3"],
+        vec!["--engine", "token"],
         vec!["--reduce", "dynamic"],
     ] {
         let ended = check(&path, &options);

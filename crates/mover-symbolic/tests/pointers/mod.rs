@@ -30,7 +30,11 @@ fn pointer_type() -> Ty {
 }
 
 fn read(id: VariableId) -> Expr {
-    let ty = if id == POINTER || id == LOCK { pointer_type() } else { WORD };
+    let ty = if id == POINTER || id == LOCK {
+        pointer_type()
+    } else {
+        WORD
+    };
     Expr::Read(local(id, ty))
 }
 
@@ -53,7 +57,14 @@ struct Builder {
 }
 
 impl Builder {
-    fn edge(&self, from: usize, guard: Expr, effects: Vec<Effect>, target: usize, text: &str) -> (usize, Edge) {
+    fn edge(
+        &self,
+        from: usize,
+        guard: Expr,
+        effects: Vec<Effect>,
+        target: usize,
+        text: &str,
+    ) -> (usize, Edge) {
         let edge = Edge {
             priority: 0,
             guard,
@@ -93,7 +104,13 @@ impl Builder {
                     value: word(0),
                 };
                 vec![
-                    self.edge(at, equal(lock.clone(), own.clone()), vec![give], next, "unlock"),
+                    self.edge(
+                        at,
+                        equal(lock.clone(), own.clone()),
+                        vec![give],
+                        next,
+                        "unlock",
+                    ),
                     self.edge(at, equal(lock, own).negate(), vec![], error, "unlock"),
                 ]
             }
@@ -106,12 +123,21 @@ impl Builder {
                 let small = Expr::binary(BinaryOp::And, sum, word(3));
                 vec![self.edge(at, Expr::TRUE, vec![store(small)], next, "*p += 1")]
             }
-            6 => vec![self.edge(at, Expr::TRUE, vec![assign(local(VALUE, WORD), there)], next, "v = *p")],
+            6 => vec![self.edge(
+                at,
+                Expr::TRUE,
+                vec![assign(local(VALUE, WORD), there)],
+                next,
+                "v = *p",
+            )],
             7 => {
                 // Now and then the pointer is cleared in the same step.
                 let mut effects = vec![assign(local(VALUE, WORD), there)];
                 if self.random.one_in(2) {
-                    effects.push(assign(local(POINTER, pointer_type()), Expr::constant(0, 64)));
+                    effects.push(assign(
+                        local(POINTER, pointer_type()),
+                        Expr::constant(0, 64),
+                    ));
                 }
                 vec![self.edge(at, Expr::TRUE, effects, next, "v = *p, p = 0")]
             }
@@ -134,16 +160,40 @@ impl Builder {
                         next,
                         "cas",
                     ),
-                    self.edge(at, is.negate(), vec![assign(local(VALUE, WORD), word(0))], next, "cas"),
+                    self.edge(
+                        at,
+                        is.negate(),
+                        vec![assign(local(VALUE, WORD), word(0))],
+                        next,
+                        "cas",
+                    ),
                 ]
             }
-            11 => vec![self.edge(at, Expr::TRUE, vec![assign(local(VALUE, WORD), cell)], next, "v = a[i]")],
+            11 => vec![self.edge(
+                at,
+                Expr::TRUE,
+                vec![assign(local(VALUE, WORD), cell)],
+                next,
+                "v = a[i]",
+            )],
             12 if self.random.one_in(3) => {
-                vec![self.edge(at, Expr::TRUE, vec![assign(element(), word(1))], next, "a[i] = 1")]
+                vec![self.edge(
+                    at,
+                    Expr::TRUE,
+                    vec![assign(element(), word(1))],
+                    next,
+                    "a[i] = 1",
+                )]
             }
             12 => {
                 let named = Place::element(VariableRef::Global(DATA), word(0), WORD);
-                vec![self.edge(at, Expr::TRUE, vec![assign(named, word(2))], next, "d[0] = 2")]
+                vec![self.edge(
+                    at,
+                    Expr::TRUE,
+                    vec![assign(named, word(2))],
+                    next,
+                    "d[0] = 2",
+                )]
             }
             13 if self.random.one_in(2) => {
                 let other = Expr::binary(
@@ -154,11 +204,23 @@ impl Builder {
                     },
                     Expr::constant(4 * self.random.below(2) as i64, 64),
                 );
-                vec![self.edge(at, Expr::TRUE, vec![assign(local(POINTER, pointer_type()), other)], next, "p = q")]
+                vec![self.edge(
+                    at,
+                    Expr::TRUE,
+                    vec![assign(local(POINTER, pointer_type()), other)],
+                    next,
+                    "p = q",
+                )]
             }
             13 => {
                 let index = word(self.random.below(2) as i64);
-                vec![self.edge(at, Expr::TRUE, vec![assign(local(INDEX, WORD), index)], next, "i = c")]
+                vec![self.edge(
+                    at,
+                    Expr::TRUE,
+                    vec![assign(local(INDEX, WORD), index)],
+                    next,
+                    "i = c",
+                )]
             }
             14 => {
                 let target = self.random.below(count as u64) as usize;
@@ -250,7 +312,10 @@ pub fn program(seed: u64) -> Program {
     for number in 0..2 + random.below(2) {
         let data = if apart { number % 2 } else { random.below(2) };
         let lock = if one_lock { 0 } else { random.below(2) };
-        let args = vec![address(DATA, data, &program), address(LOCKS, lock, &program)];
+        let args = vec![
+            address(DATA, data, &program),
+            address(LOCKS, lock, &program),
+        ];
         program.initial.push(Instance {
             template: TemplateId(random.below(templates) as u32),
             args,

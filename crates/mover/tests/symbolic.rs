@@ -1,0 +1,139 @@
+//! The symbolic engines as users see them.
+
+mod common;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use common::{mover, repository, run};
+use serde_json::Value;
+
+fn check(model: &str, options: &[&str]) -> (Option<i32>, Value) {
+    let file = repository().join("examples/promela").join(model);
+    let ended = run(mover().args(["check", "--json"]).args(options).arg(file));
+    (ended.code, ended.json())
+}
+
+/// Models that each engine decides quickly, with every reduction.
+#[test]
+fn verdicts_are_those_of_explicit_search() {
+    let models = [
+        ("peterson2.pml", "ic3"),
+        ("dekker.pml", "ic3"),
+        ("mutex_naive.pml", "bmc"),
+        ("mutex_naive.pml", "ic3"),
+        ("lost_update.pml", "bmc"),
+        ("philosophers_deadlock.pml", "bmc"),
+        ("bank_transfer_deadlock.pml", "bmc"),
+        ("rendezvous_cycle.pml", "bmc"),
+        ("rendezvous_cycle.pml", "ic3"),
+        ("river_crossing.pml", "bmc"),
+    ];
+    for (model, engine) in models {
+        let (code, explicit) = check(model, &["--engine", "explicit"]);
+        for reduction in ["none", "static", "phase", "dynamic"] {
+            let (symbolic_code, symbolic) =
+                check(model, &["--engine", engine, "--reduce", reduction]);
+            assert_eq!(symbolic_code, code, "{model} {engine} {reduction}");
+            for field in ["verdict", "property"] {
+                assert_eq!(
+                    symbolic[field], explicit[field],
+                    "{model} {engine} {reduction}"
+                );
+            }
+            assert_eq!(symbolic["engine"], engine);
+            let is_safe = symbolic["verdict"] == "safe";
+            assert_eq!(
+                symbolic["trace"].is_null(),
+                is_safe,
+                "{model} {engine} {reduction}"
+            );
+            assert!(symbolic["symbolic"]["questions"].as_u64() > Some(0));
+        }
+    }
+}
+
+#[test]
+fn a_bound_is_in_the_verdict() {
+    let (code, answer) = check("peterson2.pml", &["--engine", "bmc", "--depth", "3"]);
+    assert_eq!(code, Some(5));
+    assert_eq!(answer["verdict"], "safe up to");
+    assert_eq!(answer["bound"], "3 blocks");
+}
+
+#[test]
+fn a_proof_comes_with_its_invariant() {
+    let options = ["--engine", "ic3", "--certify", "--show-invariant"];
+    let (code, answer) = check("peterson2.pml", &options);
+    assert_eq!(code, Some(0));
+    let invariant = answer["symbolic"]["invariant"]
+        .as_array()
+        .expect("an array");
+    assert!(!invariant.is_empty());
+    assert!(
+        invariant
+            .iter()
+            .all(|clause| clause.as_str().is_some_and(|c| c.starts_with("not (")))
+    );
+    let certified = answer["symbolic"]["certified"]
+        .as_array()
+        .expect("an array");
+    assert_eq!(certified.len(), 1);
+}
+
+#[test]
+fn engines_race() {
+    let (code, answer) = check("peterson2.pml", &["--engine", "auto", "--jobs", "2"]);
+    assert_eq!(code, Some(0));
+    assert!(answer["engine"] == "explicit" || answer["engine"] == "ic3");
+}
+
+fn z3(script: &str) -> String {
+    let mut child = Command::new("z3")
+        .args(["-in", "-T:120"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("z3 is installed (make test-packages)");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(script.as_bytes()).expect("z3 reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("z3 ends");
+    String::from_utf8_lossy(&output.stdout).trim().to_string()
+}
+
+#[test]
+fn another_solver_agrees_on_the_dumped_questions() {
+    let dump = |model: &str, options: &[&str]| {
+        let file = repository().join("examples/promela").join(model);
+        let ended = run(mover()
+            .args(["check", "--dump", "smt2"])
+            .args(options)
+            .arg(file));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.stdout
+    };
+    let bounded = |model: &str, depth: &str| dump(model, &["--engine", "bmc", "--depth", depth]);
+    assert_eq!(z3(&bounded("mutex_naive.pml", "8")), "sat");
+    assert_eq!(z3(&bounded("mutex_naive.pml", "1")), "unsat");
+    assert_eq!(z3(&bounded("peterson2.pml", "6")), "unsat");
+    assert_eq!(z3(&dump("peterson2.pml", &["--engine", "ic3"])), "unsat");
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    for options in [
+        vec!["--engine", "ic3", "--depth", "3"],
+        vec!["--engine", "explicit", "--dump", "smt2"],
+        vec!["--engine", "bmc", "--keep-going"],
+        vec!["--engine", "bmc", "--thread-slots", "0"],
+    ] {
+        let file = repository().join("examples/promela/peterson2.pml");
+        let ended = run(mover().arg("check").args(&options).arg(file));
+        assert_eq!(ended.code, Some(1), "{options:?}");
+        assert!(
+            ended.stdout.is_empty() && ended.stderr.starts_with("mover: "),
+            "{options:?}"
+        );
+    }
+}
