@@ -512,11 +512,9 @@ impl<'m> Dynamic<'m> {
                 {
                     return None;
                 }
-                Effect::Store { address, value } => {
-                    if self.may_be(at.template, address, object) {
-                        let ty = Ty::unsigned(value.width());
-                        self.address_spot(address, ty, true, &changed, &mut spots)?;
-                    }
+                Effect::Store { address, value } if self.may_be(at.template, address, object) => {
+                    let ty = Ty::unsigned(value.width());
+                    self.address_spot(address, ty, true, &changed, &mut spots)?;
                 }
                 _ => {}
             }

@@ -372,7 +372,7 @@ impl Blaster {
                 .iter()
                 .map(|&x| self.and(x, bit))
                 .collect();
-            let (high, _) = self.sum(&result[place..].to_vec(), &row, no);
+            let (high, _) = self.sum(&result[place..], &row, no);
             result.splice(place.., high);
         }
         result

@@ -373,21 +373,15 @@ impl<'p> Blocks<'p> {
                 }
             }
         }
-        let resumed: Vec<Node> = graph.cut.iter().copied().collect();
-        for node in resumed {
-            if !numbers.contains_key(&node) {
-                // Its successors are nodes already: it differs in its phase only.
-                numbers.insert(node, nodes.len());
-                nodes.push(node);
-                successors.push(Vec::new());
-            }
-        }
-        // Recompute with the nodes added, then order: successors last.
+        // What is gone on with behind a cut may be new, and lead to what is new.
+        let mut seen: FxHashSet<Node> = nodes.iter().copied().collect();
+        let mut resumed: Vec<Node> = graph.cut.iter().copied().collect();
+        resumed.sort_unstable();
+        nodes.extend(resumed.into_iter().filter(|node| seen.insert(*node)));
         let mut number = 0;
         while number < nodes.len() {
             for after in self.successors(template, &graph, nodes[number]) {
-                if !numbers.contains_key(&after) {
-                    numbers.insert(after, nodes.len());
+                if seen.insert(after) {
                     nodes.push(after);
                 }
             }

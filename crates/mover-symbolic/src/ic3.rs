@@ -36,6 +36,9 @@ use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
 
+/// The values of a block's inputs.
+type Choices = FxHashMap<Var, u64>;
+
 /// Observables with values, by ascending number.
 pub type Cube = Vec<(usize, bool)>;
 
@@ -155,7 +158,7 @@ struct Stop;
 struct Obligation {
     cube: Cube,
     /// The choices that lead on, and the obligation they lead to; none from a bad state.
-    then: Option<(FxHashMap<Var, u64>, usize)>,
+    then: Option<(Choices, usize)>,
 }
 
 /// A solver that knows the relation, with its literals for the observables.
@@ -397,7 +400,7 @@ impl<'a, 'p> Search<'a, 'p> {
             .collect()
     }
 
-    fn choices(&self) -> FxHashMap<Var, u64> {
+    fn choices(&self) -> Choices {
         let inputs = self.system.inputs.iter().copied();
         self.relation.blaster.assignment(&self.system.terms, inputs)
     }
@@ -426,7 +429,7 @@ impl<'a, 'p> Search<'a, 'p> {
     fn lift_predecessor(
         &mut self,
         state: &Cube,
-        choices: &FxHashMap<Var, u64>,
+        choices: &Choices,
         cube: &Cube,
     ) -> Result<Cube, Stop> {
         let switch = self.lifter.solver().new_lit();
@@ -529,11 +532,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// A state of the frame before, outside of the cube, that leads into the cube.
-    fn predecessor(
-        &mut self,
-        cube: &Cube,
-        level: usize,
-    ) -> Result<Option<(Cube, FxHashMap<Var, u64>)>, Stop> {
+    fn predecessor(&mut self, cube: &Cube, level: usize) -> Result<Option<(Cube, Choices)>, Stop> {
         if self.temporary > MOST_TEMPORARY {
             self.renew();
         }
@@ -676,7 +675,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// The choices from an obligation to the bad state.
-    fn chain(&self, mut number: usize) -> Vec<FxHashMap<Var, u64>> {
+    fn chain(&self, mut number: usize) -> Vec<Choices> {
         let mut chain = Vec::new();
         while let Some((choices, next)) = &self.obligations[number].then {
             chain.push(choices.clone());
@@ -686,12 +685,12 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// The run from the initial state by these choices.
-    fn run_of(&self, chain: &[FxHashMap<Var, u64>]) -> Found {
+    fn run_of(&self, chain: &[Choices]) -> Found {
         let system = self.system;
         let mut state = system.initial.clone();
         let mut steps = Vec::new();
         for choices in chain {
-            let cells: FxHashMap<Var, u64> = system.assignment(&state);
+            let cells = system.assignment(&state);
             let value = |var: Var| {
                 cells
                     .get(&var)

@@ -44,8 +44,12 @@ impl Known {
         self.value
     }
 
-    pub fn says_more_than(&self, other: &Known) -> bool {
-        self.unknown & other.unknown != other.unknown
+    /// What is known if both are true.
+    pub fn meet(self, other: Known) -> Known {
+        Known {
+            unknown: self.unknown & other.unknown,
+            value: self.value | other.value,
+        }
     }
 
     /// What both have in common.

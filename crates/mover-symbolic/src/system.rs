@@ -89,12 +89,10 @@ impl<'a, 'p> System<'a, 'p> {
             let mut inputs = Inputs::new("");
             let block = blocks.block(&mut terms, &state, &mut inputs);
             let found = reachable_bits(&terms, &state, &block.next, &initial);
-            if found
-                .iter()
-                .zip(&known)
-                .any(|(new, old)| new.says_more_than(old))
-            {
-                known = found;
+            // What is known in two ways is known; each round leaves fewer bits open.
+            let more: Vec<Known> = known.iter().zip(found).map(|(a, b)| a.meet(b)).collect();
+            if more != known {
+                known = more;
                 continue;
             }
             let mut bad = crate::bad(blocks, question, &mut terms, &state);

@@ -103,12 +103,11 @@ impl Builder<'_> {
     }
 }
 
+/// A term, the value that it must have, and its width.
+type Valued = (Term, u64, u8);
+
 /// Terms, some variables with values, and random terms over them.
-fn random_terms(
-    seed: u64,
-    count: usize,
-    widest: u64,
-) -> (Terms, Vec<(Term, u64, u8)>, Vec<(Term, u64, u8)>) {
+fn random_terms(seed: u64, count: usize, widest: u64) -> (Terms, Vec<Valued>, Vec<Valued>) {
     let mut terms = Terms::new();
     let mut random = Random(seed);
     let variables: Vec<(Term, u64, u8)> = (0..4)
