@@ -382,10 +382,7 @@ fn files_that_are_no_models_are_refused_with_a_sentence() {
         &check(&model("binary", &executable[..4096]), &[]),
         &["binary file"],
     );
-    assert_refused(
-        &check(&scratch("program.c"), &[]),
-        &["program.c", "C programs"],
-    );
+    assert_refused(&check(&scratch("program.c"), &[]), &["program.c"]);
 }
 
 /// Reproducible noise (xorshift).
