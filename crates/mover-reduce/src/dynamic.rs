@@ -35,7 +35,7 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
 
 use crate::access::{EdgeRef, Object};
-use crate::feedback::{Bits, reaches};
+use crate::control::{Bits, reaches};
 use crate::movers::{Movers, Protection};
 use crate::pointer_locks::{PointerLocks, own_mark};
 use crate::points_to::PointsTo;

@@ -17,13 +17,13 @@
 //! - [`conditions`]: when each edge moves, as expressions that every engine can use;
 //! - [`dynamic`]: edges that move in some states only (paper 001);
 //! - [`pointer_locks`]: locks that are known by an address;
-//! - [`feedback`]: where control flow can go and where its loops are cut.
+//! - [`control`]: where control flow can go and where its loops are cut.
 
 pub mod access;
 pub mod conditions;
 pub mod dynamic;
 pub mod explain;
-pub mod feedback;
+pub mod control;
 pub mod fuse;
 pub mod locks;
 pub mod movers;

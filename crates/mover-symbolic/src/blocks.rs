@@ -38,7 +38,7 @@
 use mover_ir::expr::Expr;
 use mover_ir::program::{Edge, Effect, Template};
 use mover_ir::semantics::Step;
-use mover_reduce::feedback::feedback_set;
+use mover_reduce::control::feedback_set;
 use mover_reduce::{Conditions, Reduction};
 use rustc_hash::{FxHashMap, FxHashSet};
 

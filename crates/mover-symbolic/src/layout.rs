@@ -673,7 +673,7 @@ fn totals(program: &Program) -> Totals {
     let mut spawns: Vec<Vec<Option<usize>>> = vec![vec![Some(0); templates]; templates];
     let mut allocates: Vec<Option<usize>> = vec![Some(0); templates];
     for (number, template) in program.templates.iter().enumerate() {
-        let reach = mover_reduce::feedback::reaches(template);
+        let reach = mover_reduce::control::reaches(template);
         for (from, location) in template.locations.iter().enumerate() {
             for edge in &location.edges {
                 let repeats = reach[edge.target.index()].contains(from);

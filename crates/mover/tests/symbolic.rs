@@ -5,11 +5,12 @@ mod common;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{mover, repository, run};
+use common::{mover, own_models, repository, run};
 use serde_json::Value;
 
 fn check(model: &str, options: &[&str]) -> (Option<i32>, Value) {
-    let file = repository().join("examples/promela").join(model);
+    let file = own_models().into_iter().find(|path| path.ends_with(model));
+    let file = file.expect("the model is there");
     let ended = run(mover().args(["check", "--json"]).args(options).arg(file));
     (ended.code, ended.json())
 }
