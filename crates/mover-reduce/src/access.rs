@@ -332,7 +332,7 @@ impl Survey {
     }
 }
 
-fn written_places(effect: &Effect) -> Vec<&Place> {
+pub(crate) fn written_places(effect: &Effect) -> Vec<&Place> {
     match effect {
         Effect::Assign { place, .. } => vec![place],
         Effect::Spawn {

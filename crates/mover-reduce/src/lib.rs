@@ -14,9 +14,12 @@
 //!   statements is taken in one step.
 
 pub mod access;
+pub mod ahead;
 pub mod explain;
 pub mod fuse;
+pub mod lock_rows;
 pub mod locks;
 pub mod movers;
+pub mod touch;
 
 pub use movers::{Mover, Movers, Protection, movers};
