@@ -125,19 +125,7 @@ impl<'a> Compiler<'a> {
         let mut spawns = false;
         for effect in edges.flat_map(|edge| &edge.effects) {
             spawns |= matches!(effect, Effect::Spawn { .. });
-            match effect {
-                Effect::Assign { place, .. }
-                | Effect::Spawn {
-                    result: Some(place),
-                    ..
-                } => write(place),
-                Effect::Receive { args, .. } => args.iter().for_each(|arg| {
-                    if let ReceiveArg::Store(place) = arg {
-                        write(place);
-                    }
-                }),
-                _ => {}
-            }
+            effect.written_places().into_iter().for_each(&mut write);
         }
         let constants = program
             .globals
@@ -311,6 +299,11 @@ impl<'a> Compiler<'a> {
                 random: *random,
             },
             Expr::Timeout => Code::Timeout,
+            // Refused before anything is compiled.
+            Expr::Address { .. }
+            | Expr::Load { .. }
+            | Expr::ObjectSize(_)
+            | Expr::ObjectSite { .. } => Code::Const(0),
         }
     }
 

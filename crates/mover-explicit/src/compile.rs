@@ -81,6 +81,11 @@ pub fn compile_location(
                         });
                     }
                     Effect::Print { .. } => {}
+                    // Refused before anything is compiled.
+                    Effect::Store { .. }
+                    | Effect::Havoc { .. }
+                    | Effect::Allocate { .. }
+                    | Effect::Free { .. } => {}
                 }
             }
             let moves = movers.map_or(Moves::NONE, |movers| {
@@ -138,6 +143,7 @@ pub fn compile_location(
         valid_end: source.valid_end,
         place,
         error: source.error.as_ref().map(|error| ErrorLocation {
+            property: error.property,
             template,
             location,
             resume_pc: error

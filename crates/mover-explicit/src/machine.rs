@@ -11,7 +11,7 @@
 //! that the store must look at.
 
 use mover_ir::expr::{Ty, mask, resize};
-use mover_ir::program::{Init, LocationId, Program, TemplateId};
+use mover_ir::program::{Effect, Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::Movers;
 
@@ -143,6 +143,7 @@ pub struct CompiledLocation {
 /// An error location and where a search that goes on continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ErrorLocation {
+    pub property: Property,
     pub template: TemplateId,
     pub location: LocationId,
     pub resume_pc: Option<u64>,
@@ -244,6 +245,18 @@ impl Machine {
     }
 
     fn compile(program: &Program, movers: Option<&Movers>) -> Result<Machine, String> {
+        let is_new = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::Store { .. }
+                    | Effect::Havoc { .. }
+                    | Effect::Allocate { .. }
+                    | Effect::Free { .. }
+            )
+        };
+        if program.effects().any(is_new) || program.addressable_globals() > 0 {
+            return Err("explicit search does not take memory with addresses yet".into());
+        }
         let layout = Layout::new(program);
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
@@ -759,6 +772,7 @@ impl Machine {
         semantics::Step {
             by: original(step.thread, step.edge),
             with: step.partner.map(|(thread, edge)| original(thread, edge)),
+            choice: 0,
         }
     }
 }

@@ -41,7 +41,9 @@ pub struct Options<'a> {
     pub order: Order,
     /// Run threads in transactions cut by these movers, instead of step by step.
     pub movers: Option<&'a Movers>,
-    /// Look for errors (edges into error locations).
+    /// Look for failed assertions (edges into error locations of that property);
+    /// errors of other properties are always reported: a front end makes them only
+    /// where they are asked for or where nothing can be said of what follows.
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
     pub deadlocks: bool,
@@ -460,6 +462,7 @@ fn unfuse(
         .map(|(position, &edge)| semantics::Step {
             by: semantics::Move { edge, ..step.by },
             with: step.with.filter(|_| position == 0),
+            choice: 0,
         })
         .collect()
 }
@@ -484,11 +487,11 @@ impl Search<'_, '_> {
         steps: impl FnOnce() -> Vec<Step>,
     ) -> ControlFlow<()> {
         self.limits.statistics.transitions += 1;
-        if !self.limits.options.errors {
+        if !self.limits.options.errors && error.property == Property::UnreachCall {
             return ControlFlow::Continue(());
         }
         let place = (error.template, error.location);
-        self.report(Property::UnreachCall, Some(place), steps());
+        self.report(error.property, Some(place), steps());
         let options = &self.limits.options;
         if options.keep_going || options.order == Order::BreadthFirst {
             ControlFlow::Continue(())

@@ -63,6 +63,8 @@ fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
         is_array: len > 1,
         init,
         symbols: None,
+        addressable: false,
+        names: CellNames::default(),
         span: None,
     }
 }
@@ -79,6 +81,9 @@ impl Generator {
             templates: Vec::new(),
             initial: Vec::new(),
             symbols: Vec::new(),
+            pointers: PointerLayout::default(),
+            sites: Vec::new(),
+            pointers_stay: false,
             max_threads: 2 + random.below(3) as u32,
             priority_scheduling: looks_around && random.one_in(3),
             caveats: Vec::new(),

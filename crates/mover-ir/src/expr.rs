@@ -12,9 +12,14 @@
 //! - `x / 0` is all ones (unsigned) or `x < 0 ? 1 : -1` (signed), `x % 0` is `x`;
 //! - the smallest signed number divided by -1 is itself;
 //! - a shift by the width or more gives 0, or the sign for `AShr`;
-//! - a read outside of a variable gives 0.
+//! - a read outside of a variable gives 0, and so does a load of which a byte is
+//!   outside of a live object.
+//!
+//! Addresses are bit-vectors like all others (see
+//! [`PointerLayout`](crate::program::PointerLayout)), so pointer arithmetic and
+//! comparison need no operators of their own.
 
-use crate::program::{LocationId, TemplateId, VariableId};
+use crate::program::{LocationId, SiteId, TemplateId, VariableId};
 
 /// The type of a scalar cell: how many bits, and how a front end widens it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -277,6 +282,26 @@ pub enum Expr {
     },
     /// No thread can move while this is false.
     Timeout,
+    /// The address of an addressable global variable; `width` is that of pointers.
+    Address {
+        variable: VariableId,
+        width: u8,
+    },
+    /// The bytes at an address, little-endian; 8, 16, 32 or 64 bits. 0 if one of the
+    /// bytes is outside of a live object.
+    Load {
+        address: Box<Expr>,
+        ty: Ty,
+    },
+    /// Bytes of the live object that the address points into, whatever the offset;
+    /// 0 if there is none; width of a pointer.
+    ObjectSize(Box<Expr>),
+    /// Whether the address points into a live dynamic object of one of these
+    /// sites, whatever the offset.
+    ObjectSite {
+        address: Box<Expr>,
+        sites: Vec<SiteId>,
+    },
 }
 
 impl Expr {
@@ -360,6 +385,13 @@ impl Expr {
         }
     }
 
+    pub fn load(address: Expr, ty: Ty) -> Expr {
+        Expr::Load {
+            address: Box::new(address),
+            ty,
+        }
+    }
+
     pub fn as_const(&self) -> Option<u64> {
         match self {
             Expr::Const { value, .. } => Some(*value),
@@ -369,10 +401,12 @@ impl Expr {
 
     pub fn width(&self) -> u8 {
         match self {
-            Expr::Const { width, .. } | Expr::Resize { width, .. } => *width,
+            Expr::Const { width, .. }
+            | Expr::Resize { width, .. }
+            | Expr::Address { width, .. } => *width,
             Expr::Read(place) => place.ty.width,
-            Expr::RemoteRead { ty, .. } => ty.width,
-            Expr::Unary(_, arg) => arg.width(),
+            Expr::RemoteRead { ty, .. } | Expr::Load { ty, .. } => ty.width,
+            Expr::Unary(_, arg) | Expr::ObjectSize(arg) => arg.width(),
             Expr::Binary(op, lhs, _) => {
                 if op.is_comparison() {
                     1
@@ -389,6 +423,7 @@ impl Expr {
             Expr::ThreadAt { .. }
             | Expr::ChannelExists(_)
             | Expr::CanReceive { .. }
+            | Expr::ObjectSite { .. }
             | Expr::Timeout => 1,
         }
     }
@@ -401,6 +436,7 @@ impl Expr {
             | Expr::ThreadId
             | Expr::ThreadCount
             | Expr::Channel(_)
+            | Expr::Address { .. }
             | Expr::Timeout => {}
             Expr::Read(place) => place.index.walk(visit),
             Expr::Unary(_, arg)
@@ -409,6 +445,9 @@ impl Expr {
             | Expr::ChannelExists(arg)
             | Expr::ChannelLen(arg)
             | Expr::ChannelCapacity(arg)
+            | Expr::ObjectSize(arg)
+            | Expr::Load { address: arg, .. }
+            | Expr::ObjectSite { address: arg, .. }
             | Expr::ThreadAt { thread: arg, .. } => arg.walk(visit),
             Expr::Binary(_, lhs, rhs) => {
                 lhs.walk(visit);

@@ -9,7 +9,9 @@
 use std::fmt::Write;
 
 use crate::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, UnaryOp, VariableRef};
-use crate::program::{ChannelDecl, Edge, Effect, Init, Program, SymbolSetId, Template, Variable};
+use crate::program::{
+    ChannelDecl, Edge, Effect, Init, Program, SiteId, SiteKind, SymbolSetId, Template, Variable,
+};
 
 /// The whole program as text.
 pub fn print_program(program: &Program) -> String {
@@ -86,7 +88,24 @@ impl Printer<'_> {
     fn program(&self) -> String {
         let mut out = format!("program {}\n", self.program.name);
         for variable in &self.program.globals {
-            out += &format!("  global {}\n", self.variable(variable));
+            let addressable = if variable.addressable {
+                "addressable "
+            } else {
+                ""
+            };
+            out += &format!("  global {addressable}{}\n", self.variable(variable));
+        }
+        if !self.program.sites.is_empty() || self.program.addressable_globals() > 0 {
+            let layout = self.program.pointers;
+            let (width, offset) = (layout.width, layout.offset_bits);
+            out += &format!("  pointers of {width} bits, {offset} of them for the offset\n");
+        }
+        for site in &self.program.sites {
+            let kind = match site.kind {
+                SiteKind::Heap => "heap",
+                SiteKind::Stack => "stack",
+            };
+            out += &format!("  site {}: {kind} {}\n", site.name, type_text(site.cell));
         }
         for channel in &self.program.channels {
             out += &format!("  channel {}\n", channel_text(channel));
@@ -198,6 +217,23 @@ impl Printer<'_> {
             Effect::Assign { place, value } => {
                 format!("{} := {}", self.place(place), self.expr(value))
             }
+            Effect::Store { address, value } => format!(
+                "{}[{}] := {}",
+                type_text(Ty::unsigned(value.width())),
+                self.expr(address),
+                self.expr(value)
+            ),
+            Effect::Havoc { place, values: 0 } => format!("{} := any", self.place(place)),
+            Effect::Havoc { place, values } => {
+                format!("{} := any below {values}", self.place(place))
+            }
+            Effect::Allocate { site, size, result } => format!(
+                "{} := allocate {} {}",
+                self.place(result),
+                self.site(*site),
+                self.expr(size)
+            ),
+            Effect::Free { address } => format!("free {}", self.expr(address)),
             Effect::Send {
                 channel,
                 values,
@@ -239,6 +275,11 @@ impl Printer<'_> {
                 format!("print {format:?} {args}")
             }
         }
+    }
+
+    fn site(&self, id: SiteId) -> &str {
+        let site = self.program.sites.get(id.index());
+        site.map_or("?", |site| &site.name)
     }
 
     fn receive_args(&self, args: &[ReceiveArg]) -> String {
@@ -338,6 +379,17 @@ impl Printer<'_> {
                 )
             }
             Expr::Timeout => "timeout".to_string(),
+            Expr::Address { variable, .. } => {
+                let variable = self.program.globals.get(variable.index());
+                format!("&{}", variable.map_or("?", |variable| &variable.name))
+            }
+            Expr::Load { address, ty } => format!("{}[{}]", type_text(*ty), self.expr(address)),
+            Expr::ObjectSize(address) => format!("size({})", self.expr(address)),
+            Expr::ObjectSite { address, sites } => format!(
+                "({} in {{{}}})",
+                self.expr(address),
+                join(sites, |site| self.site(*site).to_string())
+            ),
         }
     }
 }

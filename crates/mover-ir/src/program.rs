@@ -17,11 +17,18 @@
 //! - **Error locations.** An error is a sink that names the property it
 //!   violates. An assertion is two edges: one for the condition, one for its
 //!   negation.
+//!
+//! Memory is of two kinds. What is reached only by name is a [`Variable`]: a row
+//! of cells of one type, which is what analyses understand best. What has an
+//! address is an *object*: a row of bytes, little-endian. Objects are the
+//! [addressable](Variable::addressable) global variables, which can still be
+//! reached by name, and the dynamic objects that [`Effect::Allocate`] makes. The
+//! cells of an object are only its representation; a load or a store means bytes.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty};
+use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, mask};
 use crate::source::{SourceMap, Span};
 
 macro_rules! index_type {
@@ -55,15 +62,38 @@ pub enum Property {
     UnreachCall,
     /// Every state without a successor is a proper end.
     NoDeadlock,
+    /// Memory is accessed only within live objects, and freed properly.
+    MemorySafety,
+    /// No signed computation leaves its type.
+    NoOverflow,
+    /// Locks are used by their rules.
+    MutexMisuse,
+    /// No two threads access the same memory at once without synchronisation.
+    NoDataRace,
 }
 
 impl Property {
-    pub const ALL: [Property; 2] = [Property::UnreachCall, Property::NoDeadlock];
+    pub const ALL: [Property; 6] = [
+        Property::UnreachCall,
+        Property::NoDeadlock,
+        Property::MemorySafety,
+        Property::NoOverflow,
+        Property::MutexMisuse,
+        Property::NoDataRace,
+    ];
+
+    /// What is asked of a program whose language has no rules of its own for
+    /// memory, arithmetic and locks.
+    pub const BASIC: [Property; 2] = [Property::UnreachCall, Property::NoDeadlock];
 
     pub fn name(self) -> &'static str {
         match self {
             Property::UnreachCall => "unreach-call",
             Property::NoDeadlock => "no-deadlock",
+            Property::MemorySafety => "memory-safety",
+            Property::NoOverflow => "no-overflow",
+            Property::MutexMisuse => "mutex-misuse",
+            Property::NoDataRace => "no-data-race",
         }
     }
 }
@@ -100,13 +130,148 @@ pub struct Variable {
     pub init: Init,
     /// Names for values, to print them by (Promela's `mtype`).
     pub symbols: Option<SymbolSetId>,
+    /// Whether it is an object that pointers can point into; only globals can be.
+    pub addressable: bool,
+    /// What its bytes are called, to print them by.
+    pub names: CellNames,
     pub span: Option<Span>,
+}
+
+impl Variable {
+    /// Bytes of an addressable variable.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.len) * u64::from(self.ty.width / 8)
+    }
 }
 
 index_type!(
     /// A set of names for values.
     SymbolSetId
 );
+index_type!(
+    /// A place of the program that allocates.
+    SiteId
+);
+
+/// What the bytes of an object are called in the source. Only for people: traces
+/// print `node#2.next` instead of `node#2+8` and `&node#1` instead of a number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CellNames {
+    /// Bytes of one element if the object is an array of structures, else 0.
+    pub stride: u64,
+    /// By offset; those that overlap (unions) are all printed.
+    pub fields: Vec<CellName>,
+}
+
+/// A named part of an object, or of each of its elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CellName {
+    /// In bytes, from the start of the object or of the element.
+    pub offset: u64,
+    /// `next` or `position.x`; empty if it has none of its own.
+    pub name: String,
+    pub ty: Ty,
+    /// Whether it holds an address.
+    pub is_pointer: bool,
+}
+
+impl CellNames {
+    /// For a variable or object that is one pointer, or nothing but pointers.
+    pub fn pointers(layout: PointerLayout) -> CellNames {
+        CellNames {
+            stride: u64::from(layout.width / 8),
+            fields: vec![CellName {
+                offset: 0,
+                name: String::new(),
+                ty: Ty::unsigned(layout.width),
+                is_pointer: true,
+            }],
+        }
+    }
+}
+
+/// Where the number of an object stands in an address, and where the byte in it.
+///
+/// An address is the object's number shifted left by `offset_bits`, plus the
+/// offset. Object 0 never lives, so 0 is NULL. The addressable globals have the
+/// numbers from 1 in order of declaration, dynamic objects those that follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PointerLayout {
+    /// Bits of an address.
+    pub width: u8,
+    /// Bits of the offset in it.
+    pub offset_bits: u8,
+}
+
+impl Default for PointerLayout {
+    fn default() -> Self {
+        PointerLayout::LP64
+    }
+}
+
+/// No object has more bytes than this, so that a state stays a thing that can be
+/// copied.
+pub const MAX_OBJECT_SIZE: u64 = 1 << 23;
+
+impl PointerLayout {
+    pub const LP64: PointerLayout = PointerLayout {
+        width: 64,
+        offset_bits: 32,
+    };
+    pub const ILP32: PointerLayout = PointerLayout {
+        width: 32,
+        offset_bits: 20,
+    };
+
+    pub fn object(self, address: u64) -> u64 {
+        address >> self.offset_bits
+    }
+
+    pub fn offset(self, address: u64) -> u64 {
+        address & mask(self.offset_bits)
+    }
+
+    pub fn address(self, object: u64) -> u64 {
+        object << self.offset_bits
+    }
+
+    /// The largest number that an object can have.
+    pub fn last_object(self) -> u64 {
+        mask(self.width - self.offset_bits)
+    }
+
+    /// The largest number that a dynamic object can have; those above are left to
+    /// the front end for what is not data, such as functions.
+    pub fn last_dynamic_object(self) -> u64 {
+        self.last_object() / 2
+    }
+
+    /// Most bytes that an object can have; the address behind the last byte is
+    /// still one of the object.
+    pub fn max_object_size(self) -> u64 {
+        mask(self.offset_bits).min(MAX_OBJECT_SIZE)
+    }
+}
+
+/// A place of the program that makes objects.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AllocationSite {
+    pub name: String,
+    /// The type of the cells that represent the objects: 8, 16, 32 or 64 bits.
+    /// The width most accessed is the fastest.
+    pub cell: Ty,
+    pub kind: SiteKind,
+    pub names: CellNames,
+    pub span: Option<Span>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum SiteKind {
+    /// Lives until it is freed by the program.
+    Heap,
+    /// A local variable whose address is taken.
+    Stack,
+}
 
 /// What a variable holds at the start of its life.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -199,6 +364,36 @@ pub enum Effect {
         place: Place,
         value: Expr,
     },
+    /// Writes the value's bytes at the address, little-endian; 8, 16, 32 or 64
+    /// bits. No effect if one of the bytes is outside of a live object.
+    Store {
+        address: Expr,
+        value: Expr,
+    },
+    /// The cell takes any value below `values`, or any of its type if that is 0.
+    /// At most one in an edge, and not beside a channel operation.
+    Havoc {
+        place: Place,
+        values: u64,
+    },
+    /// A new object of `size` bytes, all 0; its address goes to `result`. It gets
+    /// the lowest number that no live object has and that no cell of the state
+    /// holds as part of an address, so that a dangling pointer never comes to
+    /// point into a new object. If the size is more than
+    /// [`PointerLayout::max_object_size`] or there is no such number, there is no
+    /// object and `result` is 0.
+    Allocate {
+        site: SiteId,
+        /// Width of a pointer.
+        size: Expr,
+        /// Width of a pointer.
+        result: Place,
+    },
+    /// The dynamic object that the address points into is gone, whatever the
+    /// offset. No effect if there is none.
+    Free {
+        address: Expr,
+    },
     /// Possible if the channel exists and is not full; with capacity 0 it takes
     /// place together with a matching [`Effect::Receive`] of another thread.
     Send {
@@ -250,6 +445,33 @@ impl Effect {
         matches!(self, Effect::Send { .. } | Effect::Receive { .. })
     }
 
+    /// The cells that the effect writes by name.
+    pub fn written_places(&self) -> Vec<&Place> {
+        match self {
+            Effect::Assign { place, .. }
+            | Effect::Havoc { place, .. }
+            | Effect::Allocate { result: place, .. }
+            | Effect::Spawn {
+                result: Some(place),
+                ..
+            } => vec![place],
+            Effect::Receive { args, .. } => args
+                .iter()
+                .filter_map(|arg| match arg {
+                    ReceiveArg::Store(place) => Some(place),
+                    _ => None,
+                })
+                .collect(),
+            Effect::Store { .. }
+            | Effect::Free { .. }
+            | Effect::Send { .. }
+            | Effect::Spawn { result: None, .. }
+            | Effect::Exit
+            | Effect::SetPriority { .. }
+            | Effect::Print { .. } => Vec::new(),
+        }
+    }
+
     /// Calls `visit` on every expression that the effect evaluates.
     pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         match self {
@@ -257,6 +479,16 @@ impl Effect {
                 place.index.walk(visit);
                 value.walk(visit);
             }
+            Effect::Store { address, value } => {
+                address.walk(visit);
+                value.walk(visit);
+            }
+            Effect::Havoc { place, .. } => place.index.walk(visit),
+            Effect::Allocate { size, result, .. } => {
+                size.walk(visit);
+                result.index.walk(visit);
+            }
+            Effect::Free { address } => address.walk(visit),
             Effect::Send {
                 channel, values, ..
             } => {
@@ -302,6 +534,14 @@ pub struct Program {
     pub initial: Vec<Instance>,
     /// Names for values, by [`SymbolSetId`].
     pub symbols: Vec<SymbolSet>,
+    pub pointers: PointerLayout,
+    /// Where objects are made, by [`SiteId`].
+    pub sites: Vec<AllocationSite>,
+    /// A promise of the front end: whatever is computed from the address of an
+    /// object by adding and subtracting, if it is used as an address (in a load,
+    /// a store, a free, a question about its object) it points into that object
+    /// or into none that is alive. Analyses may rely on it; engines need not.
+    pub pointers_stay: bool,
     /// Most threads that can be alive at a time.
     pub max_threads: u32,
     /// Whether only threads of the highest priority among those that can move do.
@@ -340,6 +580,39 @@ impl Program {
         found
     }
 
+    /// All effects of all edges.
+    pub fn effects(&self) -> impl Iterator<Item = &Effect> {
+        self.templates
+            .iter()
+            .flat_map(|template| &template.locations)
+            .flat_map(|location| &location.edges)
+            .flat_map(|edge| &edge.effects)
+    }
+
+    /// How many addressable globals there are; dynamic objects have higher numbers.
+    pub fn addressable_globals(&self) -> u64 {
+        let globals = self.globals.iter();
+        globals.filter(|variable| variable.addressable).count() as u64
+    }
+
+    /// The object number of an addressable global.
+    pub fn object_of(&self, variable: VariableId) -> u64 {
+        let before = self.globals[..variable.index()].iter();
+        1 + before.filter(|variable| variable.addressable).count() as u64
+    }
+
+    /// The address of an addressable global.
+    pub fn address_of(&self, variable: VariableId) -> Expr {
+        Expr::Address {
+            variable,
+            width: self.pointers.width,
+        }
+    }
+
+    pub fn site(&self, id: SiteId) -> &AllocationSite {
+        &self.sites[id.index()]
+    }
+
     pub fn uses_timeout(&self) -> bool {
         self.any_expr(|expr| matches!(expr, Expr::Timeout))
     }
@@ -358,15 +631,10 @@ impl Program {
 
     /// Whether the priorities of threads can make a difference.
     pub fn uses_priorities(&self) -> bool {
-        let sets = |effect: &Effect| matches!(effect, Effect::SetPriority { .. });
+        let sets = |effect| matches!(effect, &Effect::SetPriority { .. });
         self.priority_scheduling
             || self.any_expr(|expr| matches!(expr, Expr::ThreadPriority(_)))
-            || self
-                .templates
-                .iter()
-                .flat_map(|template| &template.locations)
-                .flat_map(|location| &location.edges)
-                .any(|edge| edge.effects.iter().any(sets))
+            || self.effects().any(sets)
     }
 
     pub fn symbol(&self, set: Option<SymbolSetId>, value: i64) -> Option<&str> {

@@ -15,13 +15,25 @@
 //! 2. If there are none, the same with [`Expr::Timeout`] true.
 //! 3. If a thread has run into an error, there are none: the program has aborted.
 //!
+//! A step whose edge lets a cell take any value ([`Effect::Havoc`]) is one step
+//! for each value; the step says which.
+//!
+//! **Memory.** An object is a row of bytes, whatever the cells that represent it:
+//! a load puts bytes together, a store takes them apart. The addressable globals
+//! live among the other globals, the dynamic objects in [`State::heap`]. A new
+//! object takes the lowest number that is free *and* that nothing in the state
+//! mentions. So a pointer to an object that is gone never comes to life again,
+//! and yet a program with a bounded heap has finitely many states.
+//!
 //! A state without steps and without error is a proper end if every thread stands at a location
 //! marked as valid end, else a deadlock.
+
+use std::collections::BTreeSet;
 
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef, mask, resize};
 use crate::print::format_output;
 use crate::program::{
-    ChannelDecl, Edge, Effect, ErrorMark, Init, LocationId, Program, TemplateId, Variable,
+    ChannelDecl, Edge, Effect, ErrorMark, Init, LocationId, Program, SiteId, TemplateId, Variable,
 };
 
 /// One message of a channel: a value for each field.
@@ -39,6 +51,16 @@ pub struct Thread {
     pub priority: u8,
 }
 
+/// A live dynamic object.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct HeapObject {
+    pub site: SiteId,
+    /// In bytes, as it was asked for.
+    pub size: u64,
+    /// Cells of the site's type, as many as it takes.
+    pub cells: Vec<u64>,
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct State {
     /// The cells of the global variables, one variable after the other.
@@ -49,6 +71,9 @@ pub struct State {
     pub threads: Vec<Option<Thread>>,
     /// The thread that alone may move; always one that can.
     pub exclusive: Option<usize>,
+    /// The dynamic objects: position k has the number of the last addressable
+    /// global plus 1 + k; the last one is alive.
+    pub heap: Vec<Option<HeapObject>>,
 }
 
 /// Which edge of the thread's present location.
@@ -63,6 +88,8 @@ pub struct Step {
     pub by: Move,
     /// The receiving side of a rendezvous.
     pub with: Option<Move>,
+    /// The value that the edge's havoc takes; 0 if it has none.
+    pub choice: u64,
 }
 
 /// Why a channel operation or a whole edge is or is not possible.
@@ -86,6 +113,8 @@ pub struct Machine<'p> {
     local_offsets: Vec<Vec<usize>>,
     uses_timeout: bool,
     uses_priorities: bool,
+    /// The addressable globals; object number 1 comes first.
+    addressable: Vec<usize>,
 }
 
 fn offsets(variables: &[Variable]) -> Vec<usize> {
@@ -112,6 +141,9 @@ impl<'p> Machine<'p> {
                 .collect(),
             uses_timeout: program.uses_timeout(),
             uses_priorities: program.uses_priorities(),
+            addressable: (0..program.globals.len())
+                .filter(|&global| program.globals[global].addressable)
+                .collect(),
         }
     }
 
@@ -125,6 +157,7 @@ impl<'p> Machine<'p> {
             channels: vec![Vec::new(); self.program.channels.len()],
             threads: Vec::new(),
             exclusive: None,
+            heap: Vec::new(),
         };
         for instance in &self.program.initial {
             self.start(
@@ -184,6 +217,25 @@ impl<'p> Machine<'p> {
 
     /// All steps that are possible in the state; none once a thread has run into an error.
     pub fn steps(&self, state: &State) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for step in self.undecided_steps(state) {
+            match self.choices(state, step) {
+                None => steps.push(step),
+                Some(last) => steps.extend((0..=last).map(|choice| Step { choice, ..step })),
+            }
+        }
+        steps
+    }
+
+    /// Whether a step is one of the state's; quick where it has many choices.
+    pub fn can_take(&self, state: &State, step: Step) -> bool {
+        let undecided = Step { choice: 0, ..step };
+        self.undecided_steps(state).contains(&undecided)
+            && step.choice <= self.choices(state, undecided).unwrap_or(0)
+    }
+
+    /// The steps with the first of their choices only.
+    fn undecided_steps(&self, state: &State) -> Vec<Step> {
         if self.error(state).is_some() {
             return Vec::new();
         }
@@ -192,6 +244,16 @@ impl<'p> Machine<'p> {
             return self.steps_where(state, true);
         }
         steps
+    }
+
+    /// The last choice of a step that has choices.
+    fn choices(&self, state: &State, step: Step) -> Option<u64> {
+        let effects = &self.edge(state, step.by).effects;
+        effects.iter().find_map(|effect| match effect {
+            Effect::Havoc { place, values: 0 } => Some(mask(place.ty.width)),
+            Effect::Havoc { values, .. } => Some(values - 1),
+            _ => None,
+        })
     }
 
     pub fn successors(&self, state: &State) -> Vec<(Step, State)> {
@@ -237,13 +299,21 @@ impl<'p> Machine<'p> {
             };
             match self.readiness(state, number, edge, timeout) {
                 Readiness::Blocked => {}
-                Readiness::Ready => steps.push((edge.priority, Step { by, with: None })),
+                Readiness::Ready => steps.push((
+                    edge.priority,
+                    Step {
+                        by,
+                        with: None,
+                        choice: 0,
+                    },
+                )),
                 Readiness::Offers { channel, message } => steps.extend(
                     self.takers(state, number, channel, &message, timeout)
                         .into_iter()
                         .map(|taker| {
                             let with = Some(taker);
-                            (edge.priority, Step { by, with })
+                            let choice = 0;
+                            (edge.priority, Step { by, with, choice })
                         }),
                 ),
             }
@@ -368,11 +438,19 @@ impl<'p> Machine<'p> {
                 _ => None,
             }
         });
-        self.perform(&mut next, state, step.by, offered.as_ref(), &mut output);
+        let mut sides = Sides {
+            offered: offered.as_ref(),
+            choice: step.choice,
+            output: &mut output,
+        };
+        self.perform(&mut next, state, step.by, &mut sides);
         let mut last = step.by.thread;
         if let Some(with) = step.with {
-            self.perform(&mut next, state, with, offered.as_ref(), &mut output);
+            self.perform(&mut next, state, with, &mut sides);
             last = with.thread;
+        }
+        while matches!(next.heap.last(), Some(None)) {
+            next.heap.pop();
         }
         while matches!(next.threads.last(), Some(None)) {
             next.threads.pop();
@@ -407,20 +485,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Does one side of a step: `before` tells which edge, `next` is changed.
-    fn perform(
-        &self,
-        next: &mut State,
-        before: &State,
-        by: Move,
-        offered: Option<&Offer<'p>>,
-        output: &mut String,
-    ) {
+    fn perform(&self, next: &mut State, before: &State, by: Move, sides: &mut Sides<'_, 'p>) {
         let edge = self.edge(before, by);
         if let Some(thread) = &mut next.threads[by.thread] {
             thread.location = edge.target;
         }
         for effect in &edge.effects {
-            self.perform_effect(next, by.thread, effect, offered, output);
+            self.perform_effect(next, by.thread, effect, sides);
         }
     }
 
@@ -429,8 +500,7 @@ impl<'p> Machine<'p> {
         next: &mut State,
         number: usize,
         effect: &Effect,
-        offered: Option<&Offer<'p>>,
-        output: &mut String,
+        sides: &mut Sides<'_, 'p>,
     ) {
         let view = View::new(self, next, number, false);
         match effect {
@@ -438,7 +508,23 @@ impl<'p> Machine<'p> {
                 let value = view.eval(value);
                 self.store(next, number, place, value);
             }
-            Effect::Send { .. } if offered.is_some() => {}
+            Effect::Store { address, value } => {
+                let (address, bytes) = (view.eval(address), value.width() / 8);
+                let value = view.eval(value);
+                self.store_bytes(next, address, bytes.into(), value);
+            }
+            Effect::Havoc { place, .. } => self.store(next, number, place, sides.choice),
+            Effect::Allocate { site, size, result } => {
+                let size = view.eval(size);
+                let address = self.allocate(next, *site, size);
+                self.store(next, number, result, address);
+            }
+            Effect::Free { address } => {
+                if let Some(Home::Dynamic(slot)) = view.home(view.eval(address)) {
+                    next.heap[slot] = None;
+                }
+            }
+            Effect::Send { .. } if sides.offered.is_some() => {}
             Effect::Send {
                 channel,
                 values,
@@ -469,7 +555,7 @@ impl<'p> Machine<'p> {
                 random,
                 peek,
             } => {
-                let (decl, message) = match offered {
+                let (decl, message) = match sides.offered {
                     Some((decl, message)) => (*decl, message.clone()),
                     None => {
                         let handle = view.eval(channel);
@@ -526,9 +612,113 @@ impl<'p> Machine<'p> {
                         (view.eval(&arg.value), ty, arg.symbols)
                     })
                     .collect();
-                output.push_str(&format_output(self.program, format, &values));
+                let text = format_output(self.program, format, &values);
+                sides.output.push_str(&text);
             }
         }
+    }
+
+    /// Writes bytes at an address, all of them or none.
+    fn store_bytes(&self, state: &mut State, address: u64, count: u64, value: u64) {
+        let view = View::new(self, state, 0, false);
+        let Some((home, offset)) = view.range(address, count) else {
+            return;
+        };
+        let (cells, width) = match home {
+            Home::Global(global) => {
+                let first = self.global_offsets[global];
+                let variable = &self.program.globals[global];
+                let cells = &mut state.globals[first..first + variable.len as usize];
+                (cells, variable.ty.width)
+            }
+            Home::Dynamic(slot) => match &mut state.heap[slot] {
+                Some(object) => (
+                    &mut object.cells[..],
+                    self.program.site(object.site).cell.width,
+                ),
+                None => return,
+            },
+        };
+        for byte in 0..count {
+            let (cell, shift) = byte_place(offset + byte, width);
+            let cell = &mut cells[cell];
+            *cell = *cell & !(0xFF << shift) | ((value >> (8 * byte)) & 0xFF) << shift;
+        }
+    }
+
+    /// Makes a new object and gives its address, 0 if there can be none.
+    fn allocate(&self, state: &mut State, site: SiteId, size: u64) -> u64 {
+        let layout = self.program.pointers;
+        let globals = self.addressable.len() as u64;
+        let mentioned = self.mentioned_objects(state);
+        let is_free = |slot: &usize| {
+            !matches!(state.heap.get(*slot), Some(Some(_)))
+                && !mentioned.contains(&(globals + 1 + *slot as u64))
+        };
+        let slot = (0..).find(is_free).unwrap_or(usize::MAX);
+        let number = globals + 1 + slot as u64;
+        if size > layout.max_object_size() || number > layout.last_dynamic_object() {
+            return 0;
+        }
+        if slot >= state.heap.len() {
+            state.heap.resize(slot + 1, None);
+        }
+        let cell_bytes = u64::from(self.program.site(site).cell.width / 8);
+        state.heap[slot] = Some(HeapObject {
+            site,
+            size,
+            cells: vec![0; size.div_ceil(cell_bytes) as usize],
+        });
+        layout.address(number)
+    }
+
+    /// The numbers of objects that a pointer somewhere in the state may hold:
+    /// the object parts of all cells that are as wide as a pointer, and in
+    /// objects of all aligned groups of as many bytes.
+    fn mentioned_objects(&self, state: &State) -> BTreeSet<u64> {
+        let layout = self.program.pointers;
+        let mut numbers = BTreeSet::new();
+        let mut mention = |ty: Ty, values: &[u64]| {
+            if ty.width == layout.width {
+                numbers.extend(values.iter().map(|&value| layout.object(value)));
+            }
+        };
+        let rows = |variables: &[Variable], cells: &[u64], mention: &mut dyn FnMut(Ty, &[u64])| {
+            let mut first = 0;
+            for variable in variables {
+                let len = variable.len as usize;
+                mention(variable.ty, &cells[first..first + len]);
+                first += len;
+            }
+        };
+        let buffers = |channels: &[ChannelDecl],
+                       buffers: &[Vec<Message>],
+                       mention: &mut dyn FnMut(Ty, &[u64])| {
+            for (channel, buffer) in channels.iter().zip(buffers) {
+                for message in buffer {
+                    for (field, &value) in channel.fields.iter().zip(message) {
+                        mention(field.ty, &[value]);
+                    }
+                }
+            }
+        };
+        rows(&self.program.globals, &state.globals, &mut mention);
+        buffers(&self.program.channels, &state.channels, &mut mention);
+        for thread in state.threads.iter().flatten() {
+            let template = self.program.template(thread.template);
+            rows(&template.locals, &thread.locals, &mut mention);
+            buffers(&template.channels, &thread.channels, &mut mention);
+        }
+        let view = View::new(self, state, 0, false);
+        let globals = self.addressable.len() as u64;
+        for number in 1..=globals + state.heap.len() as u64 {
+            let base = layout.address(number);
+            let bytes = u64::from(layout.width / 8);
+            for group in 0..view.object_size(base) / bytes {
+                numbers.insert(layout.object(view.load(base + group * bytes, bytes)));
+            }
+        }
+        numbers
     }
 
     fn store(&self, state: &mut State, number: usize, place: &Place, value: u64) {
@@ -583,7 +773,7 @@ impl<'p> Machine<'p> {
     pub fn is_deadlock(&self, state: &State) -> bool {
         self.error(state).is_none()
             && !self.stuck_threads(state).is_empty()
-            && self.steps(state).is_empty()
+            && self.undecided_steps(state).is_empty()
     }
 
     /// The threads that are not at a proper end.
@@ -604,6 +794,28 @@ impl<'p> Machine<'p> {
     pub fn eval(&self, state: &State, thread: usize, expr: &Expr) -> u64 {
         View::new(self, state, thread, false).eval(expr)
     }
+}
+
+/// What besides the edge decides what a step does, and where its output goes.
+struct Sides<'a, 'p> {
+    offered: Option<&'a Offer<'p>>,
+    choice: u64,
+    output: &'a mut String,
+}
+
+/// Where a live object is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Home {
+    /// Which global variable.
+    Global(usize),
+    /// Which position of the heap.
+    Dynamic(usize),
+}
+
+/// The cell that a byte of an object lies in, and by how much it is shifted there.
+fn byte_place(offset: u64, cell_width: u8) -> (usize, u64) {
+    let bytes = u64::from(cell_width / 8);
+    ((offset / bytes) as usize, offset % bytes * 8)
 }
 
 /// Whose channel a reference refers to.
@@ -729,7 +941,76 @@ impl<'a, 'p> View<'a, 'p> {
                 random,
             } => u64::from(self.find_message(channel, args, *random).is_some()),
             Expr::Timeout => u64::from(self.timeout),
+            Expr::Address { variable, .. } => {
+                let program = self.machine.program;
+                program.pointers.address(program.object_of(*variable))
+            }
+            Expr::Load { address, ty } => self.load(self.eval(address), (ty.width / 8).into()),
+            Expr::ObjectSize(address) => self.object_size(self.eval(address)),
+            Expr::ObjectSite { address, sites } => match self.home(self.eval(address)) {
+                Some(Home::Dynamic(slot)) => {
+                    let object = self.state.heap[slot].as_ref();
+                    u64::from(object.is_some_and(|object| sites.contains(&object.site)))
+                }
+                _ => 0,
+            },
         }
+    }
+
+    /// The live object that an address points into, whatever the offset.
+    fn home(&self, address: u64) -> Option<Home> {
+        let number = self
+            .machine
+            .program
+            .pointers
+            .object(address)
+            .checked_sub(1)?;
+        let number = usize::try_from(number).ok()?;
+        if let Some(&global) = self.machine.addressable.get(number) {
+            return Some(Home::Global(global));
+        }
+        let slot = number - self.machine.addressable.len();
+        self.state.heap.get(slot)?.as_ref()?;
+        Some(Home::Dynamic(slot))
+    }
+
+    fn object_size(&self, address: u64) -> u64 {
+        match self.home(address) {
+            Some(Home::Global(global)) => self.machine.program.globals[global].bytes(),
+            Some(Home::Dynamic(slot)) => self.state.heap[slot].as_ref().map_or(0, |o| o.size),
+            None => 0,
+        }
+    }
+
+    /// The object and the offset of bytes that are all within it.
+    fn range(&self, address: u64, count: u64) -> Option<(Home, u64)> {
+        let home = self.home(address)?;
+        let offset = self.machine.program.pointers.offset(address);
+        let end = offset.checked_add(count)?;
+        (end <= self.object_size(address)).then_some((home, offset))
+    }
+
+    /// The bytes at an address as a number; 0 unless all are within a live object.
+    fn load(&self, address: u64, count: u64) -> u64 {
+        let Some((home, offset)) = self.range(address, count) else {
+            return 0;
+        };
+        let program = self.machine.program;
+        let (cells, width) = match home {
+            Home::Global(global) => {
+                let first = self.machine.global_offsets[global];
+                let width = program.globals[global].ty.width;
+                (&self.state.globals[first..], width)
+            }
+            Home::Dynamic(slot) => match &self.state.heap[slot] {
+                Some(object) => (&object.cells[..], program.site(object.site).cell.width),
+                None => return 0,
+            },
+        };
+        (0..count).fold(0, |value, byte| {
+            let (cell, shift) = byte_place(offset + byte, width);
+            value | ((cells[cell] >> shift) & 0xFF) << (8 * byte)
+        })
     }
 
     fn thread(&self, number: &Expr) -> Option<&'a Thread> {

@@ -9,7 +9,9 @@
 use std::fmt;
 
 use crate::expr::{ChannelRef, Expr, INDEX_WIDTH, Place, ReceiveArg, Ty, VariableRef, mask};
-use crate::program::{ChannelDecl, Edge, Effect, Init, Program, SymbolSetId, Template, Variable};
+use crate::program::{
+    ChannelDecl, Edge, Effect, Init, Program, SiteId, SymbolSetId, Template, Variable,
+};
 
 /// Why a program is ill-formed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +39,7 @@ pub fn validate(program: &Program) -> Result<(), IllFormed> {
     check_variables(program, None, &program.globals).map_err(at("globals".into()))?;
     check_channels(program, &program.channels).map_err(at("channels".into()))?;
     check_program(program).map_err(at("program".into()))?;
+    check_memory(program).map_err(at("memory".into()))?;
     for template in &program.templates {
         let name = &template.name;
         check_template(program, template).map_err(at(format!("thread {name}")))?;
@@ -79,6 +82,40 @@ fn check_program(program: &Program) -> Checked {
         for (param, &arg) in template.locals.iter().zip(&instance.args) {
             check_fits(param.ty, arg)?;
         }
+    }
+    Ok(())
+}
+
+/// Widths that loads, stores and the cells of objects can have.
+fn is_byte_width(width: u8) -> bool {
+    matches!(width, 8 | 16 | 32 | 64)
+}
+
+fn check_memory(program: &Program) -> Checked {
+    let layout = program.pointers;
+    ensure(matches!(layout.width, 32 | 64), || {
+        format!("pointers of {} bits", layout.width)
+    })?;
+    ensure((1..layout.width).contains(&layout.offset_bits), || {
+        format!("{} bits of offset in a pointer", layout.offset_bits)
+    })?;
+    let objects = program.addressable_globals();
+    ensure(objects <= layout.last_dynamic_object(), || {
+        format!("{objects} addressable variables do not fit a pointer")
+    })?;
+    for variable in program.globals.iter().filter(|global| global.addressable) {
+        let name = &variable.name;
+        ensure(is_byte_width(variable.ty.width), || {
+            format!("`{name}` has an address and cells that are not bytes")
+        })?;
+        ensure(variable.bytes() <= layout.max_object_size(), || {
+            format!("`{name}` is too large for its address")
+        })?;
+    }
+    for site in &program.sites {
+        ensure(is_byte_width(site.cell.width), || {
+            format!("the cells of `{}` are not bytes", site.name)
+        })?;
     }
     Ok(())
 }
@@ -168,6 +205,9 @@ fn check_channels(program: &Program, channels: &[ChannelDecl]) -> Checked {
 
 fn check_template(program: &Program, template: &Template) -> Checked {
     check_variables(program, Some(template), &template.locals)?;
+    if let Some(local) = template.locals.iter().find(|local| local.addressable) {
+        return Err(format!("the local `{}` is addressable", local.name));
+    }
     check_channels(program, &template.channels)?;
     ensure(template.params as usize <= template.locals.len(), || {
         "more parameters than local variables".into()
@@ -217,6 +257,16 @@ impl Context<'_> {
         ensure(operations.count() <= 1, || {
             "more than one channel operation".into()
         })?;
+        let choices = edge.effects.iter();
+        let choices = choices.filter(|effect| matches!(effect, Effect::Havoc { .. }));
+        ensure(
+            match choices.count() {
+                0 => true,
+                1 => !edge.effects[0].is_channel_operation(),
+                _ => false,
+            },
+            || "a choice beside another choice or a channel operation".into(),
+        )?;
         let is_error = self.template.location(edge.target).error.is_some();
         ensure(edge.effects.is_empty() || !is_error, || {
             "an edge into an error has effects".into()
@@ -240,6 +290,31 @@ impl Context<'_> {
                 self.place(place)?;
                 self.typed(value, place.ty.width, "the value")
             }
+            Effect::Store { address, value } => {
+                self.address(address)?;
+                self.expr(value)?;
+                ensure(is_byte_width(value.width()), || {
+                    format!("a store of {} bits", value.width())
+                })
+            }
+            Effect::Havoc { place, values } => {
+                self.place(place)?;
+                ensure(
+                    values
+                        .checked_sub(1)
+                        .is_none_or(|most| most <= mask(place.ty.width)),
+                    || format!("{values} values do not fit the cell"),
+                )
+            }
+            Effect::Allocate { site, size, result } => {
+                self.site(*site)?;
+                self.typed(size, self.program.pointers.width, "a size")?;
+                self.place(result)?;
+                ensure(result.ty.width == self.program.pointers.width, || {
+                    format!("an address does not fit {} bits", result.ty.width)
+                })
+            }
+            Effect::Free { address } => self.address(address),
             Effect::Send {
                 channel, values, ..
             } => {
@@ -279,6 +354,16 @@ impl Context<'_> {
                 self.expr(&arg.value)
             }),
         }
+    }
+
+    fn address(&self, address: &Expr) -> Checked {
+        self.typed(address, self.program.pointers.width, "an address")
+    }
+
+    fn site(&self, site: SiteId) -> Checked {
+        ensure(site.index() < self.program.sites.len(), || {
+            "unknown allocation site".into()
+        })
     }
 
     fn receive_arg(&self, arg: &ReceiveArg) -> Checked {
@@ -388,6 +473,26 @@ impl Context<'_> {
             Expr::CanReceive { channel, args, .. } => {
                 self.typed(channel, Ty::CHANNEL.width, "the channel")?;
                 args.iter().try_for_each(|arg| self.receive_arg(arg))
+            }
+            Expr::Address { variable, width } => {
+                let global = self.program.globals.get(variable.index());
+                ensure(global.is_some_and(|global| global.addressable), || {
+                    format!("the address of {variable:?}, which has none")
+                })?;
+                ensure(*width == self.program.pointers.width, || {
+                    format!("an address of {width} bits")
+                })
+            }
+            Expr::Load { address, ty } => {
+                self.address(address)?;
+                ensure(is_byte_width(ty.width), || {
+                    format!("a load of {} bits", ty.width)
+                })
+            }
+            Expr::ObjectSize(address) => self.address(address),
+            Expr::ObjectSite { address, sites } => {
+                self.address(address)?;
+                sites.iter().try_for_each(|&site| self.site(site))
             }
         }
     }

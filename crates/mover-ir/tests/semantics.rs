@@ -13,6 +13,8 @@ fn byte(name: &str) -> Variable {
         is_array: false,
         init: Init::All(0),
         symbols: None,
+        addressable: false,
+        names: CellNames::default(),
         span: None,
     }
 }
@@ -99,6 +101,9 @@ fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
             })
             .collect(),
         symbols: Vec::new(),
+        pointers: PointerLayout::default(),
+        sites: Vec::new(),
+        pointers_stay: false,
         max_threads: 3,
         priority_scheduling: false,
         caveats: Vec::new(),

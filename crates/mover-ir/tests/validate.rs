@@ -13,6 +13,8 @@ fn variable(name: &str, ty: Ty, len: u32) -> Variable {
         is_array: len > 1,
         init: Init::All(0),
         symbols: None,
+        addressable: false,
+        names: CellNames::default(),
         span: None,
     }
 }
@@ -91,6 +93,9 @@ fn valid() -> Program {
             priority: 1,
         }],
         symbols: Vec::new(),
+        pointers: PointerLayout::default(),
+        sites: Vec::new(),
+        pointers_stay: false,
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, Ty};
-use mover_ir::program::{Effect, Init, Variable};
+use mover_ir::program::{CellNames, Effect, Init, Variable};
 use mover_ir::source::Span;
 
 use crate::actions::Action;
@@ -642,6 +642,8 @@ impl Body<'_, '_> {
                             is_array: false,
                             init: Init::All(0),
                             symbols: None,
+                            addressable: false,
+                            names: CellNames::default(),
                             span: Some(span),
                         });
                         locals.len() as u32 - 1

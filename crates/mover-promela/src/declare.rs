@@ -13,7 +13,9 @@ use std::rc::Rc;
 
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::expr::{ChannelRef, Expr, Place, Ty, VariableRef};
-use mover_ir::program::{ChannelDecl, Field, Init, SymbolSet, SymbolSetId, Variable, VariableId};
+use mover_ir::program::{
+    CellNames, ChannelDecl, Field, Init, SymbolSet, SymbolSetId, Variable, VariableId,
+};
 use mover_ir::source::Span;
 
 use crate::actions::Action;
@@ -433,6 +435,8 @@ impl Context<'_> {
                 is_array: leaf.is_array,
                 init,
                 symbols: leaf.symbols,
+                addressable: false,
+                names: CellNames::default(),
                 span: Some(name.span),
             };
             if info.is_global {
@@ -706,6 +710,8 @@ impl Context<'_> {
             is_array: false,
             init: Init::All(0),
             symbols: leaf.symbols,
+            addressable: false,
+            names: CellNames::default(),
             span: Some(info.span),
         };
         if !is_expressible(&expr, locals) {

@@ -12,7 +12,8 @@ use std::rc::Rc;
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
 use mover_ir::program::{
-    Init, Instance, Location, LocationId, Program, Template, TemplateId, Variable,
+    CellNames, Init, Instance, Location, LocationId, PointerLayout, Program, Template, TemplateId,
+    Variable,
 };
 use mover_ir::source::{SourceMap, Span};
 use mover_ir::validate::validate;
@@ -406,6 +407,9 @@ impl Lowering<'_> {
             templates: self.templates,
             initial,
             symbols: context.symbols,
+            pointers: PointerLayout::default(),
+            sites: Vec::new(),
+            pointers_stay: false,
             max_threads: PROCESS_LIMIT,
             priority_scheduling: context.uses_priorities,
             caveats: self.caveats,
@@ -466,6 +470,8 @@ fn placeholder() -> Variable {
         is_array: false,
         init: Init::All(0),
         symbols: None,
+        addressable: false,
+        names: CellNames::default(),
         span: None,
     }
 }

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mover_ir::expr::{ChannelRef, Expr, Place, ReceiveArg, VariableRef};
+use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{Edge, Effect, Init, Program, TemplateId, VariableId};
 
 /// Something shared.
@@ -156,7 +156,7 @@ impl Survey {
             .collect();
         for edge in &edges {
             for effect in &edge.effects {
-                for place in written_places(effect) {
+                for place in effect.written_places() {
                     if let VariableRef::Global(id) = place.variable {
                         survey.written.insert(id);
                         survey.note_index(id, &place.index);
@@ -253,7 +253,7 @@ impl Survey {
         }
         for effect in &edge.effects {
             effect.walk(&mut |expr| self.read(program, expr, accesses));
-            for place in written_places(effect) {
+            for place in effect.written_places() {
                 if let VariableRef::Global(id) = place.variable {
                     accesses.insert(self.cell(id, &place.index), true);
                 }
@@ -329,23 +329,5 @@ impl Survey {
             _ => return,
         };
         accesses.entry(object).or_insert(false);
-    }
-}
-
-pub(crate) fn written_places(effect: &Effect) -> Vec<&Place> {
-    match effect {
-        Effect::Assign { place, .. } => vec![place],
-        Effect::Spawn {
-            result: Some(place),
-            ..
-        } => vec![place],
-        Effect::Receive { args, .. } => args
-            .iter()
-            .filter_map(|arg| match arg {
-                ReceiveArg::Store(place) => Some(place),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
     }
 }

@@ -20,7 +20,7 @@ use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, sign_extend};
 use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
-use crate::access::written_places;
+
 use crate::locks::range;
 
 /// A lock as the threads of a template see it.
@@ -243,7 +243,7 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
 fn changes(edge: &Edge, index: &Expr) -> bool {
     edge.effects
         .iter()
-        .flat_map(written_places)
+        .flat_map(Effect::written_places)
         .any(|place| reads_variable(index, place.variable))
 }
 
@@ -262,7 +262,7 @@ fn never_written(program: &Program) -> Vec<bool> {
         .iter()
         .flat_map(|template| &template.locations)
         .flat_map(|location| &location.edges);
-    for place in edges.flat_map(|edge| &edge.effects).flat_map(written_places) {
+    for place in edges.flat_map(|edge| &edge.effects).flat_map(Effect::written_places) {
         if let VariableRef::Global(id) = place.variable {
             never[id.index()] = false;
         }
@@ -301,7 +301,7 @@ fn rows_touched(edge: &Edge) -> Vec<VariableId> {
     for effect in &edge.effects {
         effect.walk(&mut visit);
     }
-    for place in edge.effects.iter().flat_map(written_places) {
+    for place in edge.effects.iter().flat_map(Effect::written_places) {
         add(place.variable);
     }
     rows
@@ -341,7 +341,7 @@ fn places_of_row(
                 holds &= note(&place.index, &written, &mut indices);
             }
         });
-        for place in written_places(effect) {
+        for place in effect.written_places() {
             if place.variable == row {
                 holds &= note(&place.index, &written, &mut indices);
                 match effect {
@@ -350,7 +350,7 @@ fn places_of_row(
                 }
             }
         }
-        written.extend(written_places(effect).iter().map(|place| place.variable));
+        written.extend(effect.written_places().iter().map(|place| place.variable));
     }
     let is_plain =
         |effect: &Effect| matches!(effect, Effect::Assign { .. } | Effect::Print { .. });

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
 
-use crate::access::written_places;
+
 
 /// Which end of a channel is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,7 +147,7 @@ fn shows(
         return starts_or_ends;
     };
     let writes = |effect: &Effect| {
-        written_places(effect).iter().any(|place| {
+        effect.written_places().iter().any(|place| {
             matches!(place.variable, VariableRef::Local(id) if of_template.variables.contains(&id))
         })
     };
@@ -175,7 +175,7 @@ impl Gather {
         }
         for effect in &edge.effects {
             effect.walk(&mut |expr| self.read(expr));
-            for place in written_places(effect) {
+            for place in effect.written_places() {
                 if let VariableRef::Global(variable) = place.variable {
                     let index = self.before(&place.index);
                     self.touches.push(Touch::Cells {
@@ -208,10 +208,13 @@ impl Gather {
                         self.touches.push(Touch::OwnChannels);
                     }
                 }
-                Effect::SetPriority { .. } => self.touches.push(Touch::Seen),
-                Effect::Assign { .. } | Effect::Print { .. } => {}
+                Effect::SetPriority { .. }
+                | Effect::Store { .. }
+                | Effect::Allocate { .. }
+                | Effect::Free { .. } => self.touches.push(Touch::Seen),
+                Effect::Assign { .. } | Effect::Havoc { .. } | Effect::Print { .. } => {}
             }
-            let written = written_places(effect).into_iter();
+            let written = effect.written_places().into_iter();
             self.written.extend(written.map(|place| place.variable));
         }
     }
@@ -274,7 +277,11 @@ impl Gather {
                 }
             }
             Expr::ThreadCount | Expr::ThreadPriority(_) => self.touches.push(Touch::Counts),
-            Expr::ThreadAt { .. } | Expr::RemoteRead { .. } => self.touches.push(Touch::Seen),
+            Expr::ThreadAt { .. }
+            | Expr::RemoteRead { .. }
+            | Expr::Load { .. }
+            | Expr::ObjectSize(_)
+            | Expr::ObjectSite { .. } => self.touches.push(Touch::Seen),
             Expr::ChannelExists(channel)
             | Expr::ChannelLen(channel)
             | Expr::ChannelCapacity(channel)
@@ -292,6 +299,7 @@ impl Gather {
             | Expr::Resize { .. }
             | Expr::ThreadId
             | Expr::Channel(_)
+            | Expr::Address { .. }
             | Expr::Timeout => {}
         }
     }

@@ -60,6 +60,7 @@ fn step(step: &TraceStep) -> Value {
         "changes": changes,
         "output": Some(&step.output).filter(|output| !output.is_empty()),
         "edge": step.step.by.edge,
+        "choice": step.step.choice,
         "with": step.step.with.map(|with| json!({
             "thread": with.thread,
             "edge": with.edge,
@@ -97,6 +98,9 @@ struct FileStep {
     #[serde(flatten)]
     by: FileMove,
     with: Option<FileMove>,
+    /// Not in the files of programs without choices by earlier versions.
+    #[serde(default)]
+    choice: u64,
 }
 
 #[derive(Deserialize)]
@@ -146,6 +150,7 @@ pub fn read_trace_file(text: &str) -> Result<Claim, String> {
             .map(|step| Step {
                 by: taken(step.by),
                 with: step.with.map(taken),
+                choice: step.choice,
             })
             .collect(),
     })

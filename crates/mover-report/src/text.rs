@@ -128,6 +128,10 @@ pub fn verdict_line(answer: &Answer) -> String {
                 .map(|property| match property {
                     Property::UnreachCall => "no assertion can fail",
                     Property::NoDeadlock => "no deadlock is reachable",
+                    Property::MemorySafety => "memory is accessed and freed properly",
+                    Property::NoOverflow => "no signed computation overflows",
+                    Property::MutexMisuse => "locks are used by their rules",
+                    Property::NoDataRace => "no two threads race for memory",
                 })
                 .collect();
             format!("safe: {}{uncovered}", claims.join(" and "))

@@ -93,7 +93,7 @@ impl Trace {
         let mut state = machine.initial();
         let mut told = Vec::new();
         for (number, &step) in steps.iter().enumerate() {
-            if !machine.steps(&state).contains(&step) {
+            if !machine.can_take(&state, step) {
                 return Err(ReplayError::Impossible(number + 1));
             }
             let (next, output) = machine.apply_with_output(&state, step);

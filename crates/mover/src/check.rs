@@ -128,7 +128,7 @@ pub fn run(args: CheckArgs) -> u8 {
         };
     }
     let properties = if args.properties.is_empty() {
-        Property::ALL.to_vec()
+        Property::BASIC.to_vec()
     } else {
         let mut properties = args.properties.clone();
         properties.sort();
@@ -151,6 +151,13 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     }
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
+    }
+    let foreign = |property: &&Property| !Property::BASIC.contains(property);
+    if let Some(property) = args.properties.iter().find(foreign) {
+        return Err(format!(
+            "nothing checks `{property}` of a Promela model; its properties are `unreach-call` \
+             and `no-deadlock`"
+        ));
     }
     if args.jobs == 0 {
         return Err("--jobs needs at least 1".into());

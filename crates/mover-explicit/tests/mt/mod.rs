@@ -39,6 +39,9 @@ pub fn parse(name: &str, text: &str) -> Program {
         templates: Vec::new(),
         initial: Vec::new(),
         symbols: Vec::new(),
+        pointers: PointerLayout::default(),
+        sites: Vec::new(),
+        pointers_stay: false,
         max_threads: 8,
         priority_scheduling: false,
         caveats: Vec::new(),
@@ -139,6 +142,8 @@ fn cell(name: &str, init: u64) -> Variable {
         is_array: false,
         init: Init::All(init),
         symbols: None,
+        addressable: false,
+        names: CellNames::default(),
         span: None,
     }
 }
