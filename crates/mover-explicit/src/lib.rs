@@ -7,6 +7,7 @@
 //! are kept.
 
 mod blocks;
+mod classify;
 mod code;
 mod compile;
 mod expand;
@@ -16,4 +17,4 @@ mod machine;
 mod search;
 mod store;
 
-pub use search::{Options, Order, Outcome, Statistics, Stop, Violation, explore};
+pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

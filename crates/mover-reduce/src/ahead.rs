@@ -52,6 +52,8 @@ pub struct Doings {
     pub counts: bool,
     /// Uses a channel.
     pub channels: bool,
+    /// Comes to the thread's end.
+    pub leaves: bool,
 }
 
 impl Doings {
@@ -61,16 +63,18 @@ impl Doings {
             writes: VariableSet::new(variables),
             counts: false,
             channels: false,
+            leaves: false,
         }
     }
 
     fn add(&mut self, other: &Doings) -> bool {
-        let before = (self.counts, self.channels);
+        let before = (self.counts, self.channels, self.leaves);
         self.counts |= other.counts;
         self.channels |= other.channels;
+        self.leaves |= other.leaves;
         let reads = self.reads.add(&other.reads);
         let writes = self.writes.add(&other.writes);
-        reads || writes || before != (self.counts, self.channels)
+        reads || writes || before != (self.counts, self.channels, self.leaves)
     }
 }
 
@@ -143,7 +147,8 @@ fn note(doings: &mut Doings, touches: &[Touch]) {
             }
             Touch::Counts => doings.counts = true,
             Touch::Channel { .. } | Touch::OwnChannels => doings.channels = true,
-            Touch::Leaves { .. } | Touch::Seen => {}
+            Touch::Leaves { .. } => doings.leaves = true,
+            Touch::Seen => {}
         }
     }
 }

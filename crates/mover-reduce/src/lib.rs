@@ -20,6 +20,8 @@ pub mod fuse;
 pub mod lock_rows;
 pub mod locks;
 pub mod movers;
+pub mod phase;
 pub mod touch;
 
 pub use movers::{Mover, Movers, Protection, movers};
+pub use phase::PhaseFacts;

@@ -20,7 +20,6 @@ use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, sign_extend};
 use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
-
 use crate::locks::range;
 
 /// A lock as the threads of a template see it.
@@ -147,9 +146,11 @@ impl LockRows {
                             }
                             match places_of_row(program, higher, variable, never_written) {
                                 None => broken[variable.index()] = true,
-                                Some(found) => of_edge.extend(found.into_iter().map(|(index, _)| {
-                                    (LockPlace { variable, index }, Handling::Looks)
-                                })),
+                                Some(found) => {
+                                    of_edge.extend(found.into_iter().map(|(index, _)| {
+                                        (LockPlace { variable, index }, Handling::Looks)
+                                    }))
+                                }
                             }
                         }
                     }
@@ -213,7 +214,11 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
         let Some(before) = held[location].clone() else {
             continue;
         };
-        for (edge, handles) in body.locations[location].edges.iter().zip(&handled[location]) {
+        for (edge, handles) in body.locations[location]
+            .edges
+            .iter()
+            .zip(&handled[location])
+        {
             let mut after = before.clone();
             for place in &handles.takes {
                 if !after.contains(place) {
@@ -255,14 +260,17 @@ fn reads_variable(expr: &Expr, variable: VariableRef) -> bool {
     found
 }
 
-fn never_written(program: &Program) -> Vec<bool> {
+pub(crate) fn never_written(program: &Program) -> Vec<bool> {
     let mut never = vec![true; program.globals.len()];
     let edges = program
         .templates
         .iter()
         .flat_map(|template| &template.locations)
         .flat_map(|location| &location.edges);
-    for place in edges.flat_map(|edge| &edge.effects).flat_map(Effect::written_places) {
+    for place in edges
+        .flat_map(|edge| &edge.effects)
+        .flat_map(Effect::written_places)
+    {
         if let VariableRef::Global(id) = place.variable {
             never[id.index()] = false;
         }
@@ -352,8 +360,7 @@ fn places_of_row(
         }
         written.extend(effect.written_places().iter().map(|place| place.variable));
     }
-    let is_plain =
-        |effect: &Effect| matches!(effect, Effect::Assign { .. } | Effect::Print { .. });
+    let is_plain = |effect: &Effect| matches!(effect, Effect::Assign { .. } | Effect::Print { .. });
     holds &= assigned.is_empty() || edge.effects.iter().all(is_plain);
     if !holds {
         return None;
@@ -379,7 +386,7 @@ fn places_of_row(
 }
 
 /// Whether only the thread itself can change the value of an expression.
-fn is_own(expr: &Expr, never_written: &[bool]) -> bool {
+pub(crate) fn is_own(expr: &Expr, never_written: &[bool]) -> bool {
     let mut own = true;
     expr.walk(&mut |part| match part {
         Expr::Read(place) => match place.variable {
@@ -417,7 +424,11 @@ fn handling(
         return Some(Handling::Takes(Style::Counts));
     }
     let never_free = free < least || free > most;
-    let style = if most == 0 { Style::Plain } else { Style::Other };
+    let style = if most == 0 {
+        Style::Plain
+    } else {
+        Style::Other
+    };
     (never_free && says(&edge.guard, place, free, false)).then_some(Handling::Takes(style))
 }
 
@@ -463,8 +474,7 @@ fn says(guard: &Expr, place: &Place, value: u64, positive: bool) -> bool {
             Expr::Binary(BinaryOp::Eq, lhs, rhs) => {
                 let constant = if literal.holds { value } else { 0 };
                 let applies = literal.holds || positive;
-                applies
-                    && ((reads(lhs) && is(rhs, constant)) || (reads(rhs) && is(lhs, constant)))
+                applies && ((reads(lhs) && is(rhs, constant)) || (reads(rhs) && is(lhs, constant)))
             }
             Expr::Binary(BinaryOp::ULt | BinaryOp::SLt, lhs, rhs) if positive && literal.holds => {
                 is(lhs, 0) && reads(rhs)

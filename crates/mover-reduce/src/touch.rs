@@ -15,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
 
-
-
 /// Which end of a channel is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
@@ -24,6 +22,8 @@ pub enum End {
     Receive,
     /// Looks at how full it is, or changes more than one end.
     Both,
+    /// Looks only at whether there is such a channel.
+    Existence,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,11 +90,7 @@ impl Touches {
                     };
                     location.edges.iter().map(of_edge).collect()
                 };
-                body.locations
-                    .iter()
-                    .enumerate()
-                    .map(of_location)
-                    .collect()
+                body.locations.iter().enumerate().map(of_location).collect()
             })
             .collect();
         Touches { edges }
@@ -232,6 +228,13 @@ impl Gather {
                     index,
                     writes: false,
                 },
+                Touch::Channel {
+                    channel,
+                    end: End::Existence,
+                } => Touch::Channel {
+                    channel,
+                    end: End::Existence,
+                },
                 Touch::Channel { channel, .. } => Touch::Channel {
                     channel,
                     end: End::Both,
@@ -282,10 +285,14 @@ impl Gather {
             | Expr::Load { .. }
             | Expr::ObjectSize(_)
             | Expr::ObjectSite { .. } => self.touches.push(Touch::Seen),
-            Expr::ChannelExists(channel)
-            | Expr::ChannelLen(channel)
-            | Expr::ChannelCapacity(channel)
-            | Expr::CanReceive { channel, .. } => {
+            Expr::ChannelExists(channel) | Expr::ChannelCapacity(channel) => {
+                let channel = self.before(channel);
+                self.touches.push(Touch::Channel {
+                    channel,
+                    end: End::Existence,
+                });
+            }
+            Expr::ChannelLen(channel) | Expr::CanReceive { channel, .. } => {
                 let channel = self.before(channel);
                 self.touches.push(Touch::Channel {
                     channel,

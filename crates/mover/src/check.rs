@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use mover_explicit::{Options, Order, Outcome, Stop};
+use mover_explicit::{Options, Order, Outcome, RunTime, Stop};
 use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
-use mover_reduce::movers;
+use mover_reduce::{PhaseFacts, movers};
 use mover_report::text::Style;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
@@ -38,7 +38,9 @@ enum Reduction {
     None,
     /// Transactions by movers that are known before the search
     Static,
+    /// Transactions by locks and owners that are found out during the search
     Phase,
+    /// The same, and what no other thread can reach any more moves, too
     Dynamic,
 }
 
@@ -70,7 +72,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
-    /// Which interleavings to leave out; this version has `none` and `static`
+    /// Which interleavings to leave out; see the guide on reductions
     #[arg(long, value_enum, default_value = "none")]
     reduce: Reduction,
 
@@ -146,9 +148,6 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if !matches!(args.engine, Engine::Auto | Engine::Explicit) {
         return Err("this engine is not part of this version; use `--engine explicit`".into());
     }
-    if !matches!(args.reduce, Reduction::None | Reduction::Static) {
-        return Err("this reduction is not part of this version; use `--reduce static`".into());
-    }
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
@@ -179,13 +178,19 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let movers = match args.reduce {
-        Reduction::Static => match movers(program) {
+        Reduction::None => None,
+        _ => match movers(program) {
             Ok(movers) => Some(movers),
             Err(reason) => {
                 eprintln!("mover: searching without reduction: {reason}");
                 None
             }
         },
+    };
+    let facts = match (&movers, args.reduce) {
+        (Some(movers), Reduction::Phase | Reduction::Dynamic) => {
+            Some(PhaseFacts::new(&movers.fused))
+        }
         _ => None,
     };
     let progress = Progress::new(args.quiet);
@@ -201,6 +206,10 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
                 SearchOrder::Dfs => Order::DepthFirst,
             },
             movers: movers.as_ref(),
+            run_time: facts.as_ref().map(|facts| RunTime {
+                facts,
+                by_reach: args.reduce == Reduction::Dynamic,
+            }),
             errors: properties.contains(&Property::UnreachCall),
             deadlocks: properties.contains(&Property::NoDeadlock),
             keep_going: args.keep_going,
@@ -239,7 +248,12 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         verdict,
         properties,
         engine: "explicit",
-        reduction: if movers.is_some() { "static" } else { "none" },
+        reduction: match (&movers, args.reduce) {
+            (None, _) | (_, Reduction::None) => "none",
+            (_, Reduction::Static) => "static",
+            (_, Reduction::Phase) => "phase",
+            (_, Reduction::Dynamic) => "dynamic",
+        },
         states: outcome.statistics.states,
         transitions: outcome.statistics.transitions,
         depth: outcome.statistics.depth,
