@@ -45,6 +45,11 @@ use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
 
+/// A block that has come to this many states ends at all that are left. A
+/// transaction may end early anywhere, and a thread with a large state space of its
+/// own would otherwise walk all of it again from each of its states.
+const LARGEST_BLOCK: usize = 1 << 8;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Pre {
@@ -317,7 +322,8 @@ impl<'m> Blocks<'m> {
                 number > 0 && (look.is_met || (self.keep_deadlocks && took_lock && look.takes_lock))
             }
         };
-        if ends {
+        let is_large = number > 0 && self.nodes.len() >= LARGEST_BLOCK;
+        if ends || is_large {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }

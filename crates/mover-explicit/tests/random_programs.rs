@@ -499,6 +499,7 @@ fn run(
         Options {
             order,
             movers,
+            run_time: None,
             errors,
             deadlocks,
             keep_going: false,
