@@ -384,6 +384,29 @@ impl Store {
         let _ = hash;
     }
 
+    /// The number of a state, if it is known.
+    pub fn find(&self, key: &[u32], hash: u64) -> Option<u32> {
+        let scrambled = scramble(hash);
+        let tag = scrambled as u8;
+        let mut place = self.start(scrambled);
+        loop {
+            let bucket = &self.index[place];
+            let entries = bucket.tags.iter().zip(bucket.numbers);
+            for (_, number) in entries
+                .take(bucket.len as usize)
+                .filter(|&(&other, _)| other == tag)
+            {
+                if self.key(number) == key {
+                    return Some(number);
+                }
+            }
+            if (bucket.len as usize) < BUCKET {
+                return None;
+            }
+            place = self.after(place);
+        }
+    }
+
     /// Adds a state; gives its number if it is new.
     pub fn insert(
         &mut self,
@@ -516,6 +539,7 @@ mod tests {
                 state.pop();
             }
             let expected = judge.get(&state).copied();
+            assert_eq!(store.find(&key, hash), expected);
             let found = store.insert(&key, hash, NO_PARENT).expect("there is room");
             match expected {
                 Some(_) => assert_eq!(found, None),

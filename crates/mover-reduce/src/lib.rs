@@ -9,12 +9,14 @@
 //! - [`access`]: which shared objects each edge touches;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`movers`]: which edges move left or right, and why;
+//! - [`feedback`]: locations that break every cycle;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step.
 
 pub mod access;
 pub mod explain;
+pub mod feedback;
 pub mod fuse;
 pub mod locks;
 pub mod movers;
