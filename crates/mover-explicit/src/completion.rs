@@ -582,3 +582,56 @@ impl Clock<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/mt/mod.rs"]
+mod mt;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Order;
+    use std::collections::HashSet;
+    use std::sync::atomic::AtomicBool;
+
+    /// How many scheduling points there are after the first thread has committed, with the second
+    /// still at its beginning.
+    fn points_after_commit(ignoring: Ignoring) -> usize {
+        let text = include_str!("../tests/transactions/models/fig9.mt");
+        let program = mt::parse("fig9", text);
+        let movers = mover_reduce::movers(&program).expect("there are movers");
+        let machine = Machine::with_movers(&movers).expect("it fits");
+        let options = Options {
+            order: Order::DepthFirst,
+            movers: None,
+            errors: false,
+            deadlocks: false,
+            keep_going: false,
+            timeout: None,
+            memory: None,
+            interrupt: &AtomicBool::new(false),
+            progress: &mut |_| {},
+        };
+        let mut search = Search::new(&machine, &movers, ignoring, options);
+        let mut points = HashSet::new();
+        assert!(search.begin().is_continue());
+        while let ControlFlow::Continue(true) = search.advance() {
+            for frame in search.stack.iter().filter(|f| f.is_scheduling_point) {
+                let at = |thread| search.location(&frame.lanes, thread).1;
+                if at(0) != LocationId(0) && at(1) == LocationId(0) {
+                    points.insert(frame.number);
+                }
+            }
+        }
+        points.len()
+    }
+
+    /// Paper 000, Section 6: two endless loops behind one commit point.
+    #[test]
+    fn figure_9_needs_one_interleaving_point() {
+        assert_eq!(points_after_commit(Ignoring::Cpc), 1);
+        assert_eq!(points_after_commit(Ignoring::Cycle), 2);
+        assert_eq!(points_after_commit(Ignoring::Lfs), 2);
+        assert_eq!(points_after_commit(Ignoring::Unsound), 0);
+    }
+}
