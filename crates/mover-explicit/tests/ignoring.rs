@@ -69,7 +69,6 @@ fn run(program: &Program, ignoring: Ignoring, errors: bool, deadlocks: bool) -> 
     outcome
 }
 
-
 /// Whether every interleaving together shows an error, or a deadlock.
 fn judge(program: &Program, errors: bool) -> bool {
     let (never, mut silent) = (AtomicBool::new(false), |_: &Statistics| {});
@@ -228,13 +227,20 @@ fn right_movers_make_methods_single_transactions() {
     let program = model(&directory("models").join("counter.mt"));
     let stored = |left_only: bool| {
         let movers = movers(&program).expect("there are movers");
-        let movers = if left_only { movers.left_only() } else { movers };
+        let movers = if left_only {
+            movers.left_only()
+        } else {
+            movers
+        };
         let (never, mut silent) = (AtomicBool::new(false), |_: &Statistics| {});
         let options = Options {
             movers: Some(&movers),
             ..options(true, false, &never, &mut silent)
         };
-        explore(&program, options).expect("it fits").statistics.states
+        explore(&program, options)
+            .expect("it fits")
+            .statistics
+            .states
     };
     // Between methods only x and y differ: 4 * 4 values.
     assert_eq!(stored(false), 16);

@@ -609,7 +609,11 @@ fn compare_solutions(program: &Program, judgement: &Judgement) {
         let Ok(movers) = movers(program) else {
             return;
         };
-        let movers = if left_only { movers.left_only() } else { movers };
+        let movers = if left_only {
+            movers.left_only()
+        } else {
+            movers
+        };
         for (errors, deadlocks) in [(true, false), (false, true)] {
             let expected = if errors {
                 judgement.error

@@ -12,26 +12,35 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mover_explicit::{Options, Order, Outcome, Stop, explore};
+use mover_explicit::{Ignoring, Options, Order, Outcome, Stop, explore, explore_with};
 use mover_ir::program::{Program, Property};
 use mover_reduce::{Movers, movers};
 use mover_report::trace::Trace;
 
-fn run(program: &Program, movers: Option<&Movers>, property: Property, told: &str) -> Outcome {
-    let outcome = explore(
-        program,
-        Options {
-            order: Order::BreadthFirst,
-            movers,
-            errors: property == Property::UnreachCall,
-            deadlocks: property == Property::NoDeadlock,
-            keep_going: false,
-            timeout: Some(Duration::from_secs(20)),
-            memory: None,
-            interrupt: &AtomicBool::new(false),
-            progress: &mut |_| {},
-        },
-    )
+/// All interleavings without movers, else chain blocks or, if given, another solution of the
+/// ignoring problem.
+fn run(
+    program: &Program,
+    movers: Option<&Movers>,
+    ignoring: Option<Ignoring>,
+    property: Property,
+    told: &str,
+) -> Outcome {
+    let options = Options {
+        order: Order::BreadthFirst,
+        movers,
+        errors: property == Property::UnreachCall,
+        deadlocks: property == Property::NoDeadlock,
+        keep_going: false,
+        timeout: Some(Duration::from_secs(20)),
+        memory: None,
+        interrupt: &AtomicBool::new(false),
+        progress: &mut |_| {},
+    };
+    let outcome = match movers.zip(ignoring) {
+        Some((movers, ignoring)) => explore_with(ignoring, movers, options),
+        None => explore(program, options),
+    }
     .expect("the model fits");
     assert_ne!(
         outcome.stopped,
@@ -62,8 +71,16 @@ fn compare(program: &Program, told: &str) -> Option<(u64, u64)> {
             movers_here = Some(mover_reduce::movers(&program).ok()?);
         }
         let movers = movers_here.as_ref().unwrap_or(&movers);
-        let all = run(&program, None, property, told);
-        let reduced = run(&program, Some(movers), property, told);
+        let all = run(&program, None, None, property, told);
+        let reduced = run(&program, Some(movers), None, property, told);
+        for ignoring in Ignoring::ALL {
+            let found = run(&program, Some(movers), Some(ignoring), property, told);
+            let is_found = found.violation.is_some();
+            assert!(
+                is_found == all.violation.is_some() || !(is_found || ignoring.is_sound()),
+                "{ignoring:?}: {property} differs on\n{told}"
+            );
+        }
         assert_eq!(
             all.violation.is_some(),
             reduced.violation.is_some(),
