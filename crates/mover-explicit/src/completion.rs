@@ -321,7 +321,7 @@ impl<'m, 'o> Search<'m, 'o> {
             return Phase::Post;
         }
         let state = &self.trail.lanes[lanes.clone()];
-        let place = self.machine.place(state, thread);
+        let place = self.stepper.place(state, thread);
         let keep_deadlocks = self.clock.options.deadlocks;
         let took_lock = keep_deadlocks && (took_lock || moves.takes_lock);
         let ends_here = place.is_met
@@ -338,7 +338,7 @@ impl<'m, 'o> Search<'m, 'o> {
     /// Whether the transaction that led to a state in post is over there.
     fn is_over(&self, position: usize) -> bool {
         let frame = &self.stack[position];
-        let place = (self.machine).place(&self.trail.lanes[frame.lanes.clone()], frame.thread);
+        let place = (self.stepper).place(&self.trail.lanes[frame.lanes.clone()], frame.thread);
         let successors = &self.trail.successors[frame.mark.successors..];
         place.ends_transaction
             || place.is_met

@@ -10,7 +10,7 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
-use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
+use crate::machine::{ErrorLocation, Machine, Moves, Place, Step, Workspace};
 
 /// A state that a step leads to; lanes and steps lie in [`Trail`].
 #[derive(Clone)]
@@ -162,6 +162,11 @@ impl<'m> Stepper<'m> {
             },
             errors: gather.errors,
         }
+    }
+
+    /// What is known of the steps that a thread may ever have where it is, possible now or not.
+    pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
+        self.machine.place(lanes, thread)
     }
 
     /// Whether a thread has a step.
