@@ -84,6 +84,26 @@ fn the_unsound_search_never_says_safe() {
     }
 }
 
+/// When T1 comes to its choice only the step that moves is possible. The other one becomes possible
+/// by what T2 does after it has seen that T1 has committed.
+const CHOICE: &str = "\
+byte x, y;
+active proctype T1() { y = 1; if :: x == 1 -> assert(false) :: skip fi }
+active proctype T2() { y == 1; x = 1 }
+";
+
+#[test]
+fn a_choice_that_is_not_possible_yet_is_waited_for() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("choice.pml");
+    std::fs::write(&path, CHOICE).expect("a scratch file");
+    for reduction in REDUCTIONS {
+        for ignoring in SOUND {
+            let (code, _) = check(&path, &["--reduce", reduction, "--ignoring", ignoring]);
+            assert_eq!(code, Some(10), "{reduction} {ignoring}");
+        }
+    }
+}
+
 #[test]
 fn the_bench_prints_its_rows() {
     let ended = run(mover()
