@@ -84,22 +84,39 @@ fn the_unsound_search_never_says_safe() {
     }
 }
 
-/// When T1 comes to its choice only the step that moves is possible. The other one becomes possible
-/// by what T2 does after it has seen that T1 has committed.
-const CHOICE: &str = "\
-byte x, y;
-active proctype T1() { y = 1; if :: x == 1 -> assert(false) :: skip fi }
-active proctype T2() { y == 1; x = 1 }
-";
+/// Small programs that go wrong, each in a way that some rule of the search exists for.
+const TRAPS: [(&str, &str); 2] = [
+    // When T1 comes to its choice only the step that moves is possible. The other one becomes
+    // possible by what T2 does after it has seen that T1 has committed.
+    (
+        "late-choice",
+        "byte x, y;
+        active proctype T1() { y = 1; if :: x == 1 -> assert(false) :: skip fi }
+        active proctype T2() { y == 1; x = 1 }",
+    ),
+    // T1 waits for a rendezvous in the middle of a transaction that has not committed.
+    (
+        "met-under-lock",
+        "chan r = [0] of { byte };
+        bool m;
+        active proctype T1() { byte x; atomic { !m -> m = true }; r?x; assert(x == 0); m = false }
+        active proctype T2() { r!1 }
+        active proctype T3() { atomic { !m -> m = true }; m = false }",
+    ),
+];
 
 #[test]
-fn a_choice_that_is_not_possible_yet_is_waited_for() {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("choice.pml");
-    std::fs::write(&path, CHOICE).expect("a scratch file");
-    for reduction in REDUCTIONS {
-        for ignoring in SOUND {
-            let (code, _) = check(&path, &["--reduce", reduction, "--ignoring", ignoring]);
-            assert_eq!(code, Some(10), "{reduction} {ignoring}");
+fn no_trap_hides_an_error() {
+    for (name, text) in TRAPS {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pml"));
+        std::fs::write(&path, text).expect("a scratch file");
+        for reduction in REDUCTIONS {
+            for ignoring in SOUND {
+                let property = ["--property", "unreach-call"];
+                let how = ["--reduce", reduction, "--ignoring", ignoring];
+                let (code, _) = check(&path, &[&property[..], &how[..]].concat());
+                assert_eq!(code, Some(10), "{name} {reduction} {ignoring}");
+            }
         }
     }
 }
