@@ -20,8 +20,9 @@
 //! (paper 000: a transaction that commits and then runs for ever in a loop of
 //! its own must not keep the others waiting) without cycle detection and without
 //! marks: every end is found on the finite graph of the block. Of an end state
-//! not itself but the one behind its deterministic tail of both-movers is
-//! emitted, so that many ends become one.
+//! not itself but the one behind its deterministic tail of left movers is
+//! emitted, so that many ends become one: whatever the others do before such a
+//! step they can do after it, too.
 //!
 //! **Deadlocks.** Right movers hide them: a thread that waits for its second
 //! lock waits inside of a transaction. If deadlocks are asked for, a block also
@@ -580,7 +581,7 @@ impl<'m> Blocks<'m> {
         Expansion::Done
     }
 
-    /// Emits an end, or what its tail of both-movers leads to.
+    /// Emits an end, or what its tail of left movers leads to.
     fn emit(
         &mut self,
         number: usize,
@@ -613,7 +614,7 @@ impl<'m> Blocks<'m> {
             let [only] = &mut successors[..] else {
                 break;
             };
-            if !(only.moves.left && only.moves.right) {
+            if !only.moves.left {
                 break;
             }
             lanes = std::mem::take(&mut only.lanes);

@@ -26,8 +26,8 @@
 //! mover.
 //!
 //! With `dynamic`, what no other thread can reach any more is exclusive, too
-//! (paper 001, Table 2), and accesses while all other threads are strangers to
-//! the variable (before they start, after they have ended) do not count.
+//! (paper 001, Table 2), and what a thread does before it has started anybody who
+//! knows the variable does not count.
 
 use std::collections::HashMap;
 
@@ -100,8 +100,8 @@ struct LocationFacts {
     may_release: bool,
     reads_ahead: Vec<bool>,
     writes_ahead: Vec<bool>,
-    /// Variables touched on some way here or from here.
-    knows: Vec<bool>,
+    /// Variables that nobody else can have touched yet.
+    alone: Vec<bool>,
 }
 
 /// The static side of run-time classification, by program counter.
@@ -202,7 +202,6 @@ impl PhaseTables {
                     })
                     .collect();
                 let ahead = facts.ahead.ahead(template, location);
-                let behind = facts.ahead.behind(template, location);
                 let variables = 0..program.globals.len();
                 all.push(LocationFacts {
                     held: facts
@@ -219,12 +218,8 @@ impl PhaseTables {
                         .clone()
                         .map(|v| ahead.writes.contains(v))
                         .collect(),
-                    knows: variables
-                        .map(|v| {
-                            [ahead, behind]
-                                .iter()
-                                .any(|doings| doings.reads.contains(v) || doings.writes.contains(v))
-                        })
+                    alone: variables
+                        .map(|v| facts.ahead.is_alone(program, template, location, v))
                         .collect(),
                     edges,
                 });
@@ -546,7 +541,8 @@ impl<'m> Classifier<'m> {
 
     /// Appends what an edge touches and counts the accesses.
     fn touch(&mut self, lanes: &[u64], thread: usize, number: usize) {
-        let facts = &self.facts(lanes, thread).edges[number];
+        let here = self.facts(lanes, thread);
+        let facts = &here.edges[number];
         let view = self.machine.view(lanes, thread, false);
         self.in_hand.clear();
         self.in_hand.extend_from_slice(&self.held);
@@ -563,8 +559,7 @@ impl<'m> Classifier<'m> {
                     variable,
                     writes,
                 } => {
-                    let counts =
-                        !(self.by_reach && self.others_are_strangers(lanes, thread, *variable));
+                    let is_alone = self.by_reach && here.alone[*variable as usize];
                     let picked = match &cells.index {
                         Some(_) => match cells.pick(&view) {
                             Some(object) => object..object + 1,
@@ -573,7 +568,7 @@ impl<'m> Classifier<'m> {
                         None => cells.first..cells.first + cells.len,
                     };
                     for object in picked {
-                        if counts {
+                        if !is_alone {
                             self.ledger
                                 .see(object, thread as u16, &self.in_hand, *writes);
                         }
@@ -657,17 +652,12 @@ impl<'m> Classifier<'m> {
             .map(move |other| self.facts(lanes, other))
     }
 
-    fn others_are_strangers(&self, lanes: &[u64], thread: usize, variable: u32) -> bool {
-        self.others(lanes, thread)
-            .all(|facts| !facts.knows[variable as usize])
-    }
-
     /// Whether no other thread can come to touch the variable in a way that matters.
     fn out_of_reach(&self, lanes: &[u64], thread: usize, variable: u32, writes: bool) -> bool {
         let variable = variable as usize;
         self.by_reach
             && self.others(lanes, thread).all(|facts| {
-                !facts.writes_ahead[variable] && !(writes && facts.reads_ahead[variable])
+                !(facts.writes_ahead[variable] || writes && facts.reads_ahead[variable])
             })
     }
 

@@ -10,11 +10,14 @@ mod blocks;
 mod classify;
 mod code;
 mod compile;
+mod completion;
 mod expand;
 mod guards;
 mod layout;
 mod machine;
 mod search;
 mod store;
+mod successors;
 
+pub use completion::{Ignoring, explore_with};
 pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

@@ -633,7 +633,7 @@ fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
 }
 
 /// A step of the fused program as the steps of the original that it is made of.
-fn unfuse(
+pub(crate) fn unfuse(
     movers: &Movers,
     (template, location): (TemplateId, LocationId),
     step: semantics::Step,

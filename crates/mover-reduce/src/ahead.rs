@@ -6,13 +6,15 @@
 //! written, and whether threads are counted or started, on some way from there.
 //! A thread that is started on the way brings all that it does.
 //!
-//! What lies *behind* a location matters, too: an access counts against the
-//! locks of a variable unless every other thread is a stranger to the variable,
-//! now and before. A thread that has touched it may still be inside of the
-//! transaction in which it did.
+//! What lies *behind* a location matters, too: as long as a thread has started
+//! nobody who knows a variable, and nobody else knew it from the start, it has
+//! the variable to itself, whatever is done with it later. That others have ended
+//! is not enough: what they did could as well have come later, and they counted
+//! on that.
 
-use mover_ir::program::{Effect, Program};
+use mover_ir::program::{Effect, Program, TemplateId};
 
+use crate::movers::runs_once;
 use crate::touch::{Touch, Touches};
 
 /// A set of variables, by number.
@@ -54,6 +56,8 @@ pub struct Doings {
     pub channels: bool,
     /// Comes to the thread's end.
     pub leaves: bool,
+    /// Variables that threads started on the way touch at some time.
+    pub starts_users_of: VariableSet,
 }
 
 impl Doings {
@@ -64,6 +68,7 @@ impl Doings {
             counts: false,
             channels: false,
             leaves: false,
+            starts_users_of: VariableSet::new(variables),
         }
     }
 
@@ -74,7 +79,8 @@ impl Doings {
         self.leaves |= other.leaves;
         let reads = self.reads.add(&other.reads);
         let writes = self.writes.add(&other.writes);
-        reads || writes || before != (self.counts, self.channels, self.leaves)
+        let starts = self.starts_users_of.add(&other.starts_users_of);
+        reads || writes || starts || before != (self.counts, self.channels, self.leaves)
     }
 }
 
@@ -111,7 +117,10 @@ impl Ahead {
                         for effect in &edge.effects {
                             if let Effect::Spawn { template, .. } = effect {
                                 let entry = program.template(*template).entry.index();
-                                later.add(&found.ahead[template.index()][entry]);
+                                let started = found.ahead[template.index()][entry].clone();
+                                later.add(&started);
+                                own.starts_users_of.add(&started.reads);
+                                own.starts_users_of.add(&started.writes);
                             }
                         }
                         changed |= found.ahead[template][location].add(&later);
@@ -128,8 +137,24 @@ impl Ahead {
         &self.ahead[template][location]
     }
 
-    pub fn behind(&self, template: usize, location: usize) -> &Doings {
-        &self.behind[template][location]
+    /// Whether nobody but the thread at the location can have touched a variable so far.
+    pub fn is_alone(
+        &self,
+        program: &Program,
+        template: usize,
+        location: usize,
+        variable: usize,
+    ) -> bool {
+        let knows = |template: TemplateId| {
+            let entry = program.template(template).entry.index();
+            let all = &self.ahead[template.index()][entry];
+            all.reads.contains(variable) || all.writes.contains(variable)
+        };
+        let mut others = program.initial.iter().map(|instance| instance.template);
+        let behind = &self.behind[template][location];
+        runs_once(program, template)
+            && others.all(|other| other.index() == template || !knows(other))
+            && !behind.starts_users_of.contains(variable)
     }
 }
 

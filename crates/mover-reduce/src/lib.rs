@@ -9,6 +9,7 @@
 //! - [`access`]: which shared objects each edge touches;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`movers`]: which edges move left or right, and why;
+//! - [`feedback`]: locations that break every cycle;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step.
@@ -16,6 +17,7 @@
 pub mod access;
 pub mod ahead;
 pub mod explain;
+pub mod feedback;
 pub mod fuse;
 pub mod lock_rows;
 pub mod locks;
