@@ -461,9 +461,12 @@ pub fn racy_program(seed: u64) -> Program {
             span: None,
         });
     }
+    // A program that does fewer kinds of things leaves more to reduce.
+    let kinds: Vec<u64> = (0..STATEMENTS).filter(|_| random.below(3) > 0).collect();
     for number in 0..2 + random.below(2) {
         let template = Racy {
             random: &mut random,
+            kinds: &kinds,
             locations: vec![Location::default()],
             is_locked: false,
         }
@@ -481,11 +484,16 @@ pub fn racy_program(seed: u64) -> Program {
 /// Builds one thread, statement by statement.
 struct Racy<'r> {
     random: &'r mut Random,
+    /// The kinds of statements that the program has.
+    kinds: &'r [u64],
     locations: Vec<Location>,
     is_locked: bool,
 }
 
 const POINTER: Ty = Ty::unsigned(64);
+
+/// How many kinds of statements there are, the frequent ones counted several times.
+const STATEMENTS: u64 = 14;
 
 fn global(id: u32, ty: Ty) -> Place {
     Place::scalar(VariableRef::Global(VariableId(id)), ty)
@@ -524,7 +532,7 @@ impl Racy<'_> {
             locals: vec![
                 variable("p".into(), POINTER, 1, Init::All(0)),
                 variable("q".into(), POINTER, 1, Init::All(0)),
-                variable("seen".into(), POINTER, 1, Init::All(0)),
+                variable("seen".into(), Ty::BYTE, 1, Init::All(0)),
                 variable("y".into(), Ty::BYTE, 1, Init::All(0)),
             ],
             channels: Vec::new(),
@@ -583,27 +591,30 @@ impl Racy<'_> {
     /// Something to be remembered, which others can change.
     fn seen(&mut self) -> Expr {
         let address = self.address();
-        match self.random.below(5) {
+        let seen = match self.random.below(5) {
             0 => Expr::ObjectSize(Box::new(address)),
             1 => Expr::ObjectSite {
                 address: Box::new(address),
                 sites: vec![SiteId(0)],
-            }
-            .resize(64, false),
+            },
             2 => Expr::binary(BinaryOp::LShr, address, Expr::constant(32, 64)),
             3 => Expr::Read(Place::element(
                 VariableRef::Global(VariableId(2)),
                 Expr::int(2),
                 Ty::unsigned(32),
-            ))
-            .resize(64, false),
-            _ => Expr::load(self.number_at(address), Ty::BYTE).resize(64, false),
-        }
+            )),
+            _ => Expr::load(self.number_at(address), Ty::BYTE),
+        };
+        seen.resize(8, false)
     }
 
     fn statement(&mut self) {
-        let seen = local(2, POINTER);
-        match self.random.below(14) {
+        let seen = local(2, Ty::BYTE);
+        let kind = match self.kinds {
+            [] => 0,
+            kinds => self.random.pick(kinds),
+        };
+        match kind {
             0..=2 => {
                 let what = self.seen();
                 let remember = Effect::Assign {
