@@ -33,11 +33,13 @@ use std::collections::HashMap;
 
 use mover_ir::program::{Effect, LocationId, Program, TemplateId};
 use mover_reduce::PhaseFacts;
+use mover_reduce::access::Object;
 use mover_reduce::touch::{End, Touch};
 
 use crate::code::{Code, Compiler, View};
 use crate::layout::Layout;
 use crate::machine::{CompiledLocation, Machine, Moves, Step, Workspace};
+use crate::memory::Memory;
 
 /// Something that threads touch: a cell, a channel or one end of it.
 pub type ObjectId = u32;
@@ -65,6 +67,10 @@ enum CompiledTouch {
         end: End,
     },
     OwnChannels,
+    Object {
+        object: Object,
+        writes: bool,
+    },
     Leaves {
         in_order: bool,
     },
@@ -107,7 +113,7 @@ struct LocationFacts {
 /// The static side of run-time classification, by program counter.
 pub struct PhaseTables {
     locations: Vec<LocationFacts>,
-    /// Number of cells; channels come after them.
+    /// Number of cells; other objects come after them.
     cells: u32,
 }
 
@@ -115,6 +121,7 @@ impl PhaseTables {
     pub fn new(
         program: &Program,
         layout: &Layout,
+        memory: &Memory,
         facts: &PhaseFacts,
         locations: &[CompiledLocation],
     ) -> Self {
@@ -124,7 +131,7 @@ impl PhaseTables {
             firsts.push(cells);
             cells += variable.len;
         }
-        let mut compiler = Compiler::new(program, layout);
+        let mut compiler = Compiler::new(program, layout, memory);
         let has_rendezvous = program.has_rendezvous();
         let mut all = vec![LocationFacts::default()];
         for (template, body) in program.templates.iter().enumerate() {
@@ -158,6 +165,10 @@ impl PhaseTables {
                         end: *end,
                     },
                     Touch::OwnChannels => CompiledTouch::OwnChannels,
+                    Touch::Object { object, writes } => CompiledTouch::Object {
+                        object: *object,
+                        writes: *writes,
+                    },
                     Touch::Leaves { in_order } => CompiledTouch::Leaves {
                         in_order: *in_order,
                     },
@@ -284,9 +295,10 @@ impl Sightings {
 /// A block that counted on an object being exclusive notes it. When the object
 /// loses its protection, exactly the blocks that counted on it have to be run
 /// again; the states that they found are real and stay.
-#[derive(Default)]
 pub struct Ledger {
+    /// Cells first, then what has been met of the rest.
     objects: Vec<Sightings>,
+    numbers: HashMap<Key, ObjectId>,
     /// Objects that have lost their protection and whose blocks have not been told.
     fallen: Vec<ObjectId>,
     /// The sets of objects that blocks counted on.
@@ -302,17 +314,41 @@ pub struct Block {
     pub thread: Option<u16>,
 }
 
+/// What is numbered when it is first met.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Key {
+    /// Three numbers: all of the channel, its sending and its receiving end.
+    Channel(u64),
+    Object(Object),
+}
+
 impl Ledger {
-    fn sightings(&mut self, object: ObjectId) -> &mut Sightings {
-        let number = object as usize;
-        if number >= self.objects.len() {
-            self.objects.resize(number + 1, Sightings::NONE);
+    fn new(cells: u32) -> Self {
+        Ledger {
+            objects: vec![Sightings::NONE; cells as usize],
+            numbers: HashMap::new(),
+            fallen: Vec::new(),
+            sets: HashMap::new(),
+            relying: Vec::new(),
         }
-        &mut self.objects[number]
+    }
+
+    fn number(&mut self, key: Key) -> ObjectId {
+        let next = self.objects.len() as ObjectId;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            let count = match key {
+                Key::Channel(_) => 3,
+                Key::Object(_) => 1,
+            };
+            let all = self.objects.len() + count;
+            self.objects.resize(all, Sightings::NONE);
+        }
+        number
     }
 
     fn see(&mut self, object: ObjectId, thread: u16, in_hand: &[ObjectId], writes: bool) {
-        let seen = self.sightings(object);
+        let seen = &mut self.objects[object as usize];
         let before = seen.is_protected();
         match &mut seen.locks {
             None => seen.locks = Some(in_hand.to_vec()),
@@ -398,6 +434,8 @@ enum Touched {
     },
     /// A channel that others decide about.
     Channel(ObjectId),
+    /// Something in memory with addresses.
+    Object(ObjectId),
     /// Leaves when it can; others may wait for it.
     Leaves {
         in_order: bool,
@@ -426,7 +464,7 @@ impl<'m> Classifier<'m> {
         Classifier {
             machine,
             tables,
-            ledger: Ledger::default(),
+            ledger: Ledger::new(tables.cells),
             by_reach,
             left_only: false,
             used: Vec::new(),
@@ -446,12 +484,8 @@ impl<'m> Classifier<'m> {
         self.used.sort_unstable();
         self.used.dedup();
         let ledger = &self.ledger;
-        let holds = self.used.iter().all(|&object| {
-            ledger
-                .objects
-                .get(object as usize)
-                .is_none_or(Sightings::is_protected)
-        });
+        let holds =
+            (self.used.iter()).all(|&object| ledger.objects[object as usize].is_protected());
         (&self.used, holds)
     }
 
@@ -613,6 +647,12 @@ impl<'m> Classifier<'m> {
                         self.touched.push(Touched::Channel(whole));
                     }
                 }
+                CompiledTouch::Object { object, writes } => {
+                    let object = self.ledger.number(Key::Object(*object));
+                    self.ledger
+                        .see(object, thread as u16, &self.in_hand, *writes);
+                    self.touched.push(Touched::Object(object));
+                }
                 CompiledTouch::Leaves { in_order } => {
                     let can = !in_order || self.machine.guard_holds(&view, number);
                     self.touched.push(if can {
@@ -630,7 +670,7 @@ impl<'m> Classifier<'m> {
 
     /// Counts the use of a channel; gives the object that stands for all of it.
     fn see_channel(&mut self, handle: u64, end: End, thread: usize) -> ObjectId {
-        let whole = self.tables.cells + 3 * handle as u32;
+        let whole = self.ledger.number(Key::Channel(handle));
         let thread = thread as u16;
         self.ledger.see(whole, thread, &self.in_hand, true);
         if end != End::Receive {
@@ -664,8 +704,8 @@ impl<'m> Classifier<'m> {
     /// Whether the thread has what was touched to itself, in a state where it
     /// has the locks that were found last.
     fn is_exclusive(&mut self, thread: usize, object: ObjectId) -> bool {
-        let seen = self.ledger.objects.get(object as usize);
-        let is = seen.is_none_or(|seen| seen.is_exclusive_to(thread as u16, &self.held));
+        let seen = &self.ledger.objects[object as usize];
+        let is = seen.is_exclusive_to(thread as u16, &self.held);
         if is {
             self.used.push(object);
         }
@@ -696,7 +736,9 @@ impl<'m> Classifier<'m> {
                 Touched::ReadyEnd { whole, end } => {
                     self.is_exclusive(thread, whole) || (left && self.is_exclusive(thread, end))
                 }
-                Touched::Channel(whole) => self.is_exclusive(thread, whole),
+                Touched::Channel(object) | Touched::Object(object) => {
+                    self.is_exclusive(thread, object)
+                }
                 Touched::Leaves { in_order } => {
                     (left || !in_order)
                         && self.others(lanes, thread).all(|facts| !facts.counts_ahead)

@@ -13,6 +13,7 @@ use mover_ir::program::{Effect, Init, Program};
 use mover_ir::semantics::ChannelHome;
 
 use crate::layout::{Cell, ChannelShape, Layout, Row};
+use crate::memory::{Home, Memory, part};
 
 /// Where a variable lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,12 +96,17 @@ pub enum Code {
         random: bool,
     },
     Timeout,
+    /// So many bytes at an address.
+    Load(Box<Code>, u8),
+    ObjectSize(Box<Code>),
+    ObjectSite(Box<Code>, Vec<u32>),
 }
 
 /// What compiling an expression needs to know.
 pub struct Compiler<'a> {
     pub program: &'a Program,
     pub layout: &'a Layout,
+    memory: &'a Memory,
     /// Initial values of the global variables that nothing writes.
     constants: Vec<Option<Vec<u64>>>,
     /// The template whose expressions are compiled.
@@ -110,20 +116,20 @@ pub struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    pub fn new(program: &'a Program, layout: &'a Layout) -> Self {
-        let mut written = vec![false; program.globals.len()];
+    pub fn new(program: &'a Program, layout: &'a Layout, memory: &'a Memory) -> Self {
+        let stores = |effect| matches!(effect, &Effect::Store { .. });
+        let has_stores = program.effects().any(stores);
+        let globals = program.globals.iter();
+        let mut written: Vec<bool> = globals
+            .map(|variable| variable.addressable && has_stores)
+            .collect();
         let mut write = |place: &Place| {
             if let VariableRef::Global(id) = place.variable {
                 written[id.index()] = true;
             }
         };
-        let edges = program
-            .templates
-            .iter()
-            .flat_map(|t| &t.locations)
-            .flat_map(|l| &l.edges);
         let mut spawns = false;
-        for effect in edges.flat_map(|edge| &edge.effects) {
+        for effect in program.effects() {
             spawns |= matches!(effect, Effect::Spawn { .. });
             effect.written_places().into_iter().for_each(&mut write);
         }
@@ -146,6 +152,7 @@ impl<'a> Compiler<'a> {
         Compiler {
             program,
             layout,
+            memory,
             constants,
             template: 0,
             thread_bound: if spawns {
@@ -299,12 +306,55 @@ impl<'a> Compiler<'a> {
                 random: *random,
             },
             Expr::Timeout => Code::Timeout,
-            // Refused before anything is compiled.
-            Expr::Address { .. }
-            | Expr::Load { .. }
-            | Expr::ObjectSize(_)
-            | Expr::ObjectSite { .. } => Code::Const(0),
+            Expr::Address { variable, .. } => {
+                let number = self.program.object_of(*variable);
+                Code::Const(self.program.pointers.address(number))
+            }
+            Expr::Load { address, ty } => self.load(self.expr(address), ty.width / 8),
+            Expr::ObjectSize(address) => match self.expr(address) {
+                Code::Const(address) if self.global_object(address).is_some() => {
+                    let home = self.global_object(address).map(|row| Home::Global(*row));
+                    Code::Const(home.map_or(0, |home| home.size()))
+                }
+                address => Code::ObjectSize(Box::new(address)),
+            },
+            Expr::ObjectSite { address, sites } => match self.expr(address) {
+                Code::Const(address) if self.global_object(address).is_some() => Code::Const(0),
+                address => {
+                    let sites = sites.iter().map(|site| site.0).collect();
+                    Code::ObjectSite(Box::new(address), sites)
+                }
+            },
         }
+    }
+
+    fn global_object(&self, address: u64) -> Option<&Row> {
+        self.memory.global(self.memory.pointers.object(address))
+    }
+
+    /// A load; one from a known place of a global is a cell.
+    fn load(&self, address: Code, bytes: u8) -> Code {
+        if let Code::Const(address) = address
+            && let Some(row) = self.global_object(address)
+            && let Some(cell) = part(row, self.memory.pointers.offset(address), bytes.into())
+        {
+            return Code::Cell(Area::Global, cell);
+        }
+        Code::Load(Box::new(address), bytes)
+    }
+
+    /// Where a store to a known place of a global goes.
+    pub fn known_target(&self, address: &Code, bytes: u8) -> Option<Target> {
+        let &Code::Const(address) = address else {
+            return None;
+        };
+        let row = self.global_object(address)?;
+        let cell = part(row, self.memory.pointers.offset(address), bytes.into())?;
+        Some(Target {
+            area: Area::Global,
+            cell: TargetCell::Known(cell),
+            width: 8 * bytes,
+        })
     }
 
     fn global_channel(&self, handle: u64) -> Option<&ChannelShape> {
@@ -351,6 +401,9 @@ impl<'a> Compiler<'a> {
                 .largest(&parts[1], width)
                 .max(self.largest(&parts[2], width)),
             Code::Truncate(_, width) => mask(*width),
+            Code::Load(_, bytes) => mask(8 * bytes),
+            Code::ObjectSite(..) => 1,
+            Code::ObjectSize(_) => self.memory.pointers.max_object_size(),
             Code::ThreadId => self.thread_bound.saturating_sub(1),
             Code::ThreadCount => self.thread_bound,
             _ => u64::MAX,
@@ -426,6 +479,7 @@ impl<'a> Compiler<'a> {
 #[derive(Clone, Copy)]
 pub struct View<'a, 'm> {
     pub layout: &'m Layout,
+    pub memory: &'m Memory,
     pub channels_per_thread: usize,
     pub lanes: &'a [u64],
     pub thread: usize,
@@ -537,11 +591,27 @@ impl<'m> View<'_, 'm> {
                     .is_some(),
             ),
             Code::Timeout => u64::from(self.timeout),
+            Code::Load(address, bytes) => {
+                let address = self.operand(address);
+                self.memory
+                    .load(self.layout, self.lanes, address, u64::from(*bytes))
+            }
+            Code::ObjectSize(address) => self.home(address).map_or(0, |home| home.size()),
+            Code::ObjectSite(address, sites) => match self.home(address) {
+                Some(Home::Dynamic { object, .. }) => u64::from(sites.contains(&object.site())),
+                _ => 0,
+            },
         }
     }
 
+    /// The live object that an address points into.
+    pub fn home(&self, address: &Code) -> Option<Home<'m>> {
+        self.memory
+            .home(self.layout, self.lanes, self.operand(address))
+    }
+
     pub fn slots(&self) -> usize {
-        (self.lanes.len() - self.layout.slots_start) / self.layout.slot_lanes
+        self.layout.slots(self.lanes.len())
     }
 
     pub fn thread_count(&self) -> usize {

@@ -4,16 +4,16 @@
 //! sorted by priority, guards as decisions, effects as actions on cells, and the
 //! image of a fresh thread.
 
-use mover_ir::expr::ChannelRef;
-use mover_ir::program::{Effect, Init, LocationId, Program, TemplateId};
+use mover_ir::expr::{ChannelRef, mask};
+use mover_ir::program::{Edge, Effect, Init, LocationId, Program, TemplateId};
 use mover_reduce::Movers;
 
 use crate::code::Compiler;
 use crate::guards::decide;
 use crate::layout::Layout;
 use crate::machine::{
-    Action, CompiledEdge, CompiledLocation, ErrorLocation, Image, Moves, Operation, Place,
-    Workspace,
+    Action, Choices, CompiledEdge, CompiledLocation, ErrorLocation, Image, MAX_CHOICES, Moves,
+    Operation, Place, Workspace,
 };
 
 pub fn compile_location(
@@ -30,6 +30,7 @@ pub fn compile_location(
         .map(|(original, edge)| {
             let mut operation = Operation::Plain;
             let mut actions = Vec::new();
+            let mut choices = Choices::None;
             for effect in &edge.effects {
                 match effect {
                     Effect::Assign { place, value } => {
@@ -81,11 +82,43 @@ pub fn compile_location(
                         });
                     }
                     Effect::Print { .. } => {}
-                    // Refused before anything is compiled.
-                    Effect::Store { .. }
-                    | Effect::Havoc { .. }
-                    | Effect::Allocate { .. }
-                    | Effect::Free { .. } => {}
+                    Effect::Store { address, value } => {
+                        let bytes = value.width() / 8;
+                        let (address, value) = (compiler.expr(address), compiler.expr(value));
+                        actions.push(match compiler.known_target(&address, bytes) {
+                            Some(target) => Action::Assign(target, value),
+                            None => Action::Store {
+                                address,
+                                value,
+                                bytes,
+                            },
+                        });
+                    }
+                    Effect::Havoc { place, values } => {
+                        actions.push(Action::Havoc(compiler.target(place)));
+                        let last = match values {
+                            0 => mask(place.ty.width),
+                            values => values - 1,
+                        };
+                        choices = match last {
+                            last if last < MAX_CHOICES.into() => Choices::All(last as u16 + 1),
+                            last => Choices::TooMany(format!(
+                                "{}has {} choices, and explicit search takes at most \
+                                 {MAX_CHOICES}; the engines bmc and ic3 take more",
+                                whereabouts(compiler.program, edge),
+                                u128::from(last) + 1,
+                            )),
+                        };
+                    }
+                    Effect::Allocate { site, size, result } => actions.push(Action::Allocate {
+                        site: site.0,
+                        size: compiler.expr(size),
+                        result: compiler.target(result),
+                        whereabouts: whereabouts(compiler.program, edge),
+                    }),
+                    Effect::Free { address } => {
+                        actions.push(Action::Free(compiler.expr(address)));
+                    }
                 }
             }
             let moves = movers.map_or(Moves::NONE, |movers| {
@@ -99,6 +132,7 @@ pub fn compile_location(
             });
             CompiledEdge {
                 moves,
+                choices,
                 priority: edge.priority,
                 guard: compiler.expr(&edge.guard),
                 operation,
@@ -150,6 +184,14 @@ pub fn compile_location(
                 .resume
                 .map(|resume| compiler.layout.pc_of(template, resume).into()),
         }),
+    }
+}
+
+/// The statement of an edge as the beginning of a sentence about it.
+fn whereabouts(program: &Program, edge: &Edge) -> String {
+    match edge.span {
+        Some(span) => format!("`{}` at {} ", edge.text, program.sources.locate(span)),
+        None => format!("`{}` ", edge.text),
     }
 }
 

@@ -209,7 +209,12 @@ impl<'m, 'o> Search<'m, 'o> {
 
     fn run(mut self) -> Outcome {
         if let ControlFlow::Continue(()) = self.begin() {
-            while let ControlFlow::Continue(true) = self.advance() {}
+            while let ControlFlow::Continue(true) = self.advance() {
+                if self.machine.refusal().is_some() {
+                    self.clock.stopped = Some(Stop::Refused);
+                    break;
+                }
+            }
         }
         let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
         let left = self.stack.len();
@@ -217,6 +222,7 @@ impl<'m, 'o> Search<'m, 'o> {
         Outcome {
             violation: self.found,
             stopped: self.clock.stopped,
+            refusal: self.machine.refusal().map(str::to_string),
             statistics: self.clock.statistics,
         }
     }

@@ -10,7 +10,9 @@
 //! addresses relative to it. The first cell of a slot is the program counter: a
 //! number over the locations of all templates together, 0 for a slot without a
 //! thread. A slot without a thread is all zeros. New slots come at the end, so
-//! the row grows as threads are spawned and no address ever changes.
+//! the row grows as threads are spawned and no address ever changes. In programs
+//! that allocate, each slot is followed by a few lanes for dynamic objects (see
+//! `objects`); together they are a *page*, and the row grows by pages.
 //!
 //! Arrays whose cells fit one lane share it with others; longer ones get lanes
 //! of their own, with a power of two of cells in each, so that finding a cell
@@ -186,6 +188,9 @@ pub struct TemplateLayout {
     first_pc: u32,
 }
 
+/// Dynamic objects for each thread slot, in programs that have any.
+const HEAP_LANES: usize = 8;
+
 /// The shape of all states of a program.
 #[derive(Debug)]
 pub struct Layout {
@@ -196,6 +201,8 @@ pub struct Layout {
     pub slots_start: usize,
     /// Lanes of each slot.
     pub slot_lanes: usize,
+    /// Lanes for dynamic objects behind each slot.
+    heap_lanes: usize,
     /// Cell of the program counter in a slot.
     pub pc: Cell,
     /// Cell of the priority in a slot, if priorities can make a difference.
@@ -235,6 +242,11 @@ impl Layout {
             templates,
             slots_start,
             slot_lanes,
+            heap_lanes: if program.sites.is_empty() {
+                0
+            } else {
+                HEAP_LANES
+            },
             pc: Cell {
                 lane: 0,
                 shift: 0,
@@ -248,8 +260,33 @@ impl Layout {
         }
     }
 
+    #[inline]
     pub fn slot(&self, thread: usize) -> usize {
-        self.slots_start + thread * self.slot_lanes
+        self.slots_start + thread * (self.slot_lanes + self.heap_lanes)
+    }
+
+    /// How many slots a row of so many lanes has.
+    #[inline]
+    pub fn slots(&self, lanes: usize) -> usize {
+        (lanes - self.slots_start) / (self.slot_lanes + self.heap_lanes)
+    }
+
+    /// How many dynamic objects a row of so many lanes has room for.
+    pub fn heap_room(&self, lanes: usize) -> u64 {
+        (self.slots(lanes) * self.heap_lanes) as u64
+    }
+
+    /// The lane of a dynamic object, if a row of so many lanes has it.
+    #[inline]
+    pub fn heap_lane(&self, lanes: usize, object: u64) -> Option<usize> {
+        if object >= self.heap_room(lanes) {
+            return None;
+        }
+        let (page, within) = (
+            object as usize / self.heap_lanes,
+            object as usize % self.heap_lanes,
+        );
+        Some(self.slot(page) + self.slot_lanes + within)
     }
 
     pub fn pc_of(&self, template: TemplateId, location: LocationId) -> u32 {

@@ -15,6 +15,8 @@ mod expand;
 mod guards;
 mod layout;
 mod machine;
+mod memory;
+mod objects;
 mod search;
 mod store;
 mod successors;

@@ -11,7 +11,7 @@
 //! that the store must look at.
 
 use mover_ir::expr::{Ty, mask, resize};
-use mover_ir::program::{Effect, Init, LocationId, Program, Property, TemplateId};
+use mover_ir::program::{Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
@@ -20,6 +20,8 @@ use crate::code::{Area, Code, CodeArg, Compiler, Target, TargetCell, View};
 use crate::compile::{compile_image, compile_location};
 use crate::guards::{Decision, walk};
 use crate::layout::{Cell, ChannelShape, Layout};
+use crate::memory::{Home, Memory, Mentions, part};
+use crate::objects;
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +30,8 @@ pub struct Step {
     /// Position among the compiled edges of the location.
     edge: u16,
     partner: Option<(u16, u16)>,
+    /// The value that its havoc takes.
+    choice: u16,
     pub moves: Moves,
 }
 
@@ -123,6 +127,34 @@ pub enum Action {
         thread: Code,
         priority: Code,
     },
+    /// So many bytes at an address.
+    Store {
+        address: Code,
+        value: Code,
+        bytes: u8,
+    },
+    Havoc(Target),
+    Allocate {
+        site: u32,
+        size: Code,
+        result: Target,
+        /// The statement, as the beginning of a sentence about it.
+        whereabouts: String,
+    },
+    Free(Code),
+}
+
+/// Most choices that one edge may have.
+pub const MAX_CHOICES: u16 = 4096;
+
+/// How many steps an edge is.
+#[derive(Debug)]
+pub enum Choices {
+    /// One.
+    None,
+    All(u16),
+    /// More than can be taken one by one, and what to say then.
+    TooMany(String),
 }
 
 #[derive(Debug)]
@@ -132,6 +164,7 @@ pub struct CompiledEdge {
     pub operation: Operation,
     pub actions: Vec<Action>,
     pub spawns: bool,
+    pub choices: Choices,
     pub moves: Moves,
     pub target_pc: u64,
     /// Position in the location's list of the IR.
@@ -173,6 +206,8 @@ pub struct Image {
 /// A program made ready for packed states.
 pub struct Machine {
     layout: Layout,
+    memory: Memory,
+    mentions: Mentions,
     /// By program counter; 0 is no location.
     locations: Vec<CompiledLocation>,
     images: Vec<Image>,
@@ -189,6 +224,8 @@ pub struct Workspace {
     pub lanes: Vec<u64>,
     undo: Vec<(u32, u64)>,
     message: Vec<u64>,
+    /// The words of an object, or the objects that are mentioned.
+    object: Vec<u64>,
 }
 
 impl Workspace {
@@ -257,18 +294,6 @@ impl Machine {
     }
 
     fn compile(program: &Program, movers: Option<&Movers>) -> Result<Machine, String> {
-        let is_new = |effect: &Effect| {
-            matches!(
-                effect,
-                Effect::Store { .. }
-                    | Effect::Havoc { .. }
-                    | Effect::Allocate { .. }
-                    | Effect::Free { .. }
-            )
-        };
-        if program.effects().any(is_new) || program.addressable_globals() > 0 {
-            return Err("explicit search does not take memory with addresses yet".into());
-        }
         let layout = Layout::new(program);
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
@@ -289,7 +314,8 @@ impl Machine {
                 "explicit search takes at most {most} threads and {most} choices at a place"
             ));
         }
-        let mut compiler = Compiler::new(program, &layout);
+        let memory = Memory::new(program, &layout);
+        let mut compiler = Compiler::new(program, &layout, &memory);
         let mut locations = vec![CompiledLocation {
             edges: Vec::new(),
             decisions: Vec::new(),
@@ -322,6 +348,8 @@ impl Machine {
             max_threads: program.max_threads as usize,
             uses_timeout: program.uses_timeout(),
             priority_scheduling: program.priority_scheduling,
+            mentions: Mentions::new(program, &layout),
+            memory,
             layout,
         };
         machine.initial = machine.initial_lanes(program);
@@ -330,7 +358,7 @@ impl Machine {
 
     /// What run-time classification needs, for the program this machine was made of.
     pub fn phase_tables(&self, program: &Program, facts: &PhaseFacts) -> PhaseTables {
-        PhaseTables::new(program, &self.layout, facts, &self.locations)
+        PhaseTables::new(program, &self.layout, &self.memory, facts, &self.locations)
     }
 
     fn initial_lanes(&self, program: &Program) -> Vec<u64> {
@@ -354,6 +382,16 @@ impl Machine {
         work.lanes
     }
 
+    /// Why not everything was explored, if something was met that cannot be.
+    pub fn refusal(&self) -> Option<&str> {
+        self.memory.refusal()
+    }
+
+    /// Bytes taken by what dynamic objects hold.
+    pub fn object_bytes(&self) -> usize {
+        self.memory.objects.bytes()
+    }
+
     pub fn initial(&self) -> &[u64] {
         &self.initial
     }
@@ -361,6 +399,7 @@ impl Machine {
     pub fn view<'a>(&self, lanes: &'a [u64], thread: usize, timeout: bool) -> View<'a, '_> {
         View {
             layout: &self.layout,
+            memory: &self.memory,
             channels_per_thread: self.channels_per_thread,
             lanes,
             thread,
@@ -370,7 +409,7 @@ impl Machine {
     }
 
     fn slots(&self, lanes: &[u64]) -> usize {
-        (lanes.len() - self.layout.slots_start) / self.layout.slot_lanes
+        self.layout.slots(lanes.len())
     }
 
     #[inline]
@@ -440,6 +479,7 @@ impl Machine {
             thread: view.thread as u16,
             edge: index,
             partner: None,
+            choice: 0,
             moves: edge.moves,
         };
         let possible = match &edge.operation {
@@ -469,8 +509,26 @@ impl Machine {
                 .is_some(),
         };
         if possible && (!edge.spawns || view.thread_count() < self.max_threads) {
-            steps.push(step);
+            match &edge.choices {
+                Choices::None => steps.push(step),
+                choices => self.choose(choices, step, steps),
+            }
         }
+    }
+
+    /// Appends a step for each choice. Of too many it takes as many as it can:
+    /// what is found behind them is true, only the search is not complete.
+    #[cold]
+    fn choose(&self, choices: &Choices, step: Step, steps: &mut Vec<Step>) {
+        let count = match choices {
+            Choices::None => 1,
+            Choices::All(count) => *count,
+            Choices::TooMany(reason) => {
+                self.memory.refuse(|| reason.clone());
+                MAX_CHOICES
+            }
+        };
+        steps.extend((0..count).map(|choice| Step { choice, ..step }));
     }
 
     /// Appends a step for each receive that can take the message of a rendezvous.
@@ -533,14 +591,14 @@ impl Machine {
         let Some((partner, partner_edge)) = step.partner else {
             self.move_to(work, thread, edge.target_pc);
             self.operate(work, thread, &edge.operation);
-            self.act(work, thread, &edge.actions);
+            self.act(work, thread, &edge.actions, step.choice);
             return thread;
         };
         let partner = partner as usize;
         let taking = &self.location(&work.lanes, partner).edges[partner_edge as usize];
         let shape = self.evaluate_message(work, thread, &edge.operation);
         self.move_to(work, thread, edge.target_pc);
-        self.act(work, thread, &edge.actions);
+        self.act(work, thread, &edge.actions, 0);
         self.move_to(work, partner, taking.target_pc);
         if let (Operation::Receive { args, .. }, Some((shape, _))) = (&taking.operation, shape) {
             for (position, (arg, ty)) in args.iter().zip(&shape.types).enumerate() {
@@ -548,7 +606,7 @@ impl Machine {
                 self.receive_field(work, partner, arg, *ty, value);
             }
         }
-        self.act(work, partner, &taking.actions);
+        self.act(work, partner, &taking.actions, 0);
         partner
     }
 
@@ -679,7 +737,7 @@ impl Machine {
         }
     }
 
-    fn act(&self, work: &mut Workspace, thread: usize, actions: &[Action]) {
+    fn act(&self, work: &mut Workspace, thread: usize, actions: &[Action], choice: u16) {
         for action in actions {
             let view = self.view(&work.lanes, thread, false);
             match action {
@@ -714,8 +772,122 @@ impl Machine {
                         work.write(self.layout.slot(thread), cell, value);
                     }
                 }
+                Action::Store {
+                    address,
+                    value,
+                    bytes,
+                } => {
+                    let (address, value) = (view.eval(address), view.eval(value));
+                    self.store_bytes(work, address, u64::from(*bytes), value);
+                }
+                Action::Havoc(target) => self.store(work, thread, target, choice.into()),
+                Action::Allocate {
+                    site,
+                    size,
+                    result,
+                    whereabouts,
+                } => {
+                    let size = view.eval(size);
+                    let address = self.allocate(work, *site, size);
+                    if address == 0 {
+                        self.memory.refuse(|| {
+                            format!(
+                                "{whereabouts}allocates {size} bytes, and there is no room \
+                                 for such an object (most bytes: {})",
+                                self.memory.pointers.max_object_size()
+                            )
+                        });
+                    }
+                    self.store(work, thread, result, address);
+                }
+                Action::Free(address) => {
+                    if let Some(Home::Dynamic { lane, .. }) = view.home(address) {
+                        work.write_lane(lane, 0);
+                    }
+                }
             }
         }
+    }
+
+    /// Writes bytes at an address, all of them or none.
+    fn store_bytes(&self, work: &mut Workspace, address: u64, count: u64, value: u64) {
+        let offset = self.memory.pointers.offset(address);
+        let Some(home) = self.memory.home(&self.layout, &work.lanes, address) else {
+            return;
+        };
+        if offset + count > home.size() {
+            return;
+        }
+        match home {
+            Home::Global(row) => {
+                if let Some(cell) = part(&row, offset, count) {
+                    work.write(0, cell, value);
+                    return;
+                }
+                for byte in 0..count {
+                    if let Some(cell) = part(&row, offset + byte, 1) {
+                        work.write(0, cell, value >> (8 * byte));
+                    }
+                }
+            }
+            Home::Dynamic { lane, object } => {
+                let mut words = std::mem::take(&mut work.object);
+                words.clear();
+                words.extend_from_slice(object.words());
+                objects::write(&mut words, offset, count, value);
+                self.keep_object(work, lane, &words);
+                work.object = words;
+            }
+        }
+    }
+
+    /// Makes the words the content of the object in a lane.
+    fn keep_object(&self, work: &mut Workspace, lane: usize, words: &[u64]) {
+        match self.memory.objects.intern(words) {
+            Some(number) => work.write_lane(lane, number),
+            None => self
+                .memory
+                .refuse(|| "dynamic objects hold more than 4 billion different things".into()),
+        }
+    }
+
+    /// Makes a new object and gives its address, 0 if there can be none.
+    fn allocate(&self, work: &mut Workspace, site: u32, size: u64) -> u64 {
+        let pointers = self.memory.pointers;
+        let globals = self.memory.globals.len() as u64;
+        let mut mentioned = std::mem::take(&mut work.object);
+        mentioned.clear();
+        self.mentions
+            .collect(&self.memory, &self.layout, &work.lanes, &mut mentioned);
+        mentioned.sort_unstable();
+        let is_alive = |work: &Workspace, slot: u64| {
+            let lane = self.layout.heap_lane(work.lanes.len(), slot);
+            lane.is_some_and(|lane| work.lanes[lane] != 0)
+        };
+        let mut slot = 0;
+        while is_alive(work, slot) || mentioned.binary_search(&(globals + 1 + slot)).is_ok() {
+            slot += 1;
+        }
+        let number = globals + 1 + slot;
+        let is_possible =
+            size <= pointers.max_object_size() && number <= pointers.last_dynamic_object();
+        while is_possible && slot >= self.layout.heap_room(work.lanes.len()) {
+            let slots = self.slots(&work.lanes);
+            if self.layout.lanes(slots + 1) > MAX_LANES {
+                break;
+            }
+            work.lanes.resize(self.layout.lanes(slots + 1), 0);
+        }
+        let address = match self.layout.heap_lane(work.lanes.len(), slot) {
+            Some(lane) if is_possible => {
+                objects::fresh(site, size, &mut mentioned);
+                self.keep_object(work, lane, &mentioned);
+                pointers.address(number)
+            }
+            _ => 0,
+        };
+        work.object = mentioned;
+        address
     }
 
     /// Fills the lowest free slot, adding one at the end if there is none.
@@ -725,7 +897,7 @@ impl Machine {
         let thread = (0..slots).find(free).unwrap_or(slots);
         let slot = self.layout.slot(thread);
         if thread == slots {
-            work.lanes.resize(slot + self.layout.slot_lanes, 0);
+            work.lanes.resize(self.layout.lanes(slots + 1), 0);
         }
         let image = &self.images[template];
         for (lane, &value) in image.lanes.iter().enumerate() {
@@ -845,7 +1017,7 @@ impl Machine {
         semantics::Step {
             by: original(step.thread, step.edge),
             with: step.partner.map(|(thread, edge)| original(thread, edge)),
-            choice: 0,
+            choice: step.choice.into(),
         }
     }
 }

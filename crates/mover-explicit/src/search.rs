@@ -77,6 +77,8 @@ pub enum Stop {
     Interrupt,
     /// The store can number no more states.
     StoreFull,
+    /// Something was met that explicit search does not take; see [`Outcome::refusal`].
+    Refused,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,6 +113,8 @@ pub struct Outcome {
     pub violation: Option<Violation>,
     /// Set if not all states were seen; without a violation nothing is known then.
     pub stopped: Option<Stop>,
+    /// What was met that explicit search does not take, where, and what to do.
+    pub refusal: Option<String>,
     pub statistics: Statistics,
 }
 
@@ -307,6 +311,9 @@ impl<'m, 'o> Search<'m, 'o> {
                 }
                 None => expander.expand(&mut self),
             };
+            if self.machine.refusal().is_some() {
+                self.limits.stopped = Some(Stop::Refused);
+            }
             match expansion {
                 Expansion::Done => {}
                 Expansion::Stuck => {
@@ -344,6 +351,7 @@ impl<'m, 'o> Search<'m, 'o> {
         Outcome {
             violation,
             stopped: self.limits.stopped,
+            refusal: self.machine.refusal().map(str::to_string),
             statistics: self.limits.statistics,
         }
     }
@@ -495,6 +503,7 @@ impl<'m, 'o> Search<'m, 'o> {
         statistics.frontier = frontier;
         statistics.bytes =
             (self.seen.store.bytes() + self.stack.capacity() * 8 + extra_bytes) as u64;
+        statistics.bytes += self.machine.object_bytes() as u64;
         statistics.elapsed = self.limits.started.elapsed();
     }
 
@@ -642,10 +651,13 @@ pub(crate) fn unfuse(
     parts
         .iter()
         .enumerate()
-        .map(|(position, &edge)| semantics::Step {
-            by: semantics::Move { edge, ..step.by },
+        .map(|(position, part)| semantics::Step {
+            by: semantics::Move {
+                edge: part.edge,
+                ..step.by
+            },
             with: step.with.filter(|_| position == 0),
-            choice: 0,
+            choice: if part.chooses { step.choice } else { 0 },
         })
         .collect()
 }

@@ -8,6 +8,7 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 
+mod memory;
 mod mt;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -433,6 +434,7 @@ struct Judgement {
 }
 
 const MOST_STATES: usize = 4_000;
+const MOST_OBJECTS: usize = 20;
 
 /// Explores by the definition; none if the program is too large.
 fn judge(program: &Program) -> Option<Judgement> {
@@ -463,7 +465,8 @@ fn judge(program: &Program) -> Option<Judgement> {
         while let Some(state) = chain.pop() {
             for (_, next) in machine.successors(&state) {
                 inner += 1;
-                if inner > 40 * MOST_STATES || depth.len() > MOST_STATES {
+                let is_large = depth.len() > MOST_STATES || next.heap.len() > MOST_OBJECTS;
+                if inner > 40 * MOST_STATES || is_large {
                     return None;
                 }
                 if machine.error(&next).is_some() {
@@ -663,12 +666,30 @@ fn setting(name: &str, default: u64) -> u64 {
 
 #[test]
 fn the_engine_agrees_with_the_semantics() {
+    compare_random(6_000, Generator::program);
+}
+
+#[test]
+fn memory_agrees_with_the_semantics() {
+    let (reduced, all) = compare_random(6_000, memory::program);
+    assert!(reduced * 10 < all * 9, "the reduction reduces");
+}
+
+#[test]
+fn races_in_memory_are_not_reduced_away() {
+    let (reduced, all) = compare_random(6_000, memory::racy_program);
+    assert!(reduced * 10 < all * 9, "the reduction reduces");
+}
+
+/// Gives the states stored with reduction and without, where there is no violation.
+fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 6_000);
+    let count = setting("MOVER_PROGRAMS", programs);
     let (mut explored, mut large, mut errors, mut deadlocks, mut states) = (0, 0, 0, 0, 0);
     let mut reducible = 0;
+    let (mut reduced_states, mut all_states) = (0, 0);
     for seed in first..first + count {
-        let program = Generator::program(seed);
+        let program = generate(seed);
         if let Err(reason) = validate(&program) {
             panic!("seed {seed}: {reason}\n{}", print_program(&program));
         }
@@ -686,13 +707,20 @@ fn the_engine_agrees_with_the_semantics() {
             compare_reduced(&program, &judgement)
         });
         match result {
-            Ok(reduced) => reducible += u64::from(reduced.is_some()),
+            Ok(Some(reduced)) => {
+                reducible += 1;
+                if !judgement.error && !judgement.deadlock {
+                    reduced_states += reduced;
+                    all_states += judgement.stored as u64;
+                }
+            }
+            Ok(None) => {}
             Err(_) => panic!("seed {seed} disagrees\n{}", print_program(&program)),
         }
     }
     println!(
         "{explored} programs ({reducible} with movers), {states} states, {errors} with errors, {deadlocks} with deadlocks, \
-         {large} too large"
+         {large} too large; {reduced_states} of {all_states} states stored where there is neither"
     );
     assert!(
         explored * 2 > count,
@@ -703,6 +731,7 @@ fn the_engine_agrees_with_the_semantics() {
         "both verdicts occur"
     );
     assert!(states as u64 > explored * 10, "programs have behaviour");
+    (reduced_states, all_states)
 }
 
 /// A random program in the small language of the reference explorer: locks,

@@ -130,7 +130,7 @@ pub fn compare(program: &Program) -> Result<Option<Compared>, Mismatch> {
         let Ok(movers) = movers(&program) else {
             return Ok(None);
         };
-        let facts = PhaseFacts::new(&movers.fused);
+        let facts = PhaseFacts::new(&movers);
         let mut judged = None;
         for (number, &way) in WAYS.iter().enumerate() {
             let fails = |what: String| Mismatch {

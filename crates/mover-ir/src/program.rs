@@ -537,10 +537,11 @@ pub struct Program {
     pub pointers: PointerLayout,
     /// Where objects are made, by [`SiteId`].
     pub sites: Vec<AllocationSite>,
-    /// A promise of the front end: whatever is computed from the address of an
-    /// object by adding and subtracting, if it is used as an address (in a load,
-    /// a store, a free, a question about its object) it points into that object
-    /// or into none that is alive. Analyses may rely on it; engines need not.
+    /// A promise of the front end: whatever is used as an address (in a load, a
+    /// store, a free, a question about its object) and points into a live object
+    /// was computed from the address of that object, by copying, adding numbers,
+    /// subtracting, choosing, and by storing and loading it as a whole where its
+    /// bytes are aligned. Analyses may rely on it; engines need not.
     pub pointers_stay: bool,
     /// Most threads that can be alive at a time.
     pub max_threads: u32,

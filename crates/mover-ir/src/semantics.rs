@@ -818,6 +818,14 @@ fn byte_place(offset: u64, cell_width: u8) -> (usize, u64) {
     ((offset / bytes) as usize, offset % bytes * 8)
 }
 
+/// Up to eight bytes of a row of cells as a number; all must be within.
+pub fn bytes_at(cells: &[u64], cell_width: u8, offset: u64, count: u64) -> u64 {
+    (0..count).fold(0, |value, byte| {
+        let (cell, shift) = byte_place(offset + byte, cell_width);
+        value | ((cells[cell] >> shift) & 0xFF) << (8 * byte)
+    })
+}
+
 /// Whose channel a reference refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelHome {
@@ -1007,10 +1015,7 @@ impl<'a, 'p> View<'a, 'p> {
                 None => return 0,
             },
         };
-        (0..count).fold(0, |value, byte| {
-            let (cell, shift) = byte_place(offset + byte, width);
-            value | ((cells[cell] >> shift) & 0xFF) << (8 * byte)
-        })
+        bytes_at(cells, width, offset, count)
     }
 
     fn thread(&self, number: &Expr) -> Option<&'a Thread> {

@@ -7,11 +7,25 @@
 //! its guard and effects read and write. It also reads what the guards of the
 //! edges of higher priority at its location read, for it is enabled only if
 //! those are not.
+//!
+//! Through a pointer an edge touches whatever `points_to` says: globals as a whole,
+//! and of dynamic objects all those of an allocation site together. Whether an
+//! object is alive counts as part of what it holds, so freeing it is writing it.
+//! Allocating touches no object, for nobody can have had its address before. But
+//! there is one thing more: the *number* of a new object is the lowest that no
+//! object has and no cell mentions ([`Object::Numbers`]). A thread that drops the
+//! last pointer to an object that is gone thereby changes what another one gets. So
+//! in programs that allocate, what may change which numbers are mentioned touches
+//! the numbers. Two such changes commute; only allocating does not commute with
+//! them, so allocating writes the numbers and the others read them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
-use mover_ir::program::{Edge, Effect, Init, Program, TemplateId, VariableId};
+use mover_ir::program::{ChannelDecl, Edge, Effect, Init, Program, SiteId, TemplateId, VariableId};
+
+use crate::points_to::{PointsTo, Targets};
+use crate::small::SmallVariables;
 
 /// Something shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -27,6 +41,10 @@ pub enum Object {
     /// The locations and local variables of a template's threads, where other
     /// threads look at them.
     Inside(TemplateId),
+    /// What the dynamic objects of an allocation site hold, and which of them live.
+    Site(SiteId),
+    /// Which numbers dynamic objects have and cells mention.
+    Numbers,
 }
 
 impl Object {
@@ -48,6 +66,8 @@ impl Object {
             Object::Inside(template) => {
                 format!("the inside of {}", program.template(template).name)
             }
+            Object::Site(site) => format!("objects of {}", program.site(site).name),
+            Object::Numbers => "the numbers of objects".into(),
         }
     }
 }
@@ -87,7 +107,7 @@ impl AccessTable {
                     let template = TemplateId(template as u32);
                     survey.edge(program, template, edge, &mut accesses);
                     for other in edges.iter().filter(|other| other.priority > edge.priority) {
-                        survey.enabledness(program, other, &mut accesses);
+                        survey.enabledness(program, template, other, &mut accesses);
                     }
                     accesses
                 };
@@ -131,7 +151,13 @@ impl AccessTable {
 }
 
 /// What must be known of the whole program before an access can be named.
-struct Survey {
+struct Survey<'p> {
+    points_to: PointsTo<'p>,
+    /// Whether the numbers of objects matter to anybody.
+    allocates: bool,
+    /// Variables of the width of a pointer that never mention a dynamic object, as
+    /// globals and by template.
+    small: SmallVariables,
     /// Variables of which some cell is picked at run time.
     picked: BTreeSet<VariableId>,
     written: BTreeSet<VariableId>,
@@ -140,9 +166,13 @@ struct Survey {
     observed: BTreeSet<TemplateId>,
 }
 
-impl Survey {
-    fn new(program: &Program) -> Self {
+impl<'p> Survey<'p> {
+    fn new(program: &'p Program) -> Self {
+        let allocates = |effect| matches!(effect, &Effect::Allocate { .. });
         let mut survey = Survey {
+            points_to: PointsTo::new(program),
+            allocates: program.effects().any(allocates),
+            small: SmallVariables::new(program),
             picked: BTreeSet::new(),
             written: BTreeSet::new(),
             channels_picked: false,
@@ -198,9 +228,35 @@ impl Survey {
                 .iter()
                 .any(|channel| survey.static_channel(program, channel).is_none());
         }
+        survey.note_pointed_at(program);
         // The channels of a thread go when it exits.
         survey.channels_picked |= program.channels_per_thread() > 0;
         survey
+    }
+
+    /// What is reached through a pointer is reached as a whole.
+    fn note_pointed_at(&mut self, program: &Program) {
+        for (template, body) in program.templates.iter().enumerate() {
+            for edge in body.locations.iter().flat_map(|location| &location.edges) {
+                let (points_to, picked) = (&self.points_to, &mut self.picked);
+                let mut visit = |expr: &Expr| {
+                    if let Expr::Load { address, .. } = expr {
+                        picked.extend(points_to.targets(template, address).globals);
+                    }
+                };
+                edge.guard.walk(&mut visit);
+                edge.effects
+                    .iter()
+                    .for_each(|effect| effect.walk(&mut visit));
+                for effect in &edge.effects {
+                    if let Effect::Store { address, .. } = effect {
+                        let targets = points_to.targets(template, address);
+                        self.written.extend(targets.globals.iter().copied());
+                        picked.extend(targets.globals);
+                    }
+                }
+            }
+        }
     }
 
     fn note_index(&mut self, id: VariableId, index: &Expr) {
@@ -247,12 +303,15 @@ impl Survey {
     }
 
     fn edge(&self, program: &Program, template: TemplateId, edge: &Edge, accesses: &mut Accesses) {
-        self.reads(program, &edge.guard, accesses);
+        self.reads(program, template, &edge.guard, accesses);
         if self.observed.contains(&template) {
             accesses.insert(Object::Inside(template), true);
         }
         for effect in &edge.effects {
-            effect.walk(&mut |expr| self.read(program, expr, accesses));
+            effect.walk(&mut |expr| self.read(program, template, expr, accesses));
+            if self.allocates && self.changes_mentions(program, template, effect) {
+                accesses.entry(Object::Numbers).or_insert(false);
+            }
             for place in effect.written_places() {
                 if let VariableRef::Global(id) = place.variable {
                     accesses.insert(self.cell(id, &place.index), true);
@@ -268,6 +327,20 @@ impl Survey {
                         accesses.insert(Object::Inside(*template), true);
                     }
                 }
+                Effect::Store { address, .. } => {
+                    let targets = self.pointed_at(template, address, accesses);
+                    let globals = targets.globals.into_iter().map(Object::Variable);
+                    let sites = targets.sites.into_iter().map(Object::Site);
+                    accesses.extend(globals.chain(sites).map(|object| (object, true)));
+                }
+                Effect::Free { address } => {
+                    let targets = self.pointed_at(template, address, accesses);
+                    let sites = targets.sites.into_iter().map(Object::Site);
+                    accesses.extend(sites.map(|object| (object, true)));
+                }
+                Effect::Allocate { .. } => {
+                    accesses.insert(Object::Numbers, true);
+                }
                 Effect::Exit => {
                     accesses.insert(Object::Threads, true);
                     if program.channels_per_thread() > 0 {
@@ -279,25 +352,66 @@ impl Survey {
         }
     }
 
+    /// What an address may point into. Where nothing is known of addresses, one may
+    /// also point to an object that does not live yet.
+    fn pointed_at(&self, template: TemplateId, address: &Expr, accesses: &mut Accesses) -> Targets {
+        if self.allocates && !self.points_to.is_known() {
+            accesses.entry(Object::Numbers).or_insert(false);
+        }
+        self.points_to.targets(template.index(), address)
+    }
+
+    /// Whether an effect may change which numbers of objects the state mentions.
+    fn changes_mentions(&self, program: &Program, template: TemplateId, effect: &Effect) -> bool {
+        let width = program.pointers.width;
+        let is_wide = |channel: &ChannelDecl| channel.fields.iter().any(|f| f.ty.width == width);
+        let writes = effect.written_places().into_iter().any(|place| {
+            let variable = match place.variable {
+                VariableRef::Global(id) => &program.globals[id.index()],
+                VariableRef::Local(id) => &program.template(template).locals[id.index()],
+            };
+            // In an object narrow cells side by side mention numbers, too.
+            variable.addressable
+                || (variable.ty.width == width
+                    && !self.small.contains(template.index(), place.variable))
+        });
+        match effect {
+            Effect::Store { .. } | Effect::Free { .. } | Effect::Exit | Effect::Spawn { .. } => {
+                true
+            }
+            Effect::Send { .. } | Effect::Receive { .. } => {
+                let own = program.templates.iter().flat_map(|t| &t.channels);
+                writes || program.channels.iter().chain(own).any(is_wide)
+            }
+            _ => writes,
+        }
+    }
+
     /// What decides whether an edge is enabled.
-    fn enabledness(&self, program: &Program, edge: &Edge, accesses: &mut Accesses) {
-        self.reads(program, &edge.guard, accesses);
+    fn enabledness(
+        &self,
+        program: &Program,
+        template: TemplateId,
+        edge: &Edge,
+        accesses: &mut Accesses,
+    ) {
+        self.reads(program, template, &edge.guard, accesses);
         for effect in &edge.effects {
             let object = match effect {
                 Effect::Send {
                     channel, values, ..
                 } => {
                     for value in values {
-                        self.reads(program, value, accesses);
+                        self.reads(program, template, value, accesses);
                     }
-                    self.reads(program, channel, accesses);
+                    self.reads(program, template, channel, accesses);
                     self.channel_object(program, channel)
                 }
                 Effect::Receive { channel, args, .. } => {
                     for arg in args {
-                        arg.walk(&mut |expr| self.read(program, expr, accesses));
+                        arg.walk(&mut |expr| self.read(program, template, expr, accesses));
                     }
-                    self.reads(program, channel, accesses);
+                    self.reads(program, template, channel, accesses);
                     self.channel_object(program, channel)
                 }
                 Effect::Spawn { .. } => Object::Threads,
@@ -307,11 +421,11 @@ impl Survey {
         }
     }
 
-    fn reads(&self, program: &Program, expr: &Expr, accesses: &mut Accesses) {
-        expr.walk(&mut |expr| self.read(program, expr, accesses));
+    fn reads(&self, program: &Program, template: TemplateId, expr: &Expr, accesses: &mut Accesses) {
+        expr.walk(&mut |expr| self.read(program, template, expr, accesses));
     }
 
-    fn read(&self, program: &Program, expr: &Expr, accesses: &mut Accesses) {
+    fn read(&self, program: &Program, template: TemplateId, expr: &Expr, accesses: &mut Accesses) {
         let object = match expr {
             Expr::Read(place) => match place.variable {
                 VariableRef::Global(id) => self.cell(id, &place.index),
@@ -326,6 +440,23 @@ impl Survey {
             | Expr::ChannelLen(channel)
             | Expr::ChannelCapacity(channel)
             | Expr::CanReceive { channel, .. } => self.channel_object(program, channel),
+            Expr::Load { address, .. } => {
+                let targets = self.pointed_at(template, address, accesses);
+                let globals = targets.globals.into_iter().map(Object::Variable);
+                let sites = targets.sites.into_iter().map(Object::Site);
+                for object in globals.chain(sites) {
+                    accesses.entry(object).or_insert(false);
+                }
+                return;
+            }
+            // That a global lives never changes.
+            Expr::ObjectSize(address) | Expr::ObjectSite { address, .. } => {
+                let targets = self.pointed_at(template, address, accesses);
+                for site in targets.sites {
+                    accesses.entry(Object::Site(site)).or_insert(false);
+                }
+                return;
+            }
             _ => return,
         };
         accesses.entry(object).or_insert(false);

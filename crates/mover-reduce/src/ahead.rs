@@ -173,7 +173,7 @@ fn note(doings: &mut Doings, touches: &[Touch]) {
             Touch::Counts => doings.counts = true,
             Touch::Channel { .. } | Touch::OwnChannels => doings.channels = true,
             Touch::Leaves { .. } => doings.leaves = true,
-            Touch::Seen => {}
+            Touch::Object { .. } | Touch::Seen => {}
         }
     }
 }

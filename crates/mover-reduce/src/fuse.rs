@@ -22,7 +22,29 @@ pub struct Fused {
     pub program: Program,
     /// By template, location and edge: the edges of the original, each at the
     /// location where the one before it leads.
-    pub made_of: Vec<Vec<Vec<Vec<usize>>>>,
+    pub made_of: Vec<Vec<Vec<Vec<Part>>>>,
+}
+
+/// An edge of the original within a fused one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    pub edge: usize,
+    /// Whether the choice that the fused edge makes is made here.
+    pub chooses: bool,
+}
+
+impl Part {
+    fn new(number: usize, edge: &Edge) -> Part {
+        Part {
+            edge: number,
+            chooses: has_choice(edge),
+        }
+    }
+}
+
+fn has_choice(edge: &Edge) -> bool {
+    let is_choice = |effect| matches!(effect, &Effect::Havoc { .. });
+    edge.effects.iter().any(is_choice)
 }
 
 /// Longest sequence that is joined into one edge.
@@ -37,7 +59,7 @@ pub fn fuse(original: &Program) -> Fused {
         for (location, fused) in template.locations.iter().zip(&mut fused.locations) {
             let mut of_location = Vec::new();
             for (number, edge) in location.edges.iter().enumerate() {
-                let mut parts = vec![number];
+                let mut parts = vec![Part::new(number, edge)];
                 if !(has_rendezvous && edge.effects.iter().any(Effect::is_channel_operation)) {
                     fused.edges[number] = fuse_edge(template, edge, &mut parts);
                 }
@@ -69,7 +91,7 @@ fn clear_unreachable(template: &mut Template) {
     }
 }
 
-fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<usize>) -> Edge {
+fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<Part>) -> Edge {
     let mut fused = first.clone();
     let mut known = conjunction(&first.guard);
     known.retain(|literal| survives(literal, &first.effects));
@@ -87,8 +109,14 @@ fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<usize>) -> Edge 
         if template.location(edge.target).error.is_some() {
             break;
         }
+        // A step has one choice, and none beside a channel operation.
+        let mut effects = fused.effects.iter();
+        let is_taken = has_choice(&fused) || effects.any(Effect::is_channel_operation);
+        if is_taken && has_choice(edge) {
+            break;
+        }
         passed.push(fused.target);
-        parts.push(next);
+        parts.push(Part::new(next, edge));
         fused.effects.extend(edge.effects.iter().cloned());
         fused.target = edge.target;
         fused.text = format!("{}; {}", fused.text, edge.text);
@@ -132,7 +160,12 @@ fn survives(literal: &Literal, effects: &[Effect]) -> bool {
     let mut safe = true;
     literal.condition.walk(&mut |expr| match expr {
         Expr::Read(place) => safe &= !touches(place.variable),
-        Expr::ThreadAt { .. } | Expr::RemoteRead { .. } | Expr::Timeout => safe = false,
+        Expr::ThreadAt { .. }
+        | Expr::RemoteRead { .. }
+        | Expr::Timeout
+        | Expr::Load { .. }
+        | Expr::ObjectSize(_)
+        | Expr::ObjectSite { .. } => safe = false,
         _ => {}
     });
     safe

@@ -7,9 +7,13 @@
 //! out what commutes; the engines decide what to do with it.
 //!
 //! - [`access`]: which shared objects each edge touches;
+//! - [`points_to`]: what it touches through pointers;
+//! - `small`: which integers are no pointers for certain;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`movers`]: which edges move left or right, and why;
 //! - [`feedback`]: locations that break every cycle;
+//! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
+//!   while a search runs;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step.
@@ -23,6 +27,8 @@ pub mod lock_rows;
 pub mod locks;
 pub mod movers;
 pub mod phase;
+pub mod points_to;
+mod small;
 pub mod touch;
 
 pub use movers::{Mover, Movers, Protection, movers};

@@ -12,6 +12,8 @@
 //! it. Besides `m == 0 -> m = 1` the shapes are those of a semaphore with one
 //! permit (`s > 0 -> s--` and `s++`).
 //!
+//! A variable whose address is taken is not looked at here.
+//!
 //! Two indices that look different can be the same cell. They are not if one was
 //! taken while the thread had the other, for then the other was not free. Two
 //! taken in one edge may be the same; such a row is not used.
@@ -75,6 +77,7 @@ impl LockRows {
             .map(|variable| {
                 free_value(program, VariableId(variable as u32)).is_some()
                     && !never_written[variable]
+                    && !program.globals[variable].addressable
             })
             .collect();
         loop {

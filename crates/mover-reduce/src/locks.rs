@@ -191,17 +191,10 @@ fn is_place(place: &Place, object: Object) -> bool {
 
 fn writes(program: &Program, lock: Object, edge: EdgeRef) -> bool {
     let edge = edge.of(program);
-    edge.effects.iter().any(|effect| match effect {
-        Effect::Assign { place, .. } => is_place(place, lock),
-        Effect::Spawn {
-            result: Some(place),
-            ..
-        } => is_place(place, lock),
-        Effect::Receive { args, .. } => args.iter().any(
-            |arg| matches!(arg, mover_ir::expr::ReceiveArg::Store(place) if is_place(place, lock)),
-        ),
-        _ => false,
-    })
+    edge.effects
+        .iter()
+        .flat_map(Effect::written_places)
+        .any(|place| is_place(place, lock))
 }
 
 /// What an edge does to a cell, if the cell is a lock.

@@ -84,14 +84,6 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
     if original.uses_priorities() {
         return Err("with priorities every step can hold up the others, so no step moves".into());
     }
-    if original
-        .effects()
-        .any(|effect| matches!(effect, Effect::Havoc { .. }))
-        || original.addressable_globals() > 0
-        || !original.sites.is_empty()
-    {
-        return Err("what moves in memory with addresses is not known".into());
-    }
     let fused = fuse(original);
     let program = &fused.program;
     let table = AccessTable::new(program);

@@ -10,8 +10,8 @@ use mover_ir::expr::Expr;
 use mover_ir::program::Program;
 
 use crate::ahead::Ahead;
-use crate::fuse::Fused;
 use crate::lock_rows::{LockRows, is_own, never_written};
+use crate::movers::Movers;
 use crate::touch::Touches;
 
 pub struct PhaseFacts {
@@ -22,9 +22,9 @@ pub struct PhaseFacts {
 }
 
 impl PhaseFacts {
-    pub fn new(fused: &Fused) -> Self {
-        let program: &Program = &fused.program;
-        let touches = Touches::new(program);
+    pub fn new(movers: &Movers) -> Self {
+        let program: &Program = &movers.fused.program;
+        let touches = Touches::new(program, &movers.table);
         PhaseFacts {
             locks: LockRows::find(program),
             ahead: Ahead::new(program, &touches),

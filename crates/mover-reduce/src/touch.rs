@@ -7,11 +7,14 @@
 //! thread that alone receives from it do not disturb each other as long as each
 //! can go on.
 //!
+//! Memory with addresses is told apart no further than `access` does.
+//!
 //! An index that an earlier effect of the same edge has a hand in cannot be
 //! worked out in the state before; such an access is one to the whole row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::access::{AccessTable, EdgeRef, Object};
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
 
@@ -48,6 +51,8 @@ pub enum Touch {
     },
     /// Counts threads or starts one.
     Counts,
+    /// An object of memory with addresses, as a whole.
+    Object { object: Object, writes: bool },
     /// Something that others see and that is not looked into any further.
     Seen,
 }
@@ -65,7 +70,7 @@ pub struct Touches {
 }
 
 impl Touches {
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: &Program, table: &AccessTable) -> Self {
         let observed = observed(program);
         let edges = program
             .templates
@@ -73,9 +78,9 @@ impl Touches {
             .enumerate()
             .map(|(template, body)| {
                 let template = TemplateId(template as u32);
-                let of_location = |(at, location): (usize, &mover_ir::program::Location)| {
-                    let at = LocationId(at as u32);
-                    let of_edge = |edge: &Edge| {
+                let of_location = |(number, location): (usize, &mover_ir::program::Location)| {
+                    let at = LocationId(number as u32);
+                    let of_edge = |(edge_number, edge): (usize, &Edge)| {
                         let mut found = Gather::default();
                         found.edge(program, edge);
                         for other in &location.edges {
@@ -86,9 +91,19 @@ impl Touches {
                         if shows(&observed, template, at, edge) {
                             found.touches.push(Touch::Seen);
                         }
+                        let touched = table.of(EdgeRef {
+                            template: template.index(),
+                            location: number,
+                            edge: edge_number,
+                        });
+                        for (&object, &writes) in touched {
+                            if has_address(program, object) {
+                                found.touches.push(Touch::Object { object, writes });
+                            }
+                        }
                         found.touches
                     };
-                    location.edges.iter().map(of_edge).collect()
+                    location.edges.iter().enumerate().map(of_edge).collect()
                 };
                 body.locations.iter().enumerate().map(of_location).collect()
             })
@@ -98,6 +113,17 @@ impl Touches {
 
     pub fn of(&self, template: usize, location: usize, edge: usize) -> &[Touch] {
         &self.edges[template][location][edge]
+    }
+}
+
+/// Whether an object can be reached through a pointer, or belongs to what pointers are.
+fn has_address(program: &Program, object: Object) -> bool {
+    match object {
+        Object::Cell(variable, _) | Object::Variable(variable) => {
+            program.globals[variable.index()].addressable
+        }
+        Object::Site(_) | Object::Numbers => true,
+        Object::Channel(_) | Object::AnyChannel | Object::Threads | Object::Inside(_) => false,
     }
 }
 
@@ -162,7 +188,7 @@ struct Gather {
 
 impl Gather {
     fn edge(&mut self, program: &Program, edge: &Edge) {
-        self.reads(&edge.guard);
+        self.reads(program, &edge.guard);
         // To wait until one is the youngest is no counting of its own: it is part of leaving.
         let counted = self.touches.contains(&Touch::Counts);
         let in_order = counted && edge.effects == [Effect::Exit];
@@ -170,9 +196,11 @@ impl Gather {
             self.touches.retain(|touch| *touch != Touch::Counts);
         }
         for effect in &edge.effects {
-            effect.walk(&mut |expr| self.read(expr));
+            effect.walk(&mut |expr| self.read(program, expr));
             for place in effect.written_places() {
-                if let VariableRef::Global(variable) = place.variable {
+                if let VariableRef::Global(variable) = place.variable
+                    && !program.globals[variable.index()].addressable
+                {
                     let index = self.before(&place.index);
                     self.touches.push(Touch::Cells {
                         variable,
@@ -204,11 +232,13 @@ impl Gather {
                         self.touches.push(Touch::OwnChannels);
                     }
                 }
-                Effect::SetPriority { .. }
+                Effect::SetPriority { .. } => self.touches.push(Touch::Seen),
+                Effect::Assign { .. }
+                | Effect::Havoc { .. }
                 | Effect::Store { .. }
                 | Effect::Allocate { .. }
-                | Effect::Free { .. } => self.touches.push(Touch::Seen),
-                Effect::Assign { .. } | Effect::Havoc { .. } | Effect::Print { .. } => {}
+                | Effect::Free { .. }
+                | Effect::Print { .. } => {}
             }
             let written = effect.written_places().into_iter();
             self.written.extend(written.map(|place| place.variable));
@@ -242,6 +272,8 @@ impl Gather {
                 Touch::OwnChannels | Touch::Leaves { .. } => continue,
                 Touch::Counts => Touch::Counts,
                 Touch::Seen => Touch::Seen,
+                // The table has counted these.
+                Touch::Object { .. } => continue,
             });
         }
     }
@@ -263,14 +295,16 @@ impl Gather {
         same.then(|| expr.clone())
     }
 
-    fn reads(&mut self, expr: &Expr) {
-        expr.walk(&mut |part| self.read(part));
+    fn reads(&mut self, program: &Program, expr: &Expr) {
+        expr.walk(&mut |part| self.read(program, part));
     }
 
-    fn read(&mut self, expr: &Expr) {
+    fn read(&mut self, program: &Program, expr: &Expr) {
         match expr {
             Expr::Read(place) => {
-                if let VariableRef::Global(variable) = place.variable {
+                if let VariableRef::Global(variable) = place.variable
+                    && !program.globals[variable.index()].addressable
+                {
                     let index = self.before(&place.index);
                     self.touches.push(Touch::Cells {
                         variable,
@@ -280,11 +314,7 @@ impl Gather {
                 }
             }
             Expr::ThreadCount | Expr::ThreadPriority(_) => self.touches.push(Touch::Counts),
-            Expr::ThreadAt { .. }
-            | Expr::RemoteRead { .. }
-            | Expr::Load { .. }
-            | Expr::ObjectSize(_)
-            | Expr::ObjectSite { .. } => self.touches.push(Touch::Seen),
+            Expr::ThreadAt { .. } | Expr::RemoteRead { .. } => self.touches.push(Touch::Seen),
             Expr::ChannelExists(channel) | Expr::ChannelCapacity(channel) => {
                 let channel = self.before(channel);
                 self.touches.push(Touch::Channel {
@@ -307,6 +337,9 @@ impl Gather {
             | Expr::ThreadId
             | Expr::Channel(_)
             | Expr::Address { .. }
+            | Expr::Load { .. }
+            | Expr::ObjectSize(_)
+            | Expr::ObjectSite { .. }
             | Expr::Timeout => {}
         }
     }

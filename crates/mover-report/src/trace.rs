@@ -12,6 +12,8 @@ use mover_ir::print::print_value;
 use mover_ir::program::{ChannelDecl, LocationId, Program, Property, TemplateId, Variable};
 use mover_ir::semantics::{Machine, Message, State, Step};
 
+use crate::memory::{Between, Row};
+
 /// One cell, channel or thread that a step changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
@@ -222,14 +224,13 @@ fn tell(program: &Program, before: &State, after: &State, step: Step, output: St
 /// Everything that differs between two states and has a name.
 fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
     let mut changes = Vec::new();
-    compare_cells(
+    let between = Between {
         program,
-        "",
-        &program.globals,
-        &before.globals,
-        &after.globals,
-        &mut changes,
-    );
+        before,
+        after,
+    };
+    let (old, new) = (&before.globals, &after.globals);
+    compare_cells(&between, "", &program.globals, old, new, &mut changes);
     compare_channels(
         program,
         "",
@@ -238,6 +239,7 @@ fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
         &after.channels,
         &mut changes,
     );
+    between.compare_heap(&mut changes);
     for number in 0..before.threads.len().max(after.threads.len()) {
         let old = before.threads.get(number).and_then(Option::as_ref);
         let new = after.threads.get(number).and_then(Option::as_ref);
@@ -246,7 +248,7 @@ fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
                 let template = program.template(new.template);
                 let prefix = format!("{}[{number}]:", template.name);
                 compare_cells(
-                    program,
+                    &between,
                     &prefix,
                     &template.locals,
                     &old.locals,
@@ -279,33 +281,28 @@ fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
 }
 
 fn compare_cells(
-    program: &Program,
+    between: &Between,
     prefix: &str,
     variables: &[Variable],
     old: &[u64],
     new: &[u64],
     changes: &mut Vec<Change>,
 ) {
-    let mut offset = 0;
+    let mut first = 0;
     for variable in variables {
-        for index in 0..variable.len as usize {
-            let (old, new) = (old[offset + index], new[offset + index]);
-            if old == new {
-                continue;
-            }
-            let index = if variable.is_array {
-                format!("[{index}]")
-            } else {
-                String::new()
-            };
-            let value = |value| print_value(program, variable.ty, variable.symbols, value);
-            changes.push(Change {
-                name: format!("{prefix}{}{index}", variable.name),
-                from: value(old),
-                to: value(new),
-            });
-        }
-        offset += variable.len as usize;
+        let cells = first..first + variable.len as usize;
+        let row = Row {
+            name: format!("{prefix}{}", variable.name),
+            ty: variable.ty,
+            is_array: variable.is_array,
+            is_object: false,
+            symbols: variable.symbols,
+            names: &variable.names,
+            old: &old[cells.clone()],
+            new: &new[cells.clone()],
+        };
+        between.compare_row(&row, changes);
+        first = cells.end;
     }
 }
 

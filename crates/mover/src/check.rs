@@ -270,9 +270,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         },
     };
     let facts = match (&movers, args.reduce) {
-        (Some(movers), Reduction::Phase | Reduction::Dynamic) => {
-            Some(PhaseFacts::new(&movers.fused))
-        }
+        (Some(movers), Reduction::Phase | Reduction::Dynamic) => Some(PhaseFacts::new(movers)),
         _ => None,
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
@@ -403,10 +401,20 @@ fn verdict(program: &Program, outcome: &Outcome, is_sound: bool) -> Result<Verdi
             advice: "`--ignoring cpc`, or leaving the option out".into(),
         },
         Some(stop) => {
+            if let Some(refusal) = &outcome.refusal {
+                return Ok(Verdict::Unknown {
+                    reason: format!("{refusal}; no violation among the {states} states before it"),
+                    advice: "another engine, or a program with smaller parameters".into(),
+                });
+            }
             let (why, advice) = match stop {
                 Stop::Timeout => ("the time limit was reached", "a longer --timeout"),
                 Stop::Memory => ("the memory limit was reached", "a larger --memory"),
                 Stop::Interrupt => ("the search was interrupted", "letting it run on"),
+                Stop::Refused => (
+                    "something was met that explicit search does not take",
+                    "another engine",
+                ),
                 Stop::StoreFull => (
                     "the store can hold no more states",
                     "a model with smaller parameters",

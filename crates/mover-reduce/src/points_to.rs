@@ -1,0 +1,323 @@
+//! What an address may point into.
+//!
+//! An inclusion-based analysis in the manner of Andersen (1994), insensitive to
+//! flow, fields and cells: each variable, each allocation site and the channels
+//! together have one set of objects whose addresses they may hold, and the effects
+//! of all edges say which sets include which. The least sets are found by going
+//! over the edges until nothing changes.
+//!
+//! In the IR addresses are numbers, and a number can be made in any way. The
+//! analysis therefore rests on a promise of the front end
+//! ([`Program::pointers_stay`]) and says "anything" where it is not given. It also
+//! says "anything" where a promising program does something else with an address
+//! than copy it, add, subtract or choose: that is more than the promise asks for,
+//! and costs little.
+
+use std::collections::BTreeSet;
+
+use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, VariableRef};
+use mover_ir::program::{Effect, Program, SiteId, VariableId};
+use mover_ir::semantics::Machine;
+
+/// The objects that a value may be an address of.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Targets {
+    pub globals: BTreeSet<VariableId>,
+    pub sites: BTreeSet<SiteId>,
+    /// Whether it may be made of an address in a way that is not followed.
+    is_mixed: bool,
+}
+
+impl Targets {
+    fn is_empty(&self) -> bool {
+        self.globals.is_empty() && self.sites.is_empty() && !self.is_mixed
+    }
+
+    fn add(&mut self, other: Targets) {
+        self.globals.extend(other.globals);
+        self.sites.extend(other.sites);
+        self.is_mixed |= other.is_mixed;
+    }
+
+    fn joined(mut self, other: Targets) -> Targets {
+        self.add(other);
+        self
+    }
+
+    /// What is computed from such values by an operator that is not followed.
+    fn mixed(self) -> Targets {
+        Targets {
+            is_mixed: !self.is_empty(),
+            ..Targets::default()
+        }
+    }
+}
+
+pub struct PointsTo<'p> {
+    program: &'p Program,
+    /// Of global variables, which are also the contents of the addressable ones.
+    globals: Vec<Targets>,
+    /// By template and local variable.
+    locals: Vec<Vec<Targets>>,
+    /// What dynamic objects hold, by site.
+    sites: Vec<Targets>,
+    /// What messages hold.
+    messages: Targets,
+    anything: Targets,
+}
+
+impl<'p> PointsTo<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let locals = program.templates.iter();
+        let addressable = (0..program.globals.len())
+            .filter(|&global| program.globals[global].addressable)
+            .map(|global| VariableId(global as u32));
+        let mut found = PointsTo {
+            program,
+            globals: vec![Targets::default(); program.globals.len()],
+            locals: locals
+                .map(|template| vec![Targets::default(); template.locals.len()])
+                .collect(),
+            sites: vec![Targets::default(); program.sites.len()],
+            messages: Targets::default(),
+            anything: Targets {
+                globals: addressable.collect(),
+                sites: (0..program.sites.len() as u32).map(SiteId).collect(),
+                is_mixed: true,
+            },
+        };
+        if program.pointers_stay {
+            found.note_initial_values();
+            while found.pass() {}
+        }
+        found
+    }
+
+    /// Whether anything is known of addresses.
+    pub fn is_known(&self) -> bool {
+        self.program.pointers_stay
+    }
+
+    /// The objects that an address, as a template computes it, may point into.
+    pub fn targets(&self, template: usize, address: &Expr) -> Targets {
+        if !self.program.pointers_stay {
+            return self.anything.clone();
+        }
+        let found = self.value(template, address);
+        if found.is_mixed {
+            return self.anything.clone();
+        }
+        found
+    }
+
+    /// The global that a number is an address of.
+    fn constant(&self, value: u64) -> Targets {
+        let number = self.program.pointers.object(value);
+        let mut addressable = self.anything.globals.iter();
+        let global = usize::try_from(number)
+            .ok()
+            .and_then(|number| addressable.nth(number.checked_sub(1)?));
+        Targets {
+            globals: global.copied().into_iter().collect(),
+            ..Targets::default()
+        }
+    }
+
+    /// Variables may hold addresses of others from the start.
+    fn note_initial_values(&mut self) {
+        let program = self.program;
+        let layout = program.pointers;
+        let machine = Machine::new(program);
+        let initial = machine.initial();
+        let mut first = 0;
+        for (number, variable) in program.globals.iter().enumerate() {
+            let len = variable.len as usize;
+            let mut found = Targets::default();
+            if variable.ty.width == layout.width {
+                for &value in &initial.globals[first..first + len] {
+                    found.add(self.constant(value));
+                }
+            } else if variable.addressable {
+                let id = VariableId(number as u32);
+                let base = layout.address(program.object_of(id));
+                let bytes = u64::from(layout.width / 8);
+                for group in 0..variable.bytes() / bytes {
+                    let address = Expr::Const {
+                        value: base + group * bytes,
+                        width: layout.width,
+                    };
+                    let ty = mover_ir::expr::Ty::unsigned(layout.width);
+                    let value = machine.eval(&initial, 0, &Expr::load(address, ty));
+                    found.add(self.constant(value));
+                }
+            }
+            self.globals[number].add(found);
+            first += len;
+        }
+        for (template, body) in program.templates.iter().enumerate() {
+            for (local, variable) in body.locals.iter().enumerate() {
+                let found = match &variable.init {
+                    mover_ir::program::Init::All(value) => self.constant(*value),
+                    mover_ir::program::Init::Cells(values) => values
+                        .iter()
+                        .fold(Targets::default(), |all, &v| all.joined(self.constant(v))),
+                    mover_ir::program::Init::Channels(_) => Targets::default(),
+                };
+                if variable.ty.width == layout.width {
+                    self.locals[template][local].add(found);
+                }
+            }
+        }
+        for instance in &program.initial {
+            for (param, &arg) in instance.args.iter().enumerate() {
+                let found = self.constant(arg);
+                self.locals[instance.template.index()][param].add(found);
+            }
+        }
+    }
+
+    /// Goes over all edges once; whether a set has grown.
+    fn pass(&mut self) -> bool {
+        let mut has_grown = false;
+        let program = self.program;
+        for (template, body) in program.templates.iter().enumerate() {
+            let edges = body.locations.iter().flat_map(|location| &location.edges);
+            for effect in edges.flat_map(|edge| &edge.effects) {
+                has_grown |= self.effect(template, effect);
+            }
+        }
+        has_grown
+    }
+
+    fn effect(&mut self, template: usize, effect: &Effect) -> bool {
+        match effect {
+            Effect::Assign { place, value } => {
+                let value = self.value(template, value);
+                self.assign(template, place, value)
+            }
+            Effect::Store { address, value } => {
+                // What is narrower than an address is none.
+                if value.width() != self.program.pointers.width {
+                    return false;
+                }
+                let value = self.value(template, value);
+                let targets = self.targets(template, address);
+                let mut has_grown = false;
+                for global in targets.globals {
+                    has_grown |= include(&mut self.globals[global.index()], &value);
+                }
+                for site in targets.sites {
+                    has_grown |= include(&mut self.sites[site.index()], &value);
+                }
+                has_grown
+            }
+            Effect::Allocate { site, result, .. } => {
+                let value = Targets {
+                    sites: BTreeSet::from([*site]),
+                    ..Targets::default()
+                };
+                self.assign(template, result, value)
+            }
+            Effect::Send { values, .. } => {
+                let mut has_grown = false;
+                for value in values {
+                    let value = self.value(template, value);
+                    has_grown |= include(&mut self.messages, &value);
+                }
+                has_grown
+            }
+            Effect::Receive { args, .. } => {
+                let mut has_grown = false;
+                for arg in args {
+                    if let ReceiveArg::Store(place) = arg {
+                        let value = self.messages.clone();
+                        has_grown |= self.assign(template, place, value);
+                    }
+                }
+                has_grown
+            }
+            Effect::Spawn {
+                template: started,
+                args,
+                ..
+            } => {
+                let mut has_grown = false;
+                for (param, arg) in args.iter().enumerate() {
+                    let value = self.value(template, arg);
+                    let param = &mut self.locals[started.index()][param];
+                    has_grown |= include(param, &value);
+                }
+                has_grown
+            }
+            Effect::Havoc { .. }
+            | Effect::Free { .. }
+            | Effect::Exit
+            | Effect::SetPriority { .. }
+            | Effect::Print { .. } => false,
+        }
+    }
+
+    fn assign(&mut self, template: usize, place: &Place, value: Targets) -> bool {
+        let variable = match place.variable {
+            VariableRef::Global(id) => &mut self.globals[id.index()],
+            VariableRef::Local(id) => &mut self.locals[template][id.index()],
+        };
+        include(variable, &value)
+    }
+
+    /// What the value of an expression may be an address of.
+    fn value(&self, template: usize, expr: &Expr) -> Targets {
+        let both = |a: &Expr, b: &Expr| self.value(template, a).joined(self.value(template, b));
+        match expr {
+            Expr::Const { value, width } if *width == self.program.pointers.width => {
+                self.constant(*value)
+            }
+            Expr::Address { variable, .. } => Targets {
+                globals: BTreeSet::from([*variable]),
+                ..Targets::default()
+            },
+            Expr::Read(place) => match place.variable {
+                VariableRef::Global(id) => self.globals[id.index()].clone(),
+                VariableRef::Local(id) => self.locals[template][id.index()].clone(),
+            },
+            Expr::RemoteRead {
+                template, variable, ..
+            } => self.locals[template.index()][variable.index()].clone(),
+            Expr::Load { address, ty } if ty.width == self.program.pointers.width => {
+                let targets = self.targets(template, address);
+                let globals = targets.globals.iter().map(|id| &self.globals[id.index()]);
+                let sites = targets.sites.iter().map(|id| &self.sites[id.index()]);
+                globals
+                    .chain(sites)
+                    .fold(Targets::default(), |all, held| all.joined(held.clone()))
+            }
+            Expr::If(_, then, otherwise) => both(then, otherwise),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, lhs, rhs) => both(lhs, rhs),
+            Expr::Binary(op, ..) if op.is_comparison() => Targets::default(),
+            Expr::Binary(_, lhs, rhs) => both(lhs, rhs).mixed(),
+            Expr::Unary(_, arg) | Expr::Resize { arg, .. } => self.value(template, arg).mixed(),
+            Expr::Const { .. }
+            | Expr::Load { .. }
+            | Expr::ThreadId
+            | Expr::ThreadCount
+            | Expr::ThreadAt { .. }
+            | Expr::ThreadPriority(_)
+            | Expr::Channel(_)
+            | Expr::ChannelExists(_)
+            | Expr::ChannelLen(_)
+            | Expr::ChannelCapacity(_)
+            | Expr::CanReceive { .. }
+            | Expr::Timeout
+            | Expr::ObjectSize(_)
+            | Expr::ObjectSite { .. } => Targets::default(),
+        }
+    }
+}
+
+/// Makes a set include another; whether it has grown.
+fn include(set: &mut Targets, other: &Targets) -> bool {
+    let size = |set: &Targets| (set.globals.len(), set.sites.len(), set.is_mixed);
+    let before = size(set);
+    set.add(other.clone());
+    size(set) != before
+}
