@@ -13,8 +13,9 @@
 //!   put together from loads, stores and a few primitive actions
 //!   ([`Kind::Library`]) that [`crate::actions`] gives a meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use mover_ir::expr::{mask, resize, sign_extend};
 use mover_ir::program::Property;
 
 use crate::ssa::*;
@@ -106,6 +107,15 @@ struct Frame {
     returned: Vec<(Operand, BlockId)>,
     /// Objects of the frame, whose life ends with it.
     objects: Vec<Operand>,
+    /// Values of the copy that are constant.
+    constants: HashMap<ValueId, Operand>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    No,
+    Waiting,
+    Copied,
 }
 
 type Flat<T> = Result<T, Problem>;
@@ -259,22 +269,23 @@ impl<'m> Flattener<'m> {
             returns_to,
             returned: Vec::new(),
             objects: Vec::new(),
+            constants: HashMap::new(),
         };
-        let is_inlined = returns_to.is_some();
-        for (number, block) in function.blocks.iter().enumerate() {
-            let mut at = frame.begins[number];
-            for inst in &block.insts {
-                let loc = frame.call_loc.or(inst.loc);
-                let mut kind = inst.kind.clone();
-                for operand in kind.operands_mut() {
-                    frame.rename(operand, function.params);
+        // Only what can be reached is copied, where constants decide: a recursion
+        // whose depth is constant ends by itself.
+        let order = reverse_postorder(function);
+        let mut state = vec![Reached::No; function.blocks.len()];
+        state[0] = Reached::Waiting;
+        while let Some(&number) = order
+            .iter()
+            .find(|&&block| state[block] == Reached::Waiting)
+        {
+            state[number] = Reached::Copied;
+            for next in self.copy_block(function, number, &mut frame)? {
+                if state[next] == Reached::No {
+                    state[next] = Reached::Waiting;
                 }
-                let result = inst.result.map(|id| frame.number(id, function.params));
-                at = self.inst(at, result, kind, loc, &mut frame, is_inlined && number == 0)?;
             }
-            frame.ends[number] = at;
-            let loc = frame.call_loc.or(block.end_loc);
-            self.terminator(at, &block.end, loc, &mut frame, function)?;
         }
         // A phi names the block that its value comes from: where that ends now.
         for &begin in &frame.begins {
@@ -289,6 +300,68 @@ impl<'m> Flattener<'m> {
         }
         self.stack.pop();
         Ok((frame.begins[0], frame.returned))
+    }
+
+    /// Copies one block; gives the blocks of the original that can come next.
+    fn copy_block(
+        &mut self,
+        function: &Function,
+        number: BlockId,
+        frame: &mut Frame,
+    ) -> Flat<Vec<BlockId>> {
+        let owns_objects = frame.returns_to.is_some() && number == 0;
+        let block = &function.blocks[number];
+        let mut at = frame.begins[number];
+        for inst in &block.insts {
+            let loc = frame.call_loc.or(inst.loc);
+            let mut kind = inst.kind.clone();
+            for operand in kind.operands_mut() {
+                frame.rename(operand, function.params);
+            }
+            let result = inst.result.map(|id| frame.number(id, function.params));
+            if let (Kind::Pure(pure), Some(id)) = (&kind, result)
+                && let Some(constant) = fold(pure)
+            {
+                frame.constants.insert(id, constant);
+            }
+            at = self.inst(at, result, kind, loc, frame, owns_objects)?;
+        }
+        frame.ends[number] = at;
+        let loc = frame.call_loc.or(block.end_loc);
+        let is_over = !matches!(self.blocks[at].end, Terminator::Unreachable);
+        let known = |operand: &Operand| {
+            let mut operand = operand.clone();
+            frame.rename(&mut operand, function.params);
+            match operand {
+                Operand::Int { value, .. } => Some(value),
+                _ => None,
+            }
+        };
+        let end = match &block.end {
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => match known(condition) {
+                Some(0) => Terminator::Jump(*otherwise),
+                Some(_) => Terminator::Jump(*then),
+                None => block.end.clone(),
+            },
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => match known(value) {
+                Some(value) => {
+                    let case = cases.iter().find(|(case, _)| *case == value);
+                    Terminator::Jump(case.map_or(*default, |(_, to)| *to))
+                }
+                None => block.end.clone(),
+            },
+            other => other.clone(),
+        };
+        self.terminator(at, &end, loc, frame, function)?;
+        Ok(if is_over { Vec::new() } else { end.successors() })
     }
 
     fn terminator(
@@ -1295,7 +1368,12 @@ impl Frame {
                     None => Operand::Unsupported("a missing argument".into()),
                 };
             }
-            Operand::Value(id) => *id = self.number(*id, params),
+            Operand::Value(id) => {
+                *id = self.number(*id, params);
+                if let Some(constant) = self.constants.get(id) {
+                    *operand = constant.clone();
+                }
+            }
             Operand::Pure(pure) => {
                 for operand in pure.operands_mut() {
                     self.rename(operand, params);
@@ -1309,6 +1387,91 @@ impl Frame {
             _ => {}
         }
     }
+}
+
+/// The blocks of a function, each before those that follow it, but for loops.
+fn reverse_postorder(function: &Function) -> Vec<BlockId> {
+    let mut seen = vec![false; function.blocks.len()];
+    let mut order = Vec::new();
+    let mut work = vec![(0, false)];
+    while let Some((block, is_done)) = work.pop() {
+        if is_done {
+            order.push(block);
+            continue;
+        }
+        if std::mem::replace(&mut seen[block], true) {
+            continue;
+        }
+        work.push((block, true));
+        work.extend(
+            function.blocks[block]
+                .end
+                .successors()
+                .into_iter()
+                .map(|next| (next, false)),
+        );
+    }
+    order.reverse();
+    order
+}
+
+/// The result of a computation with constants, where nothing can go wrong in it.
+fn fold(pure: &Pure) -> Option<Operand> {
+    let int = |operand: &Operand| match operand {
+        Operand::Int { value, width } => Some((*value, *width)),
+        _ => None,
+    };
+    let (value, width) = match pure {
+        Pure::Copy(arg) => int(arg)?,
+        Pure::Binary { kind, lhs, rhs, .. } => {
+            let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
+            let signed = |value| i128::from(sign_extend(value, width));
+            let exact = match kind {
+                BinaryKind::Add => signed(a) + signed(b),
+                BinaryKind::Sub => signed(a) - signed(b),
+                BinaryKind::Mul => signed(a) * signed(b),
+                _ => return None,
+            };
+            let result = exact as u64 & mask(width);
+            // What overflows is left as it is, to be looked at later.
+            if signed(result) != exact {
+                return None;
+            }
+            (result, width)
+        }
+        Pure::Compare {
+            predicate,
+            lhs,
+            rhs,
+        } => {
+            let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
+            let signed = |value| sign_extend(value, width);
+            let holds = match predicate {
+                Predicate::Eq => a == b,
+                Predicate::Ne => a != b,
+                Predicate::Ult => a < b,
+                Predicate::Ule => a <= b,
+                Predicate::Ugt => a > b,
+                Predicate::Uge => a >= b,
+                Predicate::Slt => signed(a) < signed(b),
+                Predicate::Sle => signed(a) <= signed(b),
+                Predicate::Sgt => signed(a) > signed(b),
+                Predicate::Sge => signed(a) >= signed(b),
+            };
+            (u64::from(holds), 1)
+        }
+        Pure::Resize {
+            arg,
+            width,
+            extension,
+        } => {
+            let (value, from) = int(arg)?;
+            let signed = *extension == Extension::Sign;
+            (resize(value, from, *width, signed), *width)
+        }
+        _ => return None,
+    };
+    Some(Operand::Int { value, width })
 }
 
 fn unsupported(operand: &Operand) -> Option<String> {

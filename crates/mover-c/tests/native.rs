@@ -384,6 +384,8 @@ fn random_sequential_programs_compute_what_the_machine_computes() {
         let expected = native(&source, &scratch.join(format!("batch{batch}")));
         let options = mover_c::Options {
             cflags: vec!["-w".into()],
+            // Helpers call themselves twice at most.
+            recursion: 3,
             ..mover_c::Options::default()
         };
         let read = match mover_c::read(&[source.clone()], &options) {
