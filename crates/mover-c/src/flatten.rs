@@ -516,11 +516,73 @@ impl<'m> Flattener<'m> {
                     }
                 }
             }
+            Kind::Load { pointer, shape } if has_odd_width(&shape) => {
+                let width = shape[0];
+                let mut whole = Operand::Int { value: 0, width };
+                for (at_byte, piece) in pieces(width) {
+                    let load = Kind::Load {
+                        pointer: displaced(&pointer, at_byte),
+                        shape: vec![piece],
+                    };
+                    let part = self.value(at, piece, load, loc);
+                    let part = self.resized(at, part, width, loc);
+                    let shift = Operand::Int {
+                        value: 8 * at_byte as u64,
+                        width,
+                    };
+                    let part = self.binary(at, BinaryKind::Shl, part, shift, width, loc);
+                    whole = self.binary(at, BinaryKind::Or, whole, part, width, loc);
+                }
+                self.emit(at, result, Kind::Pure(Pure::Copy(whole)), loc);
+                Ok(at)
+            }
+            Kind::Store {
+                pointer,
+                value,
+                shape,
+            } if has_odd_width(&shape) => {
+                let width = shape[0];
+                for (at_byte, piece) in pieces(width) {
+                    let shift = Operand::Int {
+                        value: 8 * at_byte as u64,
+                        width,
+                    };
+                    let part =
+                        self.binary(at, BinaryKind::LShr, value.clone(), shift, width, loc);
+                    let part = self.resized(at, part, piece, loc);
+                    let store = Kind::Store {
+                        pointer: displaced(&pointer, at_byte),
+                        value: part,
+                        shape: vec![piece],
+                    };
+                    self.emit(at, None, store, loc);
+                }
+                Ok(at)
+            }
             kind => {
                 self.emit(at, result, kind, loc);
                 Ok(at)
             }
         }
+    }
+
+    fn binary(
+        &mut self,
+        at: BlockId,
+        kind: BinaryKind,
+        lhs: Operand,
+        rhs: Operand,
+        width: u8,
+        loc: Option<Loc>,
+    ) -> Operand {
+        let nsw = false;
+        let kind = Kind::Pure(Pure::Binary {
+            kind,
+            nsw,
+            lhs,
+            rhs,
+        });
+        self.value(at, width, kind, loc)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -776,16 +838,7 @@ impl<'m> Flattener<'m> {
                 }
             };
         }
-        let field = |base: Operand, offset: i64| {
-            if offset == 0 {
-                return base;
-            }
-            Operand::Pure(Box::new(Pure::Gep {
-                base,
-                offset,
-                terms: Vec::new(),
-            }))
-        };
+        let field = |base: Operand, offset: i64| displaced(&base, offset);
         let store = |pointer: Operand, value: Operand, width: u8| Kind::Store {
             pointer,
             value,
@@ -1353,6 +1406,37 @@ impl<'m> Flattener<'m> {
         };
         self.emit(at, None, kind, loc);
     }
+}
+
+/// Whether a value is wider than a byte and no power of two, as units of bit-fields
+/// can be: the machine accesses it in pieces.
+fn has_odd_width(shape: &[u8]) -> bool {
+    matches!(shape, [width] if *width > 8 && !matches!(width, 16 | 32 | 64))
+}
+
+/// The pieces of such a value: byte and bits of each.
+fn pieces(width: u8) -> Vec<(i64, u8)> {
+    let bytes = i64::from(width.div_ceil(8));
+    let mut at = 0;
+    let mut pieces = Vec::new();
+    while at < bytes {
+        let piece = [4, 2, 1].into_iter().find(|piece| at + piece <= bytes);
+        let piece = piece.unwrap_or(1);
+        pieces.push((at, 8 * piece as u8));
+        at += piece;
+    }
+    pieces
+}
+
+fn displaced(pointer: &Operand, offset: i64) -> Operand {
+    if offset == 0 {
+        return pointer.clone();
+    }
+    Operand::Pure(Box::new(Pure::Gep {
+        base: pointer.clone(),
+        offset,
+        terms: Vec::new(),
+    }))
 }
 
 impl Frame {

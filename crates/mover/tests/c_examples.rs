@@ -1,0 +1,109 @@
+//! Every program in examples/c has the verdict that its header promises, with and
+//! without reduction, and its counterexample can be replayed.
+#![cfg(feature = "c")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{mover, repository, run};
+
+struct Example {
+    file: PathBuf,
+    name: String,
+    verdict: String,
+    property: Option<String>,
+    options: Vec<String>,
+}
+
+fn examples() -> Vec<Example> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(repository().join("examples/c"))
+        .expect("the examples are there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 40, "only {} examples", files.len());
+    files.into_iter().map(example).collect()
+}
+
+/// Reads the `expect:` and the `options:` line of a program's header.
+fn example(file: PathBuf) -> Example {
+    let text = std::fs::read_to_string(&file).expect("a readable program");
+    let words = |key: &str| -> Option<Vec<String>> {
+        let line = text.lines().find_map(|line| line.split_once(key))?;
+        Some(line.1.split_whitespace().map(ToString::to_string).collect())
+    };
+    let name = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let mut expected = words("expect:")
+        .unwrap_or_else(|| panic!("{name} has no `expect:` line"))
+        .into_iter();
+    Example {
+        verdict: expected.next().expect("a verdict behind `expect:`"),
+        property: expected.next(),
+        options: words("options:").unwrap_or_default(),
+        name,
+        file,
+    }
+}
+
+#[test]
+fn every_example_has_its_verdict_and_its_counterexample_replays() {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_examples");
+    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    let mut failures = Vec::new();
+    for example in examples() {
+        let Example { name, verdict, .. } = &example;
+        for how in [
+            &["--order", "bfs"][..],
+            &["--order", "dfs"],
+            &["--reduce", "static"],
+        ] {
+            let trace = scratch.join(format!("{name}.json"));
+            let _ = std::fs::remove_file(&trace);
+            let checked = run(mover()
+                .args(["check", "--json", "--trace"])
+                .arg(&trace)
+                .args(how)
+                .args(&example.options)
+                .arg(&example.file));
+            let answer = checked.json();
+            if answer["verdict"] != verdict.as_str() {
+                failures.push(format!(
+                    "{name} {how:?}: {} instead of {verdict}: {}",
+                    answer["verdict"], answer["reason"]
+                ));
+                continue;
+            }
+            if verdict != "unsafe" {
+                continue;
+            }
+            if answer["property"].as_str() != example.property.as_deref() {
+                failures.push(format!(
+                    "{name} {how:?}: violates {} instead of {:?}",
+                    answer["property"], example.property
+                ));
+            }
+            let options = example.options.iter().filter(|option| {
+                // What was asked is in the trace file.
+                !option.starts_with("--property") && !option.starts_with("no-overflow")
+            });
+            let replayed = run(mover()
+                .arg("replay")
+                .args(options)
+                .arg(&example.file)
+                .arg(&trace));
+            if replayed.code != Some(10) {
+                failures.push(format!(
+                    "{name} {how:?}: the trace does not replay: {}",
+                    replayed.stderr
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
