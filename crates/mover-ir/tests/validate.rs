@@ -223,3 +223,100 @@ fn each_defect_is_named() {
         };
     });
 }
+
+fn address() -> Expr {
+    Expr::constant(0, PointerLayout::default().width)
+}
+
+fn store(address: Expr, value: Expr) -> Effect {
+    Effect::Store { address, value }
+}
+
+#[test]
+fn each_defect_about_memory_is_named() {
+    let one = |effect: Effect| move |p: &mut Program| first_edge(p).effects = vec![effect];
+    let asks = |guard: Expr| move |p: &mut Program| first_edge(p).guard = guard;
+    rejects("pointers of 16 bits", |p| p.pointers.width = 16);
+    rejects("64 bits of offset", |p| p.pointers.offset_bits = 64);
+    rejects("cells that are not bytes", |p| {
+        p.globals[0].ty = Ty::BOOL;
+        p.globals[0].addressable = true;
+        first_edge(p).effects.clear();
+        first_edge(p).guard = Expr::TRUE;
+    });
+    rejects("too large for its address", |p| {
+        p.globals[1].addressable = true;
+        p.pointers.offset_bits = 2;
+    });
+    rejects("is addressable", |p| {
+        p.templates[0].locals[0].addressable = true
+    });
+    rejects("cells of `s` are not bytes", |p| {
+        p.sites.push(AllocationSite {
+            name: "s".into(),
+            cell: Ty::BOOL,
+            kind: SiteKind::Heap,
+            names: CellNames::default(),
+            span: None,
+        });
+    });
+    rejects("a store of 1 bits", one(store(address(), Expr::TRUE)));
+    rejects(
+        "address has width 32",
+        one(store(Expr::int(0), Expr::int(0))),
+    );
+    rejects(
+        "address has width 32",
+        one(Effect::Free {
+            address: Expr::int(0),
+        }),
+    );
+    rejects(
+        "257 values",
+        one(Effect::Havoc {
+            place: global_x(),
+            values: 257,
+        }),
+    );
+    rejects("beside another choice", |p| {
+        let havoc = Effect::Havoc {
+            place: global_x(),
+            values: 0,
+        };
+        first_edge(p).effects = vec![havoc.clone(), havoc];
+    });
+    rejects("beside another choice or a channel operation", |p| {
+        let havoc = Effect::Havoc {
+            place: global_x(),
+            values: 0,
+        };
+        first_edge(p).effects = vec![receive(), havoc];
+    });
+    rejects(
+        "unknown allocation site",
+        one(Effect::Allocate {
+            site: SiteId(0),
+            size: address(),
+            result: global_x(),
+        }),
+    );
+    rejects(
+        "which has none",
+        asks(Expr::binary(
+            BinaryOp::Eq,
+            Expr::Address {
+                variable: VariableId(0),
+                width: 64,
+            },
+            address(),
+        )),
+    );
+    rejects("a load of 1 bits", asks(Expr::load(address(), Ty::BOOL)));
+    rejects(
+        "unknown allocation site",
+        asks(Expr::ObjectSite {
+            address: Box::new(address()),
+            sites: vec![SiteId(0)],
+        }),
+    );
+}
