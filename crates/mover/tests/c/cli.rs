@@ -1,12 +1,9 @@
 //! The command line on C programs: options, and input that cannot be read.
-#![cfg(feature = "c")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::{Ended, mover, run};
+use crate::common::{Ended, mover, run};
 
 /// A file with this text in a directory of the test's own.
 fn file(test: &str, name: &str, text: &str) -> PathBuf {

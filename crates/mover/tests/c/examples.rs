@@ -1,12 +1,9 @@
 //! Every program in examples/c has the verdict that its header promises, with and
 //! without reduction, and its counterexample can be replayed.
-#![cfg(feature = "c")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{mover, repository, run};
+use crate::common::{mover, own_examples, run};
 
 struct Example {
     file: PathBuf,
@@ -17,12 +14,7 @@ struct Example {
 }
 
 fn examples() -> Vec<Example> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(repository().join("examples/c"))
-        .expect("the examples are there")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
-        .collect();
-    files.sort();
+    let files = own_examples("c", "c");
     assert!(files.len() >= 40, "only {} examples", files.len());
     files.into_iter().map(example).collect()
 }
