@@ -7,8 +7,10 @@
 //! are kept.
 
 mod blocks;
+mod classify;
 mod code;
 mod compile;
+mod completion;
 mod expand;
 mod guards;
 mod layout;
@@ -17,5 +19,7 @@ mod memory;
 mod objects;
 mod search;
 mod store;
+mod successors;
 
-pub use search::{Options, Order, Outcome, Statistics, Stop, Violation, explore};
+pub use completion::{Ignoring, explore_with};
+pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

@@ -14,7 +14,7 @@ mod mt;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 
-use mover_explicit::{Options, Order, Outcome, explore};
+use mover_explicit::{Ignoring, Options, Order, Outcome, explore, explore_with};
 use mover_ir::expr::{
     BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, UnaryOp, VariableRef, mask,
 };
@@ -502,6 +502,7 @@ fn run(
         Options {
             order,
             movers,
+            run_time: None,
             errors,
             deadlocks,
             keep_going: false,
@@ -602,6 +603,58 @@ fn compare_reduced(program: &Program, judgement: &Judgement) -> Option<u64> {
     Some(stored)
 }
 
+/// So must each solution of the ignoring problem, with and without right movers, and chain blocks
+/// without right movers; the unsound one finds nothing that is not there.
+fn compare_solutions(program: &Program, judgement: &Judgement) {
+    let compare = |found: &Outcome, expected: bool, is_sound: bool, told: &str| {
+        if found.violation.is_some() {
+            replay(program, found);
+        }
+        if is_sound || found.violation.is_some() {
+            assert_eq!(found.violation.is_some(), expected, "{told}");
+        }
+    };
+    for left_only in [false, true] {
+        let Ok(movers) = movers(program) else {
+            return;
+        };
+        let movers = if left_only {
+            movers.left_only()
+        } else {
+            movers
+        };
+        for (errors, deadlocks) in [(true, false), (false, true)] {
+            let expected = if errors {
+                judgement.error
+            } else {
+                judgement.deadlock
+            };
+            for ignoring in Ignoring::ALL {
+                let told = format!("{ignoring:?}, left only {left_only}, errors {errors}");
+                let options = Options {
+                    order: Order::DepthFirst,
+                    movers: None,
+                    run_time: None,
+                    errors,
+                    deadlocks,
+                    keep_going: false,
+                    timeout: None,
+                    memory: None,
+                    interrupt: &AtomicBool::new(false),
+                    progress: &mut |_| {},
+                };
+                let found = explore_with(ignoring, &movers, options).expect("small programs fit");
+                compare(&found, expected, ignoring.is_sound(), &told);
+            }
+            if left_only {
+                let order = Order::BreadthFirst;
+                let found = run(program, Some(&movers), order, errors, deadlocks);
+                compare(&found, expected, true, "blocks, left only");
+            }
+        }
+    }
+}
+
 fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text
@@ -660,6 +713,7 @@ fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
         states += judgement.stored;
         let result = std::panic::catch_unwind(|| {
             compare(&program, &judgement);
+            compare_solutions(&program, &judgement);
             compare_reduced(&program, &judgement)
         });
         match result {
@@ -762,7 +816,10 @@ fn transactions_hide_nothing() {
         compared += 1;
         errors += u64::from(judgement.error);
         deadlocks += u64::from(judgement.deadlock);
-        let result = std::panic::catch_unwind(|| compare_reduced(&program, &judgement));
+        let result = std::panic::catch_unwind(|| {
+            compare_solutions(&program, &judgement);
+            compare_reduced(&program, &judgement)
+        });
         match result {
             Ok(reduced) => {
                 let reduced = reduced.expect("these programs have movers");

@@ -100,6 +100,7 @@ fn run(program: &Program) -> Outcome {
         Options {
             order: Order::BreadthFirst,
             movers: None,
+            run_time: None,
             errors: true,
             deadlocks: true,
             keep_going: false,

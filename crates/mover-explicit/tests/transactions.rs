@@ -25,6 +25,7 @@ fn run(program: &Program, reduced: bool, errors: bool, deadlocks: bool) -> Outco
         Options {
             order: Order::BreadthFirst,
             movers: reduced.then_some(&movers),
+            run_time: None,
             errors,
             deadlocks,
             keep_going: false,

@@ -11,16 +11,25 @@
 //! - `small`: which integers are no pointers for certain;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`movers`]: which edges move left or right, and why;
+//! - [`feedback`]: locations that break every cycle;
+//! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
+//!   while a search runs;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step.
 
 pub mod access;
+pub mod ahead;
 pub mod explain;
+pub mod feedback;
 pub mod fuse;
+pub mod lock_rows;
 pub mod locks;
 pub mod movers;
+pub mod phase;
 pub mod points_to;
 mod small;
+pub mod touch;
 
 pub use movers::{Mover, Movers, Protection, movers};
+pub use phase::PhaseFacts;

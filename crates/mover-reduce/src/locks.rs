@@ -259,7 +259,7 @@ fn guard_says_free(guard: &Expr, lock: Object, free: u64) -> bool {
 }
 
 /// The least and the most that an expression can be, as unsigned numbers.
-fn range(program: &Program, expr: &Expr) -> (u64, u64) {
+pub(crate) fn range(program: &Program, expr: &Expr) -> (u64, u64) {
     let all = (0, mask(expr.width()));
     match expr {
         Expr::Const { value, .. } => (*value, *value),

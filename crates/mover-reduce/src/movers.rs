@@ -64,6 +64,18 @@ pub struct Movers {
     pub table: AccessTable,
 }
 
+impl Movers {
+    /// The same without right movers: what remains is the reduction of Stoller and Cohen, as
+    /// paper 002 (Section 7) describes it. A transaction then begins with a step of any kind and
+    /// goes on with left movers.
+    pub fn left_only(mut self) -> Movers {
+        for mover in self.edges.iter_mut().flatten().flatten() {
+            mover.right = false;
+        }
+        self
+    }
+}
+
 /// Finds the movers; the error says why a program has none.
 pub fn movers(original: &Program) -> Result<Movers, String> {
     if original.uses_timeout() {
@@ -170,7 +182,7 @@ fn protections(
 }
 
 /// Whether a template has exactly one thread, now and for ever.
-fn runs_once(program: &Program, template: usize) -> bool {
+pub(crate) fn runs_once(program: &Program, template: usize) -> bool {
     let instances = program
         .initial
         .iter()

@@ -31,6 +31,7 @@ pub fn answer(answer: &Answer) -> Value {
         "properties": asked,
         "engine": answer.engine,
         "reduction": answer.reduction,
+        "ignoring": answer.ignoring,
         "bound": null,
         "reason": reason,
         "caveats": answer.caveats,

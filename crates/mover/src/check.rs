@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use mover_explicit::{Options, Order, Outcome, Stop};
+use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_with};
 use mover_ir::print::print_program;
 use mover_ir::program::{ErrorMark, Program, Property};
-use mover_reduce::movers;
+use mover_reduce::{PhaseFacts, movers};
 use mover_report::text::Style;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
@@ -39,8 +39,65 @@ enum Reduction {
     None,
     /// Transactions by movers that are known before the search
     Static,
+    /// The same without right movers
+    Left,
+    /// Transactions by locks and owners that are found out during the search
     Phase,
+    /// The same, and what no other thread can reach any more moves, too
     Dynamic,
+}
+
+impl Reduction {
+    fn name(self) -> &'static str {
+        match self {
+            Reduction::None => "none",
+            Reduction::Static => "static",
+            Reduction::Left => "left",
+            Reduction::Phase => "phase",
+            Reduction::Dynamic => "dynamic",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Ignoring {
+    /// Chain blocks: store only states between transactions
+    Blocks,
+    /// Commit point completion
+    Cpc,
+    /// Commit point completion without the optimisation of line L19
+    CpcNoL19,
+    /// Cycle detection
+    Cycle,
+    /// Location feedback sets
+    Lfs,
+    /// Nothing: finds errors, proves nothing
+    Unsound,
+}
+
+impl Ignoring {
+    fn name(self) -> &'static str {
+        match self {
+            Ignoring::Blocks => "blocks",
+            Ignoring::Cpc => "cpc",
+            Ignoring::CpcNoL19 => "cpc-no-l19",
+            Ignoring::Cycle => "cycle",
+            Ignoring::Lfs => "lfs",
+            Ignoring::Unsound => "unsound",
+        }
+    }
+
+    /// What it is in the engine, if it is another search than blocks.
+    fn solution(self) -> Option<mover_explicit::Ignoring> {
+        match self {
+            Ignoring::Blocks => None,
+            Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
+            Ignoring::CpcNoL19 => Some(mover_explicit::Ignoring::CpcNoL19),
+            Ignoring::Cycle => Some(mover_explicit::Ignoring::Cycle),
+            Ignoring::Lfs => Some(mover_explicit::Ignoring::Lfs),
+            Ignoring::Unsound => Some(mover_explicit::Ignoring::Unsound),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,13 +133,17 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
-    /// Which interleavings to leave out; this version has `none` and `static`
+    /// Which interleavings to leave out; see the guide on reductions
     #[arg(long, value_enum, default_value = "none")]
     reduce: Reduction,
 
-    /// Which states to expand first
-    #[arg(long, value_enum, default_value = "bfs")]
-    order: SearchOrder,
+    /// How a transaction that never ends is kept from hiding the others (default: blocks)
+    #[arg(long, value_enum)]
+    ignoring: Option<Ignoring>,
+
+    /// Which states to expand first (default: bfs; all of `--ignoring` but `blocks` need dfs)
+    #[arg(long, value_enum)]
+    order: Option<SearchOrder>,
 
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -158,8 +219,27 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if !matches!(args.engine, Engine::Auto | Engine::Explicit) {
         return Err("this engine is not part of this version; use `--engine explicit`".into());
     }
-    if !matches!(args.reduce, Reduction::None | Reduction::Static) {
-        return Err("this reduction is not part of this version; use `--reduce static`".into());
+    if let Some(ignoring) = args.ignoring {
+        if args.reduce == Reduction::None {
+            return Err(format!(
+                "--ignoring {} is a part of a reduction; add `--reduce static`",
+                ignoring.name()
+            ));
+        }
+        if ignoring != Ignoring::Blocks
+            && matches!(args.reduce, Reduction::Phase | Reduction::Dynamic)
+        {
+            return Err(format!(
+                "--ignoring {} goes with `--reduce static` or `--reduce left`",
+                ignoring.name()
+            ));
+        }
+        if ignoring != Ignoring::Blocks && args.order == Some(SearchOrder::Bfs) {
+            return Err(format!(
+                "--ignoring {} searches depth first; leave `--order bfs` out",
+                ignoring.name()
+            ));
+        }
     }
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
@@ -189,37 +269,52 @@ fn check(
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let movers = match args.reduce {
-        Reduction::Static => match movers(program) {
+        Reduction::None => None,
+        reduction => match movers(program) {
+            Ok(movers) if reduction == Reduction::Left => Some(movers.left_only()),
             Ok(movers) => Some(movers),
             Err(reason) => {
                 eprintln!("mover: searching without reduction: {reason}");
                 None
             }
         },
+    };
+    let facts = match (&movers, args.reduce) {
+        (Some(movers), Reduction::Phase | Reduction::Dynamic) => Some(PhaseFacts::new(movers)),
         _ => None,
     };
+    let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
     let progress = Progress::new(args.quiet);
     let memory = args
         .memory
         .map(|megabytes| megabytes << 20)
         .or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
-    let outcome = mover_explicit::explore(
-        program,
-        Options {
-            order: match args.order {
-                SearchOrder::Bfs => Order::BreadthFirst,
-                SearchOrder::Dfs => Order::DepthFirst,
-            },
-            movers: movers.as_ref(),
-            errors: properties.contains(&Property::UnreachCall),
-            deadlocks: properties.contains(&Property::NoDeadlock),
-            keep_going: args.keep_going,
-            timeout: args.timeout.map(Duration::from_secs_f64),
-            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
-            interrupt: &interrupt,
-            progress: &mut |statistics| progress.show(statistics),
+    let run_time = facts.as_ref().map(|facts| RunTime {
+        facts,
+        by_reach: args.reduce == Reduction::Dynamic,
+    });
+    let mut show = |statistics: &_| progress.show(statistics);
+    let options = Options {
+        order: match args.order {
+            None | Some(SearchOrder::Bfs) => Order::BreadthFirst,
+            Some(SearchOrder::Dfs) => Order::DepthFirst,
         },
-    );
+        movers: movers.as_ref(),
+        run_time,
+        errors: properties.contains(&Property::UnreachCall),
+        deadlocks: properties.contains(&Property::NoDeadlock),
+        keep_going: args.keep_going,
+        timeout: args.timeout.map(Duration::from_secs_f64),
+        memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        interrupt: &interrupt,
+        progress: &mut show,
+    };
+    let solution = movers.as_ref().zip(ignoring.solution());
+    let is_sound = solution.is_none_or(|(_, solution)| solution.is_sound());
+    let outcome = match solution {
+        Some((movers, solution)) => explore_with(solution, movers, options),
+        None => explore(program, options),
+    };
     progress.finish();
     let outcome = match outcome {
         Ok(outcome) => outcome,
@@ -228,7 +323,7 @@ fn check(
             return BAD_INPUT;
         }
     };
-    let verdict = match verdict(program, &outcome) {
+    let verdict = match verdict(program, &outcome, is_sound) {
         Ok(Verdict::Safe) if !limits.is_empty() => {
             up_to_limits(args, program, limits, memory, &interrupt)
         }
@@ -252,7 +347,11 @@ fn check(
         verdict,
         properties,
         engine: "explicit",
-        reduction: if movers.is_some() { "static" } else { "none" },
+        reduction: match movers {
+            Some(_) => args.reduce.name(),
+            None => Reduction::None.name(),
+        },
+        ignoring: movers.is_some().then_some(ignoring.name()),
         states: outcome.statistics.states,
         transitions: outcome.statistics.transitions,
         depth: outcome.statistics.depth,
@@ -315,11 +414,12 @@ fn up_to_limits(
     let movers = (args.reduce != Reduction::None)
         .then(|| movers(&marked).ok())
         .flatten();
-    let outcome = mover_explicit::explore(
+    let outcome = explore(
         &marked,
         Options {
             order: Order::BreadthFirst,
             movers: movers.as_ref(),
+            run_time: None,
             errors: true,
             deadlocks: false,
             keep_going: false,
@@ -363,7 +463,7 @@ fn stop_on_signal(interrupt: &Arc<AtomicBool>) {
 }
 
 /// A violation counts once it has been replayed.
-fn verdict(program: &Program, outcome: &Outcome) -> Result<Verdict, String> {
+fn verdict(program: &Program, outcome: &Outcome, is_sound: bool) -> Result<Verdict, String> {
     if let Some(violation) = &outcome.violation {
         let trace = Trace::replay(
             program,
@@ -376,7 +476,14 @@ fn verdict(program: &Program, outcome: &Outcome) -> Result<Verdict, String> {
     }
     let states = text::grouped(outcome.statistics.states);
     Ok(match outcome.stopped {
-        None => Verdict::Safe,
+        None if is_sound => Verdict::Safe,
+        None => Verdict::Unknown {
+            reason: format!(
+                "`--ignoring unsound` misses errors behind transactions that never end; \
+                 no violation was met in {states} states"
+            ),
+            advice: "`--ignoring cpc`, or leaving the option out".into(),
+        },
         Some(stop) => {
             if let Some(refusal) = &outcome.refusal {
                 return Ok(Verdict::Unknown {

@@ -4,6 +4,8 @@
 mod common;
 #[path = "cli/guide.rs"]
 mod guide;
+#[path = "cli/ignoring.rs"]
+mod ignoring;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -351,6 +353,10 @@ fn wrong_usage_is_exit_1() {
         vec!["--jobs", "0"],
         vec!["--engine", "ic3"],
         vec!["--reduce", "dynamic"],
+        vec!["--ignoring", "cpc"],
+        vec!["--reduce", "none", "--ignoring", "blocks"],
+        vec!["--reduce", "static", "--ignoring", "luck"],
+        vec!["--reduce", "left", "--ignoring", "lfs", "--order", "bfs"],
     ] {
         let ended = check(&path, &options);
         assert_eq!(
