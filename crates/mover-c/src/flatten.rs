@@ -361,7 +361,11 @@ impl<'m> Flattener<'m> {
             other => other.clone(),
         };
         self.terminator(at, &end, loc, frame, function)?;
-        Ok(if is_over { Vec::new() } else { end.successors() })
+        Ok(if is_over {
+            Vec::new()
+        } else {
+            end.successors()
+        })
     }
 
     fn terminator(
@@ -547,8 +551,7 @@ impl<'m> Flattener<'m> {
                         value: 8 * at_byte as u64,
                         width,
                     };
-                    let part =
-                        self.binary(at, BinaryKind::LShr, value.clone(), shift, width, loc);
+                    let part = self.binary(at, BinaryKind::LShr, value.clone(), shift, width, loc);
                     let part = self.resized(at, part, piece, loc);
                     let store = Kind::Store {
                         pointer: displaced(&pointer, at_byte),
@@ -845,8 +848,14 @@ impl<'m> Flattener<'m> {
             shape: vec![width],
         };
         match name {
-            "abort" | "exit" | "_exit" | "_Exit" | "quick_exit" | "llvm.trap"
-            | "llvm.debugtrap" | "pthread_kill_other_threads_np" => {
+            "abort"
+            | "exit"
+            | "_exit"
+            | "_Exit"
+            | "quick_exit"
+            | "llvm.trap"
+            | "llvm.debugtrap"
+            | "pthread_kill_other_threads_np" => {
                 self.end(at, Terminator::EndProcess, loc);
                 Ok(at)
             }
@@ -924,7 +933,11 @@ impl<'m> Flattener<'m> {
                     return Err(Problem::new(message, loc));
                 }
                 // A `_Bool` is 0 or 1 in a wider cell.
-                let values = if matches!(suffix, "bool" | "_Bool") { 2 } else { 0 };
+                let values = if matches!(suffix, "bool" | "_Bool") {
+                    2
+                } else {
+                    0
+                };
                 let kind = Kind::Library {
                     name: "nondet".into(),
                     args: vec![int(values, 64)],
@@ -1044,8 +1057,7 @@ impl<'m> Flattener<'m> {
                         rhs: int(0, pointer),
                     });
                     // The address of a variable is never null.
-                    let known = matches!(target, Operand::Global(_))
-                        || self.is_alloca(&target);
+                    let known = matches!(target, Operand::Global(_)) || self.is_alloca(&target);
                     let next = self.new_block();
                     if known {
                         self.end(at, Terminator::Jump(next), loc);
@@ -1094,13 +1106,29 @@ impl<'m> Flattener<'m> {
             }
 
             // Locks.
-            "pthread_mutex_lock" | "pthread_mutex_trylock" | "pthread_mutex_unlock"
-            | "mtx_lock" | "mtx_trylock" | "mtx_unlock" | "pthread_spin_lock"
-            | "pthread_spin_trylock" | "pthread_spin_unlock" | "pthread_mutex_destroy"
-            | "mtx_destroy" | "pthread_spin_destroy" | "pthread_rwlock_rdlock"
-            | "pthread_rwlock_wrlock" | "pthread_rwlock_tryrdlock" | "pthread_rwlock_trywrlock"
-            | "pthread_rwlock_unlock" | "pthread_rwlock_destroy" | "sem_wait" | "sem_trywait"
-            | "pthread_mutex_timedlock" | "mtx_timedlock" | "sem_timedwait" => {
+            "pthread_mutex_lock"
+            | "pthread_mutex_trylock"
+            | "pthread_mutex_unlock"
+            | "mtx_lock"
+            | "mtx_trylock"
+            | "mtx_unlock"
+            | "pthread_spin_lock"
+            | "pthread_spin_trylock"
+            | "pthread_spin_unlock"
+            | "pthread_mutex_destroy"
+            | "mtx_destroy"
+            | "pthread_spin_destroy"
+            | "pthread_rwlock_rdlock"
+            | "pthread_rwlock_wrlock"
+            | "pthread_rwlock_tryrdlock"
+            | "pthread_rwlock_trywrlock"
+            | "pthread_rwlock_unlock"
+            | "pthread_rwlock_destroy"
+            | "sem_wait"
+            | "sem_trywait"
+            | "pthread_mutex_timedlock"
+            | "mtx_timedlock"
+            | "sem_timedwait" => {
                 let is_c11 = name.starts_with("mtx_");
                 let plain = name.trim_start_matches("pthread_");
                 let plain = plain.replacen("mtx_", "mutex_", 1);
@@ -1176,7 +1204,10 @@ impl<'m> Flattener<'m> {
             }
 
             // Condition variables: a bit for each thread that waits.
-            "pthread_cond_wait" | "cnd_wait" | "pthread_cond_timedwait" | "cnd_timedwait"
+            "pthread_cond_wait"
+            | "cnd_wait"
+            | "pthread_cond_timedwait"
+            | "cnd_timedwait"
             | "pthread_cond_clockwait" => {
                 let (condition, mutex) = (arg(0)?, arg(1)?);
                 let is_timed = !name.ends_with("_wait");
@@ -1585,11 +1616,17 @@ fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
             .help("jumps between functions cannot be translated: return error codes instead");
     }
     if name.starts_with("llvm.va_") {
-        return Problem::new("functions with a variable number of arguments are not supported", loc)
-            .help("declare the function without giving it a body, and use --havoc-externals");
+        return Problem::new(
+            "functions with a variable number of arguments are not supported",
+            loc,
+        )
+        .help("declare the function without giving it a body, and use --havoc-externals");
     }
-    Problem::new(format!("the function `{name}` has no body and is not known"), loc)
-        .help("give the file that defines it too, or let it return anything with --havoc-externals")
+    Problem::new(
+        format!("the function `{name}` has no body and is not known"),
+        loc,
+    )
+    .help("give the file that defines it too, or let it return anything with --havoc-externals")
 }
 
 /// Functions that the front end knows better than the program's own body of them.

@@ -91,8 +91,7 @@ fn link<'c>(
     module: inkwell::module::Module<'c>,
     file: &Path,
 ) -> Result<(), String> {
-    let layout =
-        |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
+    let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
     if layout(all) != layout(&module) {
         return Err(format!(
             "{} is for another machine than the files before it",
@@ -111,9 +110,8 @@ unsafe fn needs_runtime(module: LLVMModuleRef) -> bool {
         let mut function = LLVMGetFirstFunction(module);
         while !function.is_null() {
             let name = value_name(function);
-            let has_structure = (0..LLVMCountParams(function)).any(|param| {
-                !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null()
-            });
+            let has_structure = (0..LLVMCountParams(function))
+                .any(|param| !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null());
             let is_missing = LLVMIsDeclaration(function) != 0
                 && (name.starts_with("llvm.mem")
                     || name.ends_with("_chk")
@@ -1276,12 +1274,7 @@ impl Reader {
         }
     }
 
-    unsafe fn call(
-        &mut self,
-        inst: LLVMValueRef,
-        shape: Shape,
-        values: &Values,
-    ) -> Option<Kind> {
+    unsafe fn call(&mut self, inst: LLVMValueRef, shape: Shape, values: &Values) -> Option<Kind> {
         unsafe {
             let callee = LLVMGetCalledValue(inst);
             let count = LLVMGetNumArgOperands(inst);
@@ -1490,4 +1483,3 @@ fn plain_name(name: &str) -> String {
     }
     name.to_string()
 }
-

@@ -49,9 +49,9 @@ pub enum Layout {
 impl Layout {
     pub fn bytes(&self) -> u64 {
         match self {
-            Layout::Scalar { bytes }
-            | Layout::Struct { bytes, .. }
-            | Layout::Opaque { bytes } => *bytes,
+            Layout::Scalar { bytes } | Layout::Struct { bytes, .. } | Layout::Opaque { bytes } => {
+                *bytes
+            }
             Layout::Array { count, stride, .. } => count * stride,
         }
     }

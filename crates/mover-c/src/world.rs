@@ -46,6 +46,9 @@ pub struct World<'a> {
     pub arguments: Vec<u64>,
 }
 
+/// Bytes, and addresses in them: offset and number.
+type InitialBytes = (Vec<u8>, Vec<(u64, u64)>);
+
 /// Which threads there can be.
 pub struct Threads {
     /// The template of each function that threads start with.
@@ -299,7 +302,7 @@ impl<'a> World<'a> {
         CellNames { stride, fields }
     }
 
-    fn checked_initial(&self, id: GlobalId) -> Result<(Vec<u8>, Vec<(u64, u64)>), Problem> {
+    fn checked_initial(&self, id: GlobalId) -> Result<InitialBytes, Problem> {
         let global = &self.module.globals[id];
         if let Some(Initial::Unsupported(what)) = &global.initial {
             let message = format!("the initial value of `{}`: {what}", global.name);
@@ -309,7 +312,7 @@ impl<'a> World<'a> {
     }
 
     /// The initial bytes of a variable, and the addresses in it as numbers.
-    pub fn initial_bytes(&self, id: GlobalId) -> (Vec<u8>, Vec<(u64, u64)>) {
+    pub fn initial_bytes(&self, id: GlobalId) -> InitialBytes {
         let global = &self.module.globals[id];
         match &global.initial {
             Some(Initial::Bytes { bytes, addresses }) => {
@@ -525,9 +528,9 @@ impl<'a> World<'a> {
         let has = |wanted: &str| {
             self.bodies.iter().any(|body| {
                 let insts = body.blocks.iter().flat_map(|block| &block.insts);
-                insts.into_iter().any(
-                    |inst| matches!(&inst.kind, Kind::Library { name, .. } if name == wanted),
-                )
+                insts
+                    .into_iter()
+                    .any(|inst| matches!(&inst.kind, Kind::Library { name, .. } if name == wanted))
             })
         };
         self.threads.has_detach = has("thread_detach") || self.has_detached_start();

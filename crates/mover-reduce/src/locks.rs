@@ -77,12 +77,7 @@ impl Locks {
         }
     }
 
-    fn with(
-        program: &Program,
-        table: &AccessTable,
-        alone: &Alone,
-        locks: LockSet,
-    ) -> Locks {
+    fn with(program: &Program, table: &AccessTable, alone: &Alone, locks: LockSet) -> Locks {
         let empty = || -> Vec<Vec<Vec<LockSet>>> {
             let of_template = |template: &mover_ir::program::Template| {
                 let locations = template.locations.iter();
@@ -149,13 +144,7 @@ impl Locks {
     }
 
     /// Whether all edges treat the cell as a lock.
-    fn obeys(
-        &self,
-        program: &Program,
-        table: &AccessTable,
-        alone: &Alone,
-        lock: Object,
-    ) -> bool {
+    fn obeys(&self, program: &Program, table: &AccessTable, alone: &Alone, lock: Object) -> bool {
         table
             .iter()
             .filter(|(edge, accesses)| {

@@ -259,12 +259,7 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn check(
-    args: &CheckArgs,
-    program: &Program,
-    properties: Vec<Property>,
-    limits: &[Limit],
-) -> u8 {
+fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
     let started = Instant::now();
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
@@ -435,7 +430,11 @@ fn up_to_limits(
         }
         Ok(outcome) => outcome.violation.as_ref().and_then(|found| {
             let (template, location) = found.error?;
-            let mark = marked.template(template).location(location).error.as_ref()?;
+            let mark = marked
+                .template(template)
+                .location(location)
+                .error
+                .as_ref()?;
             Some(mark.message.clone())
         }),
         Err(reason) => Some(reason.to_string()),

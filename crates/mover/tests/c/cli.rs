@@ -7,7 +7,9 @@ use crate::common::{Ended, mover, run};
 
 /// A file with this text in a directory of the test's own.
 fn file(test: &str, name: &str, text: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_cli").join(test);
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("c_cli")
+        .join(test);
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     let path = directory.join(name);
     std::fs::write(&path, text).expect("a file");
@@ -24,7 +26,11 @@ fn refused(test: &str, name: &str, text: &str, words: &[&str]) {
     let ended = check(&[], &[file(test, name, text)]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     for word in words {
-        assert!(ended.stderr.contains(word), "no `{word}` in: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(word),
+            "no `{word}` in: {}",
+            ended.stderr
+        );
     }
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
 }
@@ -37,12 +43,22 @@ fn what_does_not_compile_is_told_in_the_compilers_words() {
         "int main(void) {\n  return undeclared;\n}\n",
         &["a.c:2:10", "undeclared identifier"],
     );
-    refused("compile", "b.c", "#include <not_there.h>\n", &["'not_there.h' file not found"]);
+    refused(
+        "compile",
+        "b.c",
+        "#include <not_there.h>\n",
+        &["'not_there.h' file not found"],
+    );
 }
 
 #[test]
 fn what_is_missing_is_named() {
-    refused("missing", "a.c", "int f(void) { return 0; }\n", &["no function `main`"]);
+    refused(
+        "missing",
+        "a.c",
+        "int f(void) { return 0; }\n",
+        &["no function `main`"],
+    );
     refused(
         "missing",
         "b.c",
@@ -120,7 +136,11 @@ fn llvm_ir_is_read_as_text_and_as_bitcode() {
     let text = "@x = global i32 0\ndeclare void @reach_error()\ndefine i32 @main() {\n  store i32 5, ptr @x\n  %v = load i32, ptr @x\n  %c = icmp eq i32 %v, 5\n  br i1 %c, label %bad, label %good\nbad:\n  call void @reach_error()\n  unreachable\ngood:\n  ret i32 0\n}\n";
     let ended = check(&[], &[file("ir", "a.ll", text)]);
     assert_eq!(ended.code, Some(10), "{}", ended.stderr);
-    assert!(ended.stdout.contains("reach_error() is called"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("reach_error() is called"),
+        "{}",
+        ended.stdout
+    );
 }
 
 #[test]
@@ -128,7 +148,8 @@ fn a_large_preprocessed_file_is_read_in_seconds() {
     let mut text = String::new();
     let mut number = 0;
     while text.len() < 5 << 20 {
-        text += &format!("static int unused_{number}(int a, int b) {{ return a * {number} + b; }}\n");
+        text +=
+            &format!("static int unused_{number}(int a, int b) {{ return a * {number} + b; }}\n");
         number += 1;
     }
     text += "int g;\nint main(void) { g = 1; return 0; }\n";
@@ -136,7 +157,11 @@ fn a_large_preprocessed_file_is_read_in_seconds() {
     let started = Instant::now();
     let ended = check(&[], &[path]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 #[test]
@@ -146,7 +171,11 @@ fn several_files_are_one_program() {
         "a.c",
         "#include <assert.h>\nextern int shared;\nint twice(int);\nint main(void) { shared = twice(N); assert(shared == 8); }\n",
     );
-    let b = file("several", "b.c", "int shared;\nint twice(int x) { return 2 * x; }\n");
+    let b = file(
+        "several",
+        "b.c",
+        "int shared;\nint twice(int x) { return 2 * x; }\n",
+    );
     assert_eq!(check(&["-DN=4"], &[a.clone(), b.clone()]).code, Some(0));
     assert_eq!(check(&["-DN=5"], &[a, b]).code, Some(10));
 }
@@ -162,7 +191,10 @@ fn pointers_have_32_bits_if_asked() {
 #[test]
 fn functions_without_a_body_can_return_anything() {
     let source = "extern void reach_error(void);\n_Bool choose(void);\nint main(void) { if (choose()) reach_error(); }\n";
-    let ended = check(&["--havoc-externals", "--json"], &[file("havoc", "a.c", source)]);
+    let ended = check(
+        &["--havoc-externals", "--json"],
+        &[file("havoc", "a.c", source)],
+    );
     assert_eq!(ended.code, Some(10), "{}", ended.stderr);
     let caveats = ended.json()["caveats"].to_string();
     assert!(caveats.contains("`choose` has no body"), "{caveats}");
@@ -170,7 +202,8 @@ fn functions_without_a_body_can_return_anything() {
 
 #[test]
 fn property_files_of_the_competition_are_understood() {
-    let source = "#include <limits.h>\nint x = INT_MAX;\nint main(void) { x++; int *p = 0; return *p; }\n";
+    let source =
+        "#include <limits.h>\nint x = INT_MAX;\nint main(void) { x++; int *p = 0; return *p; }\n";
     let program = file("properties", "a.c", source);
     let overflow = file(
         "properties",
@@ -181,10 +214,17 @@ fn property_files_of_the_competition_are_understood() {
     let answer = check(&["--json", &asked], &[program.clone()]).json();
     assert_eq!(answer["property"], "no-overflow");
     // Wrong memory accesses end the run whatever is asked.
-    let answer = check(&["--json", "--property", "unreach-call"], &[program.clone()]).json();
+    let answer = check(
+        &["--json", "--property", "unreach-call"],
+        &[program.clone()],
+    )
+    .json();
     assert_eq!(answer["property"], "memory-safety");
     let other = file("properties", "x.prp", "CHECK( init(main()), LTL(F end) )\n");
-    let ended = check(&[&format!("--property-file={}", other.display())], &[program]);
+    let ended = check(
+        &[&format!("--property-file={}", other.display())],
+        &[program],
+    );
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("not checked"), "{}", ended.stderr);
 }
@@ -203,7 +243,11 @@ fn bounds_that_matter_make_the_verdict_unknown() {
     let path = file("bounds", "a.c", source);
     let ended = check(&["--threads", "3"], &[path.clone()]);
     assert_eq!(ended.code, Some(5), "{}", ended.stdout);
-    assert!(ended.stdout.contains("more than 3 threads"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("more than 3 threads"),
+        "{}",
+        ended.stdout
+    );
     assert_eq!(check(&["--threads", "5"], &[path]).code, Some(0));
 }
 
@@ -223,7 +267,18 @@ fn the_dump_shows_every_action_beside_its_line() {
     let path = file("dump", "a.c", &source);
     let ended = check(&["--dump", "ir"], &[path]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    for line in ["x := 1", "x = 1;", "x := 7", "x = 7;", "spawn other(", "thread main"] {
-        assert!(ended.stdout.contains(line), "no `{line}` in {}", ended.stdout);
+    for line in [
+        "x := 1",
+        "x = 1;",
+        "x := 7",
+        "x = 7;",
+        "spawn other(",
+        "thread main",
+    ] {
+        assert!(
+            ended.stdout.contains(line),
+            "no `{line}` in {}",
+            ended.stdout
+        );
     }
 }
