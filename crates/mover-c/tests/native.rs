@@ -426,7 +426,7 @@ fn random_sequential_programs_compute_what_the_machine_computes() {
             recursion: 3,
             ..mover_c::Options::default()
         };
-        let read = match mover_c::read(&[source.clone()], &options) {
+        let read = match mover_c::read(std::slice::from_ref(&source), &options) {
             Ok(read) => read,
             Err(failure) => panic!(
                 "{} is refused: {:?} {}",
