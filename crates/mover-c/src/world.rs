@@ -286,20 +286,7 @@ impl<'a> World<'a> {
             Layout::Array { stride, .. } => *stride,
             _ => 0,
         };
-        let fields = self.objects.debug(object).fields.iter();
-        let fields = fields
-            .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
-            .map(|field| CellName {
-                offset: field.offset,
-                name: field.path.trim_start_matches('.').to_string(),
-                ty: Ty {
-                    width: (8 * field.bytes) as u8,
-                    signed: field.signed,
-                },
-                is_pointer: field.is_pointer,
-            })
-            .collect();
-        CellNames { stride, fields }
+        names_of(self.objects.debug(object), stride)
     }
 
     fn checked_initial(&self, id: GlobalId) -> Result<InitialBytes, Problem> {
@@ -468,27 +455,32 @@ impl<'a> World<'a> {
     fn find_sites(&mut self) {
         for (number, body) in self.bodies.iter().enumerate() {
             for inst in body.blocks.iter().flat_map(|block| &block.insts) {
-                let (Kind::Library { name, .. }, Some(id)) = (&inst.kind, inst.result) else {
+                let (Kind::Library { name, args, .. }, Some(id)) = (&inst.kind, inst.result) else {
                     continue;
                 };
                 if name != "allocate" {
                     continue;
                 }
                 let info = &body.values[id];
-                let name = if info.is_variable {
-                    format!("*{}", info.name)
-                } else {
-                    match self.span(inst.loc) {
-                        Some(span) => format!("heap@{}", self.sources.locate(span).line),
-                        None => "heap".to_string(),
+                let name = match (&info.pointee, self.span(inst.loc)) {
+                    (Some(pointee), _) => pointee.name.clone(),
+                    (None, Some(span)) => format!("heap@{}", self.sources.locate(span).line),
+                    (None, None) => "heap".to_string(),
+                };
+                let names = match &info.pointee {
+                    Some(pointee) => {
+                        let is_one = matches!(args.first(), Some(Operand::Int { value, .. })
+                            if *value == pointee.bytes);
+                        names_of(&pointee.debug, if is_one { 0 } else { pointee.bytes })
                     }
+                    None => CellNames::default(),
                 };
                 let site = SiteId(self.sites.len() as u32);
                 self.sites.push(AllocationSite {
                     name,
                     cell: Ty::unsigned(32),
                     kind: SiteKind::Heap,
-                    names: CellNames::default(),
+                    names,
                     span: self.span(inst.loc),
                 });
                 self.heap_sites.insert((number, id), site);
@@ -582,6 +574,25 @@ impl<'a> World<'a> {
         });
         id
     }
+}
+
+/// What the fields of an object, or of each of its elements, are called.
+fn names_of(debug: &DebugType, stride: u64) -> CellNames {
+    let fields = debug
+        .fields
+        .iter()
+        .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
+        .map(|field| CellName {
+            offset: field.offset,
+            name: field.path.trim_start_matches('.').to_string(),
+            ty: Ty {
+                width: (8 * field.bytes) as u8,
+                signed: field.signed,
+            },
+            is_pointer: field.is_pointer,
+        })
+        .collect();
+    CellNames { stride, fields }
 }
 
 /// Where the cells of a leaf lie, in the order of its row.
