@@ -352,7 +352,6 @@ fn wrong_usage_is_exit_1() {
         vec!["--timeout", "-1"],
         vec!["--jobs", "0"],
         vec!["--engine", "ic3"],
-        vec!["--reduce", "dynamic"],
         vec!["--ignoring", "cpc"],
         vec!["--reduce", "none", "--ignoring", "blocks"],
         vec!["--reduce", "static", "--ignoring", "luck"],
