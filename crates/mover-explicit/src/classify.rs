@@ -296,6 +296,7 @@ impl Sightings {
 /// loses its protection, exactly the blocks that counted on it have to be run
 /// again; the states that they found are real and stay.
 pub struct Ledger {
+    cells: usize,
     /// Cells first, then what has been met of the rest.
     objects: Vec<Sightings>,
     numbers: HashMap<Key, ObjectId>,
@@ -305,6 +306,14 @@ pub struct Ledger {
     sets: HashMap<Box<[ObjectId]>, usize>,
     /// For each set the blocks.
     relying: Vec<Vec<Block>>,
+    /// Whether anything has been seen that changed a belief since others were told.
+    has_news: bool,
+}
+
+/// What a ledger believes, for other ledgers of the same search.
+pub struct Beliefs {
+    cells: Vec<Sightings>,
+    others: Vec<(Key, Sightings)>,
 }
 
 /// A block by its state and thread; all threads if there is none.
@@ -317,19 +326,66 @@ pub struct Block {
 /// What is numbered when it is first met.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Key {
-    /// Three numbers: all of the channel, its sending and its receiving end.
+    /// All of a channel.
     Channel(u64),
+    SendingEnd(u64),
+    ReceivingEnd(u64),
     Object(Object),
 }
 
 impl Ledger {
     fn new(cells: u32) -> Self {
         Ledger {
+            cells: cells as usize,
             objects: vec![Sightings::NONE; cells as usize],
             numbers: HashMap::new(),
             fallen: Vec::new(),
             sets: HashMap::new(),
             relying: Vec::new(),
+            has_news: false,
+        }
+    }
+
+    /// What is believed now, if that has changed since the last call.
+    pub fn changed_beliefs(&mut self) -> Option<Beliefs> {
+        if !std::mem::take(&mut self.has_news) {
+            return None;
+        }
+        let numbered = self.numbers.iter();
+        let others = numbered.map(|(&key, &object)| (key, self.objects[object as usize].clone()));
+        Some(Beliefs {
+            cells: self.objects[..self.cells].to_vec(),
+            others: others.collect(),
+        })
+    }
+
+    /// Takes in what another ledger has seen.
+    pub fn hear(&mut self, beliefs: &Beliefs) {
+        for (object, theirs) in beliefs.cells.iter().enumerate() {
+            self.join(object as ObjectId, theirs);
+        }
+        for (key, theirs) in &beliefs.others {
+            let object = self.number(*key);
+            self.join(object, theirs);
+        }
+    }
+
+    fn join(&mut self, object: ObjectId, theirs: &Sightings) {
+        let seen = &mut self.objects[object as usize];
+        let before = seen.is_protected();
+        match (&mut seen.locks, &theirs.locks) {
+            (_, None) => {}
+            (None, Some(locks)) => seen.locks = Some(locks.clone()),
+            (Some(mine), Some(locks)) => mine.retain(|lock| locks.contains(lock)),
+        }
+        seen.owner = match (seen.owner, theirs.owner) {
+            (Owner::Nobody, other) | (other, Owner::Nobody) => other,
+            (Owner::One(a), Owner::One(b)) if a == b => Owner::One(a),
+            _ => Owner::Many,
+        };
+        seen.written |= theirs.written;
+        if before && !seen.is_protected() {
+            self.fallen.push(object);
         }
     }
 
@@ -337,12 +393,7 @@ impl Ledger {
         let next = self.objects.len() as ObjectId;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
-            let count = match key {
-                Key::Channel(_) => 3,
-                Key::Object(_) => 1,
-            };
-            let all = self.objects.len() + count;
-            self.objects.resize(all, Sightings::NONE);
+            self.objects.push(Sightings::NONE);
         }
         number
     }
@@ -351,14 +402,23 @@ impl Ledger {
         let seen = &mut self.objects[object as usize];
         let before = seen.is_protected();
         match &mut seen.locks {
-            None => seen.locks = Some(in_hand.to_vec()),
-            Some(locks) => locks.retain(|lock| in_hand.contains(lock)),
+            None => {
+                seen.locks = Some(in_hand.to_vec());
+                self.has_news = true;
+            }
+            Some(locks) => {
+                let count = locks.len();
+                locks.retain(|lock| in_hand.contains(lock));
+                self.has_news |= locks.len() < count;
+            }
         }
-        seen.owner = match seen.owner {
+        let owner = match seen.owner {
             Owner::Nobody => Owner::One(thread),
             Owner::One(owner) if owner == thread => Owner::One(thread),
             _ => Owner::Many,
         };
+        self.has_news |= owner != seen.owner || writes && !seen.written;
+        seen.owner = owner;
         seen.written |= writes;
         if before && !seen.is_protected() {
             self.fallen.push(object);
@@ -635,7 +695,10 @@ impl<'m> Classifier<'m> {
                         End::Receive => len > 0 && self.machine.finds_message(&view, number),
                     };
                     self.touched.push(if is_ready {
-                        let end = whole + if *end == End::Send { 1 } else { 2 };
+                        let end = self.ledger.number(match end {
+                            End::Send => Key::SendingEnd(handle),
+                            _ => Key::ReceivingEnd(handle),
+                        });
                         Touched::ReadyEnd { whole, end }
                     } else {
                         Touched::Channel(whole)
@@ -674,10 +737,12 @@ impl<'m> Classifier<'m> {
         let thread = thread as u16;
         self.ledger.see(whole, thread, &self.in_hand, true);
         if end != End::Receive {
-            self.ledger.see(whole + 1, thread, &self.in_hand, true);
+            let sending = self.ledger.number(Key::SendingEnd(handle));
+            self.ledger.see(sending, thread, &self.in_hand, true);
         }
         if end != End::Send {
-            self.ledger.see(whole + 2, thread, &self.in_hand, true);
+            let receiving = self.ledger.number(Key::ReceivingEnd(handle));
+            self.ledger.see(receiving, thread, &self.in_hand, true);
         }
         whole
     }

@@ -17,9 +17,11 @@ mod layout;
 mod machine;
 mod memory;
 mod objects;
+mod parallel;
 mod search;
 mod store;
 mod successors;
+mod way;
 
 pub use completion::{Ignoring, explore_with};
 pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

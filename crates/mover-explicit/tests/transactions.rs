@@ -26,6 +26,7 @@ fn run(program: &Program, reduced: bool, errors: bool, deadlocks: bool) -> Outco
             order: Order::BreadthFirst,
             movers: reduced.then_some(&movers),
             run_time: None,
+            jobs: 1,
             errors,
             deadlocks,
             keep_going: false,

@@ -161,7 +161,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
 
-    /// Cores to use; explicit search takes one
+    /// Cores to use; depth first the search takes one
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
 
@@ -253,9 +253,6 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     {
         return Err("--timeout needs a number of seconds".into());
     }
-    if args.jobs > 1 && !args.quiet {
-        eprintln!("mover: explicit search runs on one core in this version");
-    }
     Ok(())
 }
 
@@ -296,6 +293,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         },
         movers: movers.as_ref(),
         run_time,
+        jobs: args.jobs,
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
