@@ -731,6 +731,16 @@ fn races_in_memory_are_not_reduced_away() {
     assert!(reduced * 10 < all * 9, "the reduction reduces");
 }
 
+#[test]
+fn dropping_a_pointer_does_not_commute_with_allocating() {
+    let program = memory::dropping_program();
+    assert_eq!(validate(&program), Ok(()));
+    let judgement = judge(&program).expect("it is small");
+    assert!(judgement.error);
+    compare(&program, &judgement);
+    assert!(compare_reduced(&program, &judgement).is_some());
+}
+
 /// Gives the states stored with reduction and without, where there is no violation.
 fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
     let first = setting("MOVER_SEED", 1);
