@@ -168,8 +168,6 @@ fn verdicts_and_counts_are_the_references() {
         }
     }
     assert!(compared > 40, "{compared} counts compared");
-}"
-    );
 }
 
 #[test]
