@@ -413,6 +413,7 @@ fn up_to_limits(
             order: Order::BreadthFirst,
             movers: movers.as_ref(),
             run_time: None,
+            jobs: 1,
             errors: true,
             deadlocks: false,
             keep_going: false,
