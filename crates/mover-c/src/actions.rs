@@ -128,9 +128,7 @@ impl Builder<'_, '_> {
             "sem_wait" | "sem_trywait" | "sem_timedwait" => {
                 self.semaphore(path, name, args, result)
             }
-            "cond_sleep" | "cond_wake" | "cond_signal" => {
-                self.condition(path, name, args, result)
-            }
+            "cond_sleep" | "cond_wake" | "cond_signal" => self.condition(path, name, args, result),
             "barrier_arrive" | "barrier_leave" => self.barrier(path, name, args, result),
             "once_begin" => {
                 let mut path = path;
@@ -172,7 +170,7 @@ impl Builder<'_, '_> {
                     size: resize(size.now, width, false),
                     result: self.temp_place(temp),
                 });
-                let address = self.lost(self.local_read(temp));
+                let address = Part::lost(self.local_read(temp));
                 self.define(&mut path, id, vec![address]);
                 Ok(vec![path])
             }
@@ -212,12 +210,7 @@ impl Builder<'_, '_> {
     }
 
     /// Goes on in all ways that are possible.
-    fn ways(
-        &mut self,
-        path: Path,
-        ways: Vec<Way>,
-        result: Option<ValueId>,
-    ) -> Lowered<Vec<Path>> {
+    fn ways(&mut self, path: Path, ways: Vec<Way>, result: Option<ValueId>) -> Lowered<Vec<Path>> {
         let conditions: Vec<Part> = ways.iter().map(|way| way.condition.clone()).collect();
         let Some(paths) = self.split(path, &conditions) else {
             return Ok(Vec::new());
@@ -660,11 +653,7 @@ impl Builder<'_, '_> {
     // Threads.
 
     /// Finds a handle for a new thread.
-    fn thread_reserve(
-        &mut self,
-        mut path: Path,
-        result: Option<ValueId>,
-    ) -> Lowered<Vec<Path>> {
+    fn thread_reserve(&mut self, mut path: Path, result: Option<ValueId>) -> Lowered<Vec<Path>> {
         let width = self.world.module.pointer_width();
         let Some(id) = result else {
             return Ok(vec![path]);
@@ -707,7 +696,7 @@ impl Builder<'_, '_> {
             place: self.temp_place(temp),
             value: found.now,
         });
-        let handle = self.lost(self.local_read(temp));
+        let handle = Part::lost(self.local_read(temp));
         let index = handle.map(|handle| resize(handle, 32, false));
         let cell = self.global_cell(row, index);
         self.write(&mut path, &cell, constant(RUNNING, 8));
@@ -786,13 +775,7 @@ impl Builder<'_, '_> {
         };
         let count = self.world.threads.handles();
         let width = handle.now.width();
-        let known = handle.map(|handle| {
-            binary(
-                BinaryOp::ULt,
-                handle,
-                constant(count, width),
-            )
-        });
+        let known = handle.map(|handle| binary(BinaryOp::ULt, handle, constant(count, width)));
         let index = handle.map(|handle| resize(handle, 32, false));
         // A handle that is not one must not become a constant index outside.
         let index = match index.now.as_const() {
@@ -1043,7 +1026,7 @@ impl Builder<'_, '_> {
             place: self.temp_place(temp),
             values,
         });
-        let any = self.lost(self.local_read(temp));
+        let any = Part::lost(self.local_read(temp));
         self.define(&mut path, id, vec![any]);
         Ok(vec![path])
     }
@@ -1057,11 +1040,14 @@ impl Builder<'_, '_> {
                 operand.values(&mut |id| is_used |= id == value);
             }
             !is_used
-                || matches!(&inst.kind, Kind::Pure(Pure::Compare {
-                    predicate: Predicate::Eq | Predicate::Ne,
-                    lhs: Operand::Value(_),
-                    rhs: Operand::Int { value: 0, .. },
-                }))
+                || matches!(
+                    &inst.kind,
+                    Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Eq | Predicate::Ne,
+                        lhs: Operand::Value(_),
+                        rhs: Operand::Int { value: 0, .. },
+                    })
+                )
         });
         let in_ends = self.code.blocks.iter().any(|block| {
             let mut is_used = false;

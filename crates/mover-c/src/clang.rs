@@ -98,7 +98,10 @@ mod tests {
 
     #[test]
     fn versions_are_read() {
-        assert_eq!(version("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x"), Some(19));
+        assert_eq!(
+            version("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x"),
+            Some(19)
+        );
         assert_eq!(version("Apple clang"), None);
     }
 }

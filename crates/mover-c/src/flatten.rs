@@ -13,8 +13,9 @@
 //!   put together from loads, stores and a few primitive actions
 //!   ([`Kind::Library`]) that [`crate::actions`] gives a meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use mover_ir::expr::{mask, resize, sign_extend};
 use mover_ir::program::Property;
 
 use crate::ssa::*;
@@ -106,6 +107,15 @@ struct Frame {
     returned: Vec<(Operand, BlockId)>,
     /// Objects of the frame, whose life ends with it.
     objects: Vec<Operand>,
+    /// Values of the copy that are constant.
+    constants: HashMap<ValueId, Operand>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    No,
+    Waiting,
+    Copied,
 }
 
 type Flat<T> = Result<T, Problem>;
@@ -259,22 +269,23 @@ impl<'m> Flattener<'m> {
             returns_to,
             returned: Vec::new(),
             objects: Vec::new(),
+            constants: HashMap::new(),
         };
-        let is_inlined = returns_to.is_some();
-        for (number, block) in function.blocks.iter().enumerate() {
-            let mut at = frame.begins[number];
-            for inst in &block.insts {
-                let loc = frame.call_loc.or(inst.loc);
-                let mut kind = inst.kind.clone();
-                for operand in kind.operands_mut() {
-                    frame.rename(operand, function.params);
+        // Only what can be reached is copied, where constants decide: a recursion
+        // whose depth is constant ends by itself.
+        let order = reverse_postorder(function);
+        let mut state = vec![Reached::No; function.blocks.len()];
+        state[0] = Reached::Waiting;
+        while let Some(&number) = order
+            .iter()
+            .find(|&&block| state[block] == Reached::Waiting)
+        {
+            state[number] = Reached::Copied;
+            for next in self.copy_block(function, number, &mut frame)? {
+                if state[next] == Reached::No {
+                    state[next] = Reached::Waiting;
                 }
-                let result = inst.result.map(|id| frame.number(id, function.params));
-                at = self.inst(at, result, kind, loc, &mut frame, is_inlined && number == 0)?;
             }
-            frame.ends[number] = at;
-            let loc = frame.call_loc.or(block.end_loc);
-            self.terminator(at, &block.end, loc, &mut frame, function)?;
         }
         // A phi names the block that its value comes from: where that ends now.
         for &begin in &frame.begins {
@@ -289,6 +300,72 @@ impl<'m> Flattener<'m> {
         }
         self.stack.pop();
         Ok((frame.begins[0], frame.returned))
+    }
+
+    /// Copies one block; gives the blocks of the original that can come next.
+    fn copy_block(
+        &mut self,
+        function: &Function,
+        number: BlockId,
+        frame: &mut Frame,
+    ) -> Flat<Vec<BlockId>> {
+        let owns_objects = frame.returns_to.is_some() && number == 0;
+        let block = &function.blocks[number];
+        let mut at = frame.begins[number];
+        for inst in &block.insts {
+            let loc = frame.call_loc.or(inst.loc);
+            let mut kind = inst.kind.clone();
+            for operand in kind.operands_mut() {
+                frame.rename(operand, function.params);
+            }
+            let result = inst.result.map(|id| frame.number(id, function.params));
+            if let (Kind::Pure(pure), Some(id)) = (&kind, result)
+                && let Some(constant) = fold(pure)
+            {
+                frame.constants.insert(id, constant);
+            }
+            at = self.inst(at, result, kind, loc, frame, owns_objects)?;
+        }
+        frame.ends[number] = at;
+        let loc = frame.call_loc.or(block.end_loc);
+        let is_over = !matches!(self.blocks[at].end, Terminator::Unreachable);
+        let known = |operand: &Operand| {
+            let mut operand = operand.clone();
+            frame.rename(&mut operand, function.params);
+            match operand {
+                Operand::Int { value, .. } => Some(value),
+                _ => None,
+            }
+        };
+        let end = match &block.end {
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => match known(condition) {
+                Some(0) => Terminator::Jump(*otherwise),
+                Some(_) => Terminator::Jump(*then),
+                None => block.end.clone(),
+            },
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => match known(value) {
+                Some(value) => {
+                    let case = cases.iter().find(|(case, _)| *case == value);
+                    Terminator::Jump(case.map_or(*default, |(_, to)| *to))
+                }
+                None => block.end.clone(),
+            },
+            other => other.clone(),
+        };
+        self.terminator(at, &end, loc, frame, function)?;
+        Ok(if is_over {
+            Vec::new()
+        } else {
+            end.successors()
+        })
     }
 
     fn terminator(
@@ -443,11 +520,72 @@ impl<'m> Flattener<'m> {
                     }
                 }
             }
+            Kind::Load { pointer, shape } if has_odd_width(&shape) => {
+                let width = shape[0];
+                let mut whole = Operand::Int { value: 0, width };
+                for (at_byte, piece) in pieces(width) {
+                    let load = Kind::Load {
+                        pointer: displaced(&pointer, at_byte),
+                        shape: vec![piece],
+                    };
+                    let part = self.value(at, piece, load, loc);
+                    let part = self.resized(at, part, width, loc);
+                    let shift = Operand::Int {
+                        value: 8 * at_byte as u64,
+                        width,
+                    };
+                    let part = self.binary(at, BinaryKind::Shl, part, shift, width, loc);
+                    whole = self.binary(at, BinaryKind::Or, whole, part, width, loc);
+                }
+                self.emit(at, result, Kind::Pure(Pure::Copy(whole)), loc);
+                Ok(at)
+            }
+            Kind::Store {
+                pointer,
+                value,
+                shape,
+            } if has_odd_width(&shape) => {
+                let width = shape[0];
+                for (at_byte, piece) in pieces(width) {
+                    let shift = Operand::Int {
+                        value: 8 * at_byte as u64,
+                        width,
+                    };
+                    let part = self.binary(at, BinaryKind::LShr, value.clone(), shift, width, loc);
+                    let part = self.resized(at, part, piece, loc);
+                    let store = Kind::Store {
+                        pointer: displaced(&pointer, at_byte),
+                        value: part,
+                        shape: vec![piece],
+                    };
+                    self.emit(at, None, store, loc);
+                }
+                Ok(at)
+            }
             kind => {
                 self.emit(at, result, kind, loc);
                 Ok(at)
             }
         }
+    }
+
+    fn binary(
+        &mut self,
+        at: BlockId,
+        kind: BinaryKind,
+        lhs: Operand,
+        rhs: Operand,
+        width: u8,
+        loc: Option<Loc>,
+    ) -> Operand {
+        let nsw = false;
+        let kind = Kind::Pure(Pure::Binary {
+            kind,
+            nsw,
+            lhs,
+            rhs,
+        });
+        self.value(at, width, kind, loc)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -703,24 +841,21 @@ impl<'m> Flattener<'m> {
                 }
             };
         }
-        let field = |base: Operand, offset: i64| {
-            if offset == 0 {
-                return base;
-            }
-            Operand::Pure(Box::new(Pure::Gep {
-                base,
-                offset,
-                terms: Vec::new(),
-            }))
-        };
+        let field = |base: Operand, offset: i64| displaced(&base, offset);
         let store = |pointer: Operand, value: Operand, width: u8| Kind::Store {
             pointer,
             value,
             shape: vec![width],
         };
         match name {
-            "abort" | "exit" | "_exit" | "_Exit" | "quick_exit" | "llvm.trap"
-            | "llvm.debugtrap" | "pthread_kill_other_threads_np" => {
+            "abort"
+            | "exit"
+            | "_exit"
+            | "_Exit"
+            | "quick_exit"
+            | "llvm.trap"
+            | "llvm.debugtrap"
+            | "pthread_kill_other_threads_np" => {
                 self.end(at, Terminator::EndProcess, loc);
                 Ok(at)
             }
@@ -798,7 +933,11 @@ impl<'m> Flattener<'m> {
                     return Err(Problem::new(message, loc));
                 }
                 // A `_Bool` is 0 or 1 in a wider cell.
-                let values = if matches!(suffix, "bool" | "_Bool") { 2 } else { 0 };
+                let values = if matches!(suffix, "bool" | "_Bool") {
+                    2
+                } else {
+                    0
+                };
                 let kind = Kind::Library {
                     name: "nondet".into(),
                     args: vec![int(values, 64)],
@@ -918,8 +1057,7 @@ impl<'m> Flattener<'m> {
                         rhs: int(0, pointer),
                     });
                     // The address of a variable is never null.
-                    let known = matches!(target, Operand::Global(_))
-                        || self.is_alloca(&target);
+                    let known = matches!(target, Operand::Global(_)) || self.is_alloca(&target);
                     let next = self.new_block();
                     if known {
                         self.end(at, Terminator::Jump(next), loc);
@@ -968,13 +1106,29 @@ impl<'m> Flattener<'m> {
             }
 
             // Locks.
-            "pthread_mutex_lock" | "pthread_mutex_trylock" | "pthread_mutex_unlock"
-            | "mtx_lock" | "mtx_trylock" | "mtx_unlock" | "pthread_spin_lock"
-            | "pthread_spin_trylock" | "pthread_spin_unlock" | "pthread_mutex_destroy"
-            | "mtx_destroy" | "pthread_spin_destroy" | "pthread_rwlock_rdlock"
-            | "pthread_rwlock_wrlock" | "pthread_rwlock_tryrdlock" | "pthread_rwlock_trywrlock"
-            | "pthread_rwlock_unlock" | "pthread_rwlock_destroy" | "sem_wait" | "sem_trywait"
-            | "pthread_mutex_timedlock" | "mtx_timedlock" | "sem_timedwait" => {
+            "pthread_mutex_lock"
+            | "pthread_mutex_trylock"
+            | "pthread_mutex_unlock"
+            | "mtx_lock"
+            | "mtx_trylock"
+            | "mtx_unlock"
+            | "pthread_spin_lock"
+            | "pthread_spin_trylock"
+            | "pthread_spin_unlock"
+            | "pthread_mutex_destroy"
+            | "mtx_destroy"
+            | "pthread_spin_destroy"
+            | "pthread_rwlock_rdlock"
+            | "pthread_rwlock_wrlock"
+            | "pthread_rwlock_tryrdlock"
+            | "pthread_rwlock_trywrlock"
+            | "pthread_rwlock_unlock"
+            | "pthread_rwlock_destroy"
+            | "sem_wait"
+            | "sem_trywait"
+            | "pthread_mutex_timedlock"
+            | "mtx_timedlock"
+            | "sem_timedwait" => {
                 let is_c11 = name.starts_with("mtx_");
                 let plain = name.trim_start_matches("pthread_");
                 let plain = plain.replacen("mtx_", "mutex_", 1);
@@ -1050,7 +1204,10 @@ impl<'m> Flattener<'m> {
             }
 
             // Condition variables: a bit for each thread that waits.
-            "pthread_cond_wait" | "cnd_wait" | "pthread_cond_timedwait" | "cnd_timedwait"
+            "pthread_cond_wait"
+            | "cnd_wait"
+            | "pthread_cond_timedwait"
+            | "cnd_timedwait"
             | "pthread_cond_clockwait" => {
                 let (condition, mutex) = (arg(0)?, arg(1)?);
                 let is_timed = !name.ends_with("_wait");
@@ -1282,6 +1439,37 @@ impl<'m> Flattener<'m> {
     }
 }
 
+/// Whether a value is wider than a byte and no power of two, as units of bit-fields
+/// can be: the machine accesses it in pieces.
+fn has_odd_width(shape: &[u8]) -> bool {
+    matches!(shape, [width] if *width > 8 && !matches!(width, 16 | 32 | 64))
+}
+
+/// The pieces of such a value: byte and bits of each.
+fn pieces(width: u8) -> Vec<(i64, u8)> {
+    let bytes = i64::from(width.div_ceil(8));
+    let mut at = 0;
+    let mut pieces = Vec::new();
+    while at < bytes {
+        let piece = [4, 2, 1].into_iter().find(|piece| at + piece <= bytes);
+        let piece = piece.unwrap_or(1);
+        pieces.push((at, 8 * piece as u8));
+        at += piece;
+    }
+    pieces
+}
+
+fn displaced(pointer: &Operand, offset: i64) -> Operand {
+    if offset == 0 {
+        return pointer.clone();
+    }
+    Operand::Pure(Box::new(Pure::Gep {
+        base: pointer.clone(),
+        offset,
+        terms: Vec::new(),
+    }))
+}
+
 impl Frame {
     fn number(&self, id: ValueId, params: usize) -> ValueId {
         self.first_value + id - params
@@ -1295,7 +1483,12 @@ impl Frame {
                     None => Operand::Unsupported("a missing argument".into()),
                 };
             }
-            Operand::Value(id) => *id = self.number(*id, params),
+            Operand::Value(id) => {
+                *id = self.number(*id, params);
+                if let Some(constant) = self.constants.get(id) {
+                    *operand = constant.clone();
+                }
+            }
             Operand::Pure(pure) => {
                 for operand in pure.operands_mut() {
                     self.rename(operand, params);
@@ -1309,6 +1502,91 @@ impl Frame {
             _ => {}
         }
     }
+}
+
+/// The blocks of a function, each before those that follow it, but for loops.
+fn reverse_postorder(function: &Function) -> Vec<BlockId> {
+    let mut seen = vec![false; function.blocks.len()];
+    let mut order = Vec::new();
+    let mut work = vec![(0, false)];
+    while let Some((block, is_done)) = work.pop() {
+        if is_done {
+            order.push(block);
+            continue;
+        }
+        if std::mem::replace(&mut seen[block], true) {
+            continue;
+        }
+        work.push((block, true));
+        work.extend(
+            function.blocks[block]
+                .end
+                .successors()
+                .into_iter()
+                .map(|next| (next, false)),
+        );
+    }
+    order.reverse();
+    order
+}
+
+/// The result of a computation with constants, where nothing can go wrong in it.
+fn fold(pure: &Pure) -> Option<Operand> {
+    let int = |operand: &Operand| match operand {
+        Operand::Int { value, width } => Some((*value, *width)),
+        _ => None,
+    };
+    let (value, width) = match pure {
+        Pure::Copy(arg) => int(arg)?,
+        Pure::Binary { kind, lhs, rhs, .. } => {
+            let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
+            let signed = |value| i128::from(sign_extend(value, width));
+            let exact = match kind {
+                BinaryKind::Add => signed(a) + signed(b),
+                BinaryKind::Sub => signed(a) - signed(b),
+                BinaryKind::Mul => signed(a) * signed(b),
+                _ => return None,
+            };
+            let result = exact as u64 & mask(width);
+            // What overflows is left as it is, to be looked at later.
+            if signed(result) != exact {
+                return None;
+            }
+            (result, width)
+        }
+        Pure::Compare {
+            predicate,
+            lhs,
+            rhs,
+        } => {
+            let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
+            let signed = |value| sign_extend(value, width);
+            let holds = match predicate {
+                Predicate::Eq => a == b,
+                Predicate::Ne => a != b,
+                Predicate::Ult => a < b,
+                Predicate::Ule => a <= b,
+                Predicate::Ugt => a > b,
+                Predicate::Uge => a >= b,
+                Predicate::Slt => signed(a) < signed(b),
+                Predicate::Sle => signed(a) <= signed(b),
+                Predicate::Sgt => signed(a) > signed(b),
+                Predicate::Sge => signed(a) >= signed(b),
+            };
+            (u64::from(holds), 1)
+        }
+        Pure::Resize {
+            arg,
+            width,
+            extension,
+        } => {
+            let (value, from) = int(arg)?;
+            let signed = *extension == Extension::Sign;
+            (resize(value, from, *width, signed), *width)
+        }
+        _ => return None,
+    };
+    Some(Operand::Int { value, width })
 }
 
 fn unsupported(operand: &Operand) -> Option<String> {
@@ -1338,11 +1616,17 @@ fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
             .help("jumps between functions cannot be translated: return error codes instead");
     }
     if name.starts_with("llvm.va_") {
-        return Problem::new("functions with a variable number of arguments are not supported", loc)
-            .help("declare the function without giving it a body, and use --havoc-externals");
+        return Problem::new(
+            "functions with a variable number of arguments are not supported",
+            loc,
+        )
+        .help("declare the function without giving it a body, and use --havoc-externals");
     }
-    Problem::new(format!("the function `{name}` has no body and is not known"), loc)
-        .help("give the file that defines it too, or let it return anything with --havoc-externals")
+    Problem::new(
+        format!("the function `{name}` has no body and is not known"),
+        loc,
+    )
+    .help("give the file that defines it too, or let it return anything with --havoc-externals")
 }
 
 /// Functions that the front end knows better than the program's own body of them.

@@ -121,7 +121,9 @@ impl Failure {
 pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
     let (module, said) = module(files, options)?;
     let (mut sources, numbers) = read_sources(&module);
-    let name = files.first().map_or(String::new(), |file| file.display().to_string());
+    let name = files
+        .first()
+        .map_or(String::new(), |file| file.display().to_string());
     match translate(&module, options, &sources, &numbers, name) {
         Ok((program, limits, warnings)) => Ok(Read {
             program,
@@ -250,8 +252,9 @@ fn translate(
         .find("main")
         .filter(|&id| !module.functions[id].blocks.is_empty())
     else {
-        return Err(Problem::new("there is no function `main`", None)
-            .help("give all files of the program"));
+        return Err(
+            Problem::new("there is no function `main`", None).help("give all files of the program")
+        );
     };
     let limits = Limits {
         recursion: options.recursion.max(1),
@@ -337,7 +340,9 @@ fn translate(
         caveats.push("the program is run without arguments".into());
     }
     if notes.ignored_attributes {
-        caveats.push("attributes of threads and locks other than kind and detach state are ignored".into());
+        caveats.push(
+            "attributes of threads and locks other than kind and detach state are ignored".into(),
+        );
     }
     let program = Program {
         name,

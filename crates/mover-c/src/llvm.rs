@@ -91,8 +91,7 @@ fn link<'c>(
     module: inkwell::module::Module<'c>,
     file: &Path,
 ) -> Result<(), String> {
-    let layout =
-        |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
+    let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
     if layout(all) != layout(&module) {
         return Err(format!(
             "{} is for another machine than the files before it",
@@ -111,9 +110,8 @@ unsafe fn needs_runtime(module: LLVMModuleRef) -> bool {
         let mut function = LLVMGetFirstFunction(module);
         while !function.is_null() {
             let name = value_name(function);
-            let has_structure = (0..LLVMCountParams(function)).any(|param| {
-                !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null()
-            });
+            let has_structure = (0..LLVMCountParams(function))
+                .any(|param| !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null());
             let is_missing = LLVMIsDeclaration(function) != 0
                 && (name.starts_with("llvm.mem")
                     || name.ends_with("_chk")
@@ -514,6 +512,40 @@ impl Reader {
         }
     }
 
+    /// The type below typedefs and qualifiers.
+    unsafe fn plain_type(&self, mut ty: LLVMMetadataRef) -> Option<LLVMMetadataRef> {
+        unsafe {
+            for _ in 0..32 {
+                match LLVMGetDINodeTag(ty) {
+                    0x16 | 0x26 | 0x35 | 0x37 | 0x47 => ty = self.node_operand(ty, 3)?,
+                    _ => return Some(ty),
+                }
+            }
+            None
+        }
+    }
+
+    unsafe fn pointee(&self, ty: LLVMMetadataRef) -> Option<Pointee> {
+        unsafe {
+            let pointer = self.plain_type(ty)?;
+            if LLVMGetDINodeTag(pointer) != 0x0f {
+                return None;
+            }
+            let named = self.node_operand(pointer, 3)?;
+            let target = self.plain_type(named)?;
+            let name = match self.type_name(target) {
+                name if name.is_empty() => self.type_name(named),
+                name => name,
+            };
+            let bytes = LLVMDITypeGetSizeInBits(target) / 8;
+            (bytes > 0 && !name.is_empty()).then(|| Pointee {
+                name,
+                bytes,
+                debug: self.debug_type(target),
+            })
+        }
+    }
+
     unsafe fn debug_type(&self, ty: LLVMMetadataRef) -> DebugType {
         let mut out = DebugType::default();
         unsafe { self.debug_fields(ty, 0, "", 0, &mut out.fields) };
@@ -880,11 +912,13 @@ impl Reader {
             };
             let ty = self.node_operand(variable, 3);
             let debug = ty.map(|ty| self.debug_type(ty)).unwrap_or_default();
+            let pointee = ty.and_then(|ty| self.pointee(ty));
             let info = &mut infos[number];
             if !info.is_variable {
                 info.name = name;
                 info.is_variable = true;
                 info.signed = debug.fields.first().is_some_and(|field| field.signed);
+                info.pointee = pointee;
             }
             debug_types.entry(value).or_insert(debug);
         }
@@ -1276,12 +1310,7 @@ impl Reader {
         }
     }
 
-    unsafe fn call(
-        &mut self,
-        inst: LLVMValueRef,
-        shape: Shape,
-        values: &Values,
-    ) -> Option<Kind> {
+    unsafe fn call(&mut self, inst: LLVMValueRef, shape: Shape, values: &Values) -> Option<Kind> {
         unsafe {
             let callee = LLVMGetCalledValue(inst);
             let count = LLVMGetNumArgOperands(inst);
@@ -1490,4 +1519,3 @@ fn plain_name(name: &str) -> String {
     }
     name.to_string()
 }
-

@@ -49,9 +49,9 @@ pub enum Layout {
 impl Layout {
     pub fn bytes(&self) -> u64 {
         match self {
-            Layout::Scalar { bytes }
-            | Layout::Struct { bytes, .. }
-            | Layout::Opaque { bytes } => *bytes,
+            Layout::Scalar { bytes } | Layout::Struct { bytes, .. } | Layout::Opaque { bytes } => {
+                *bytes
+            }
             Layout::Array { count, stride, .. } => count * stride,
         }
     }
@@ -353,6 +353,16 @@ pub struct ValueInfo {
     /// Whether the name is one of the source.
     pub is_variable: bool,
     pub signed: bool,
+    /// What the variable points to, if it is a pointer to something known.
+    pub pointee: Option<Pointee>,
+}
+
+/// The type that a pointer of the source points to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pointee {
+    pub name: String,
+    pub bytes: u64,
+    pub debug: DebugType,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -46,6 +46,9 @@ pub struct World<'a> {
     pub arguments: Vec<u64>,
 }
 
+/// Bytes, and addresses in them: offset and number.
+type InitialBytes = (Vec<u8>, Vec<(u64, u64)>);
+
 /// Which threads there can be.
 pub struct Threads {
     /// The template of each function that threads start with.
@@ -283,23 +286,10 @@ impl<'a> World<'a> {
             Layout::Array { stride, .. } => *stride,
             _ => 0,
         };
-        let fields = self.objects.debug(object).fields.iter();
-        let fields = fields
-            .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
-            .map(|field| CellName {
-                offset: field.offset,
-                name: field.path.trim_start_matches('.').to_string(),
-                ty: Ty {
-                    width: (8 * field.bytes) as u8,
-                    signed: field.signed,
-                },
-                is_pointer: field.is_pointer,
-            })
-            .collect();
-        CellNames { stride, fields }
+        names_of(self.objects.debug(object), stride)
     }
 
-    fn checked_initial(&self, id: GlobalId) -> Result<(Vec<u8>, Vec<(u64, u64)>), Problem> {
+    fn checked_initial(&self, id: GlobalId) -> Result<InitialBytes, Problem> {
         let global = &self.module.globals[id];
         if let Some(Initial::Unsupported(what)) = &global.initial {
             let message = format!("the initial value of `{}`: {what}", global.name);
@@ -309,7 +299,7 @@ impl<'a> World<'a> {
     }
 
     /// The initial bytes of a variable, and the addresses in it as numbers.
-    pub fn initial_bytes(&self, id: GlobalId) -> (Vec<u8>, Vec<(u64, u64)>) {
+    pub fn initial_bytes(&self, id: GlobalId) -> InitialBytes {
         let global = &self.module.globals[id];
         match &global.initial {
             Some(Initial::Bytes { bytes, addresses }) => {
@@ -465,27 +455,32 @@ impl<'a> World<'a> {
     fn find_sites(&mut self) {
         for (number, body) in self.bodies.iter().enumerate() {
             for inst in body.blocks.iter().flat_map(|block| &block.insts) {
-                let (Kind::Library { name, .. }, Some(id)) = (&inst.kind, inst.result) else {
+                let (Kind::Library { name, args, .. }, Some(id)) = (&inst.kind, inst.result) else {
                     continue;
                 };
                 if name != "allocate" {
                     continue;
                 }
                 let info = &body.values[id];
-                let name = if info.is_variable {
-                    format!("*{}", info.name)
-                } else {
-                    match self.span(inst.loc) {
-                        Some(span) => format!("heap@{}", self.sources.locate(span).line),
-                        None => "heap".to_string(),
+                let name = match (&info.pointee, self.span(inst.loc)) {
+                    (Some(pointee), _) => pointee.name.clone(),
+                    (None, Some(span)) => format!("heap@{}", self.sources.locate(span).line),
+                    (None, None) => "heap".to_string(),
+                };
+                let names = match &info.pointee {
+                    Some(pointee) => {
+                        let is_one = matches!(args.first(), Some(Operand::Int { value, .. })
+                            if *value == pointee.bytes);
+                        names_of(&pointee.debug, if is_one { 0 } else { pointee.bytes })
                     }
+                    None => CellNames::default(),
                 };
                 let site = SiteId(self.sites.len() as u32);
                 self.sites.push(AllocationSite {
                     name,
                     cell: Ty::unsigned(32),
                     kind: SiteKind::Heap,
-                    names: CellNames::default(),
+                    names,
                     span: self.span(inst.loc),
                 });
                 self.heap_sites.insert((number, id), site);
@@ -525,9 +520,9 @@ impl<'a> World<'a> {
         let has = |wanted: &str| {
             self.bodies.iter().any(|body| {
                 let insts = body.blocks.iter().flat_map(|block| &block.insts);
-                insts.into_iter().any(
-                    |inst| matches!(&inst.kind, Kind::Library { name, .. } if name == wanted),
-                )
+                insts
+                    .into_iter()
+                    .any(|inst| matches!(&inst.kind, Kind::Library { name, .. } if name == wanted))
             })
         };
         self.threads.has_detach = has("thread_detach") || self.has_detached_start();
@@ -579,6 +574,25 @@ impl<'a> World<'a> {
         });
         id
     }
+}
+
+/// What the fields of an object, or of each of its elements, are called.
+fn names_of(debug: &DebugType, stride: u64) -> CellNames {
+    let fields = debug
+        .fields
+        .iter()
+        .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
+        .map(|field| CellName {
+            offset: field.offset,
+            name: field.path.trim_start_matches('.').to_string(),
+            ty: Ty {
+                width: (8 * field.bytes) as u8,
+                signed: field.signed,
+            },
+            is_pointer: field.is_pointer,
+        })
+        .collect();
+    CellNames { stride, fields }
 }
 
 /// Where the cells of a leaf lie, in the order of its row.

@@ -71,10 +71,26 @@ impl Generator<'_> {
         }
         let _ = writeln!(self.out, "  struct s_{n} own = glob_{n};");
         let _ = writeln!(self.out, "  int32_t row[4] = {{1, -2, 3}};");
-        let _ = writeln!(self.out, "  struct s_{n} *p = &items_{n}[{}];", self.random.below(3));
+        let _ = writeln!(
+            self.out,
+            "  struct s_{n} *p = &items_{n}[{}];",
+            self.random.below(3)
+        );
         let _ = writeln!(self.out, "  uint16_t *heap = malloc(4 * sizeof *heap);");
-        let _ = writeln!(self.out, "  memset(heap, {}, 4 * sizeof *heap);", self.random.below(256));
-        for place in ["own.a", "own.in.d", "own.row[1]", "row[2]", "p->b", "p->in.c", "heap[3]"] {
+        let _ = writeln!(
+            self.out,
+            "  memset(heap, {}, 4 * sizeof *heap);",
+            self.random.below(256)
+        );
+        for place in [
+            "own.a",
+            "own.in.d",
+            "own.row[1]",
+            "row[2]",
+            "p->b",
+            "p->in.c",
+            "heap[3]",
+        ] {
             self.places.push(place.into());
         }
         let statements = 6 + self.random.below(8);
@@ -89,7 +105,10 @@ impl Generator<'_> {
             self.out,
             "  for (int i = 0; i < 3; i++) sum = sum * 31 + items_{n}[i].a + items_{n}[i].row[i];"
         );
-        let _ = writeln!(self.out, "  for (int i = 0; i < 4; i++) sum = sum * 7 + row[i] + heap[i];");
+        let _ = writeln!(
+            self.out,
+            "  for (int i = 0; i < 4; i++) sum = sum * 7 + row[i] + heap[i];"
+        );
         let _ = writeln!(self.out, "  free(heap);\n  return sum;\n}}\n");
     }
 
@@ -130,9 +149,19 @@ impl Generator<'_> {
     fn global_places(&self) -> Vec<String> {
         let n = self.number;
         [
-            "glob_N.a", "glob_N.b", "glob_N.in.c", "glob_N.row[2]", "glob_N.f1", "glob_N.f2",
-            "items_N[1].a", "items_N[2].in.d", "both_N.w", "both_N.b[1]", "both_N.h[1]",
-            "grid_N[1][2]", "grid_N[0][1]",
+            "glob_N.a",
+            "glob_N.b",
+            "glob_N.in.c",
+            "glob_N.row[2]",
+            "glob_N.f1",
+            "glob_N.f2",
+            "items_N[1].a",
+            "items_N[2].in.d",
+            "both_N.w",
+            "both_N.b[1]",
+            "both_N.h[1]",
+            "grid_N[1][2]",
+            "grid_N[0][1]",
         ]
         .iter()
         .map(|place| place.replace("_N", &format!("_{n}")))
@@ -147,7 +176,10 @@ impl Generator<'_> {
             self.random.pick(&TYPES[..8]),
             self.random.pick(&TYPES[..8]),
         );
-        let _ = writeln!(self.out, "static {result} help_{n}_{helper}({x} x, {y} y, int depth) {{");
+        let _ = writeln!(
+            self.out,
+            "static {result} help_{n}_{helper}({x} x, {y} y, int depth) {{"
+        );
         self.places = self.global_places();
         self.values = vec!["x".into(), "y".into()];
         let known = std::mem::replace(&mut self.helpers, helper);
@@ -198,7 +230,10 @@ impl Generator<'_> {
             7 => format!("((int32_t){a} >> ((uint8_t){b} & 31))"),
             8 => format!("((uint64_t){a} / ((uint32_t){b} | 1u))"),
             9 => format!("((int16_t){a} % ((int32_t)((uint8_t){b}) + 1))"),
-            10 => format!("({a} {} {b})", self.random.pick(&["<", "<=", "==", "!=", ">"])),
+            10 => format!(
+                "({a} {} {b})",
+                self.random.pick(&["<", "<=", "==", "!=", ">"])
+            ),
             11 => format!("({a} ? {b} : {})", self.expression(depth - 1)),
             12 => format!("(({}){a})", self.random.pick(&TYPES)),
             13 => format!("(~{a} + !{b})"),
@@ -247,7 +282,10 @@ impl Generator<'_> {
                 );
                 self.values.push(counter.clone());
                 self.statement(depth - 1);
-                let _ = writeln!(self.out, "    items_{n}[{counter} % 3].row[{counter} % 2] += {counter};");
+                let _ = writeln!(
+                    self.out,
+                    "    items_{n}[{counter} % 3].row[{counter} % 2] += {counter};"
+                );
                 if self.random.below(3) == 0 {
                     let stop = self.expression(1);
                     let _ = writeln!(self.out, "    if ({stop}) break;");
@@ -384,9 +422,11 @@ fn random_sequential_programs_compute_what_the_machine_computes() {
         let expected = native(&source, &scratch.join(format!("batch{batch}")));
         let options = mover_c::Options {
             cflags: vec!["-w".into()],
+            // Helpers call themselves twice at most.
+            recursion: 3,
             ..mover_c::Options::default()
         };
-        let read = match mover_c::read(&[source.clone()], &options) {
+        let read = match mover_c::read(std::slice::from_ref(&source), &options) {
             Ok(read) => read,
             Err(failure) => panic!(
                 "{} is refused: {:?} {}",

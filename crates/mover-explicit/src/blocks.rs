@@ -20,8 +20,9 @@
 //! (paper 000: a transaction that commits and then runs for ever in a loop of
 //! its own must not keep the others waiting) without cycle detection and without
 //! marks: every end is found on the finite graph of the block. Of an end state
-//! not itself but the one behind its deterministic tail of both-movers is
-//! emitted, so that many ends become one.
+//! not itself but the one behind its deterministic tail of left movers is
+//! emitted, so that many ends become one: whatever the others do before such a
+//! step they can do after it, too.
 //!
 //! **Deadlocks.** Right movers hide them: a thread that waits for its second
 //! lock waits inside of a transaction. If deadlocks are asked for, a block also
@@ -40,9 +41,15 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashTable;
 
+use crate::classify::{Classifier, Look};
 use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
+
+/// A block that has come to this many states ends at all that are left. A
+/// transaction may end early anywhere, and a thread with a large state space of its
+/// own would otherwise walk all of it again from each of its states.
+const LARGEST_BLOCK: usize = 1 << 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -77,8 +84,8 @@ pub struct Halts {
 
 /// What happens in a block is told to its caller through this.
 pub trait BlockVisitor {
-    /// The transaction can end in this state; the steps lead there from the block's start.
-    fn emit(&mut self, lanes: &[u64], steps: &dyn Fn() -> Vec<Step>) -> ControlFlow<()>;
+    /// The transaction can end in this state.
+    fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()>;
 
     /// The thread runs into an error.
     fn error(&mut self, error: ErrorLocation, steps: Vec<Step>) -> ControlFlow<()>;
@@ -89,6 +96,8 @@ pub trait BlockVisitor {
 
 pub struct Blocks<'m> {
     machine: &'m Machine,
+    /// Says what moves; if absent, what was known before the search does.
+    pub classifier: Option<Classifier<'m>>,
     expander: Expander<'m>,
     keep_deadlocks: bool,
     nodes: Vec<Node>,
@@ -151,10 +160,39 @@ impl<V: BlockVisitor> Visitor for Gather<'_, V> {
     }
 }
 
+/// The states that the steps of a thread lead to, with the steps.
+#[derive(Default)]
+struct Successors(Vec<(Vec<u64>, Vec<Step>)>);
+
+impl Visitor for Successors {
+    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
+        if let Event::Successor = event {
+            self.0.push((work.lanes.clone(), path.steps().collect()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn tick(&mut self, _bytes: usize) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether two rows of lanes are one state: lanes that one of them lacks are zero.
+pub fn same_state(a: &[u64], b: &[u64]) -> bool {
+    let common = a.len().min(b.len());
+    let rest = a[common..].iter().chain(&b[common..]);
+    a[..common] == b[..common] && rest.copied().all(|lane| lane == 0)
+}
+
 impl<'m> Blocks<'m> {
-    pub fn new(machine: &'m Machine, keep_deadlocks: bool) -> Self {
+    pub fn new(
+        machine: &'m Machine,
+        classifier: Option<Classifier<'m>>,
+        keep_deadlocks: bool,
+    ) -> Self {
         Blocks {
             machine,
+            classifier,
             expander: Expander::new(machine, false),
             keep_deadlocks,
             nodes: Vec::new(),
@@ -163,6 +201,12 @@ impl<'m> Blocks<'m> {
             index: HashTable::new(),
             halts: Halts::default(),
         }
+    }
+
+    /// What is kept from block to block.
+    pub fn bytes(&self) -> usize {
+        let ledger = self.classifier.as_ref();
+        ledger.map_or(0, |classifier| classifier.ledger.bytes())
     }
 
     /// The halts of the block that was run last.
@@ -177,12 +221,42 @@ impl<'m> Blocks<'m> {
         thread: usize,
         visitor: &mut impl BlockVisitor,
     ) -> Expansion {
+        self.run_from(start, Phase::Pre { took_lock: false }, thread, visitor)
+    }
+
+    /// Whether the thread can go on by pure left movers, as if its transaction
+    /// had not ended.
+    pub fn can_go_on(&mut self, lanes: &[u64], thread: usize) -> bool {
+        let look = self.look(lanes, thread);
+        look.may_release && !look.ends_transaction && !look.is_met
+    }
+
+    /// Runs a thread on from an external state by left movers alone.
+    pub fn go_on(
+        &mut self,
+        start: &[u64],
+        thread: usize,
+        visitor: &mut impl BlockVisitor,
+    ) -> Expansion {
+        self.run_from(start, Phase::Post, thread, visitor)
+    }
+
+    fn run_from(
+        &mut self,
+        start: &[u64],
+        phase: Phase,
+        thread: usize,
+        visitor: &mut impl BlockVisitor,
+    ) -> Expansion {
         self.nodes.clear();
         self.lanes.clear();
         self.steps.clear();
         self.index.clear();
         self.halts = Halts::default();
-        self.add(start, Phase::Pre { took_lock: false }, 0, &[]);
+        if let Some(classifier) = &mut self.classifier {
+            classifier.start_block();
+        }
+        self.add(start, phase, 0, &[]);
         let mut next = 0;
         while next < self.nodes.len() {
             if self.expand(next, thread, visitor).is_break() {
@@ -237,15 +311,20 @@ impl<'m> Blocks<'m> {
     ) -> ControlFlow<()> {
         let node = &self.nodes[number];
         let phase = node.phase;
-        let place = self.machine.place(&self.lanes[node.lanes.clone()], thread);
+        let look = look(
+            self.machine,
+            &mut self.classifier,
+            &self.lanes[node.lanes.clone()],
+            thread,
+        );
         let ends = match phase {
-            Phase::Post => place.ends_transaction || place.is_met || !place.has_lock,
+            Phase::Post => look.ends_transaction || look.is_met || !look.may_release,
             Phase::Pre { took_lock } => {
-                number > 0
-                    && (place.is_met || (self.keep_deadlocks && took_lock && place.takes_lock))
+                number > 0 && (look.is_met || (self.keep_deadlocks && took_lock && look.takes_lock))
             }
         };
-        if ends {
+        let is_large = number > 0 && self.nodes.len() >= LARGEST_BLOCK;
+        if ends || is_large {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
@@ -323,7 +402,7 @@ impl<'m> Blocks<'m> {
         self.expander
             .work
             .lanes
-            .extend_from_slice(&self.lanes[lanes]);
+            .extend_from_slice(&self.lanes[lanes.clone()]);
         let mut gather = Gather {
             machine: self.machine,
             thread,
@@ -336,11 +415,29 @@ impl<'m> Blocks<'m> {
         if let Expansion::Stopped = expansion {
             return ControlFlow::Break(());
         }
-        ControlFlow::Continue(Reached {
+        let mut reached = Reached {
             can_move: matches!(expansion, Expansion::Done),
             successors: gather.successors,
             errors: gather.errors,
-        })
+        };
+        if let Some(classifier) = &mut self.classifier {
+            let before = &self.lanes[lanes];
+            for successor in &mut reached.successors {
+                let is_opaque = self.machine.is_atomic(&successor.lanes, thread)
+                    || successor.steps.len() >= SHORT_CHAIN;
+                let steps = &successor.steps;
+                successor.moves = classifier.moves(before, thread, steps, &successor.lanes);
+                if is_opaque {
+                    successor.moves.left = false;
+                    successor.moves.right = false;
+                }
+            }
+        }
+        ControlFlow::Continue(reached)
+    }
+
+    fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
+        look(self.machine, &mut self.classifier, lanes, thread)
     }
 
     /// The steps from the block's start to a node.
@@ -354,7 +451,8 @@ impl<'m> Blocks<'m> {
         steps.map(|at| self.steps[at]).collect()
     }
 
-    /// For each node, whether a lock can still be given back in post.
+    /// For each node, whether a pure left mover, such as giving back a lock, can
+    /// still follow in post.
     fn can_give_back(&self) -> Vec<bool> {
         let mut can = vec![false; self.nodes.len()];
         let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
@@ -365,7 +463,7 @@ impl<'m> Blocks<'m> {
             }
             for &(to, moves) in &node.successors {
                 predecessors[to].push(number);
-                if moves.gives_lock_back && !can[number] {
+                if moves.left && !moves.right && !can[number] {
                     can[number] = true;
                     work.push(number);
                 }
@@ -379,7 +477,80 @@ impl<'m> Blocks<'m> {
                 }
             }
         }
+        // Left movers run out, so every way comes to an end. Where one did not, the others
+        // would never be let in.
+        let is_post_end = |&number: &usize| !can[number] && self.nodes[number].phase == Phase::Post;
+        let mut work: Vec<usize> = (0..self.nodes.len()).filter(is_post_end).collect();
+        let mut ends: Vec<bool> = vec![false; self.nodes.len()];
+        work.iter().for_each(|&number| ends[number] = true);
+        while let Some(number) = work.pop() {
+            for &before in &predecessors[number] {
+                if !ends[before] {
+                    ends[before] = true;
+                    work.push(before);
+                }
+            }
+        }
+        for (can, ends) in can.iter_mut().zip(ends) {
+            *can &= ends;
+        }
         can
+    }
+
+    /// Steps of one thread from one state to another, whatever moves. A block
+    /// found the other state, but what moves may have become less since.
+    pub fn find_way(&mut self, start: &[u64], wanted: &[u64]) -> Option<Vec<Step>> {
+        let slot = |lanes: &[u64], thread| self.machine.slot_lanes(lanes, thread).to_vec();
+        let mut threads: Vec<usize> = (0..self.machine.threads(start)).collect();
+        threads.sort_by_key(|&thread| slot(start, thread) == slot(wanted, thread));
+        let mut most = 1 << 10;
+        loop {
+            let mut gave_up = false;
+            for &thread in &threads {
+                match self.find_way_of(start, thread, wanted, most) {
+                    ControlFlow::Break(steps) => return Some(steps),
+                    ControlFlow::Continue(is_complete) => gave_up |= !is_complete,
+                }
+            }
+            if !gave_up {
+                return None;
+            }
+            most *= 8;
+        }
+    }
+
+    /// The way of one thread, or whether all that it can reach was seen.
+    fn find_way_of(
+        &mut self,
+        start: &[u64],
+        thread: usize,
+        wanted: &[u64],
+        most: usize,
+    ) -> ControlFlow<Vec<Step>, bool> {
+        self.nodes.clear();
+        self.lanes.clear();
+        self.steps.clear();
+        self.index.clear();
+        self.add(start, Phase::Post, 0, &[]);
+        let mut next = 0;
+        while next < self.nodes.len() {
+            self.expander.work.lanes.clear();
+            let lanes = &self.lanes[self.nodes[next].lanes.clone()];
+            self.expander.work.lanes.extend_from_slice(lanes);
+            let mut successors = Successors::default();
+            self.expander.expand_thread(thread, &mut successors);
+            for (lanes, steps) in successors.0 {
+                let number = self.add(&lanes, Phase::Post, next, &steps);
+                if same_state(&lanes, wanted) {
+                    return ControlFlow::Break(self.path(number));
+                }
+            }
+            next += 1;
+            if next > most {
+                return ControlFlow::Continue(false);
+            }
+        }
+        ControlFlow::Continue(true)
     }
 
     /// Walks from the start through what goes on and emits where it ends.
@@ -410,7 +581,7 @@ impl<'m> Blocks<'m> {
         Expansion::Done
     }
 
-    /// Emits an end, or what its tail of both-movers leads to.
+    /// Emits an end, or what its tail of left movers leads to.
     fn emit(
         &mut self,
         number: usize,
@@ -421,8 +592,8 @@ impl<'m> Blocks<'m> {
         let mut lanes = self.lanes[self.nodes[number].lanes.clone()].to_vec();
         let mut passed: HashSet<Vec<u64>> = HashSet::new();
         while self.nodes[number].phase == Phase::Post {
-            let place = self.machine.place(&lanes, thread);
-            if place.ends_transaction || place.is_met || !passed.insert(lanes.clone()) {
+            let look = self.look(&lanes, thread);
+            if look.ends_transaction || look.is_met || !passed.insert(lanes.clone()) {
                 break;
             }
             let start = self.lanes.len();
@@ -443,13 +614,34 @@ impl<'m> Blocks<'m> {
             let [only] = &mut successors[..] else {
                 break;
             };
-            if !(only.moves.left && only.moves.right) {
+            if !only.moves.left {
                 break;
             }
             lanes = std::mem::take(&mut only.lanes);
             path.append(&mut only.steps);
         }
-        visitor.emit(&lanes, &|| path.clone())
+        visitor.emit(&lanes)
+    }
+}
+
+/// What a thread's location looks like, by what is known before the search or in it.
+fn look(
+    machine: &Machine,
+    classifier: &mut Option<Classifier>,
+    lanes: &[u64],
+    thread: usize,
+) -> Look {
+    match classifier {
+        Some(classifier) => classifier.look(lanes, thread),
+        None => {
+            let place = machine.place(lanes, thread);
+            Look {
+                ends_transaction: place.ends_transaction,
+                is_met: place.is_met,
+                takes_lock: place.takes_lock,
+                may_release: place.has_lock,
+            }
+        }
     }
 }
 

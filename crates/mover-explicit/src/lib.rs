@@ -7,15 +7,21 @@
 //! are kept.
 
 mod blocks;
+mod classify;
 mod code;
 mod compile;
+mod completion;
 mod expand;
 mod guards;
 mod layout;
 mod machine;
 mod memory;
 mod objects;
+mod parallel;
 mod search;
 mod store;
+mod successors;
+mod way;
 
-pub use search::{Options, Order, Outcome, Statistics, Stop, Violation, explore};
+pub use completion::{Ignoring, explore_with};
+pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

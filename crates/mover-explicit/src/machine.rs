@@ -13,8 +13,9 @@
 use mover_ir::expr::{Ty, mask, resize};
 use mover_ir::program::{Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
-use mover_reduce::Movers;
+use mover_reduce::{Movers, PhaseFacts};
 
+use crate::classify::PhaseTables;
 use crate::code::{Area, Code, CodeArg, Compiler, Target, TargetCell, View};
 use crate::compile::{compile_image, compile_location};
 use crate::guards::{Decision, walk};
@@ -32,6 +33,17 @@ pub struct Step {
     /// The value that its havoc takes.
     choice: u16,
     pub moves: Moves,
+}
+
+impl Step {
+    /// Position among the compiled edges of its location.
+    pub fn edge(self) -> usize {
+        self.edge as usize
+    }
+
+    pub fn is_rendezvous(self) -> bool {
+        self.partner.is_some()
+    }
 }
 
 /// How a step commutes with what other threads do.
@@ -344,6 +356,11 @@ impl Machine {
         Ok(machine)
     }
 
+    /// What run-time classification needs, for the program this machine was made of.
+    pub fn phase_tables(&self, program: &Program, facts: &PhaseFacts) -> PhaseTables {
+        PhaseTables::new(program, &self.layout, &self.memory, facts, &self.locations)
+    }
+
     fn initial_lanes(&self, program: &Program) -> Vec<u64> {
         let mut work = Workspace::zeros(self.layout.slots_start);
         for (variable, row) in program.globals.iter().zip(&self.layout.globals) {
@@ -379,7 +396,7 @@ impl Machine {
         &self.initial
     }
 
-    fn view<'a>(&self, lanes: &'a [u64], thread: usize, timeout: bool) -> View<'a, '_> {
+    pub fn view<'a>(&self, lanes: &'a [u64], thread: usize, timeout: bool) -> View<'a, '_> {
         View {
             layout: &self.layout,
             memory: &self.memory,
@@ -558,6 +575,12 @@ impl Machine {
                 }
             }
         }
+    }
+
+    pub fn is_possible(&self, lanes: &[u64], step: Step) -> bool {
+        let mut steps = Vec::new();
+        self.thread_steps(lanes, step.thread as usize, false, &mut steps);
+        steps.contains(&step)
     }
 
     /// Does a step that is possible; gives the thread whose location decides
@@ -909,6 +932,56 @@ impl Machine {
         let template = TemplateId(self.layout.template_of(pc).unwrap_or(0) as u32);
         let first = self.layout.pc_of(template, LocationId(0));
         (template, LocationId((pc as u32).saturating_sub(first)))
+    }
+
+    /// What belongs to a thread; nothing if there is no such thread.
+    pub fn slot_lanes<'a>(&self, lanes: &'a [u64], thread: usize) -> &'a [u64] {
+        let slot = self.layout.slot(thread);
+        lanes
+            .get(slot..slot + self.layout.slot_lanes)
+            .unwrap_or(&[])
+    }
+
+    /// The program counter of a thread; 0 for one that is not alive.
+    pub fn pc(&self, lanes: &[u64], thread: usize) -> usize {
+        self.layout.pc.get(lanes, self.layout.slot(thread)) as usize
+    }
+
+    pub fn guard_holds(&self, view: &View, edge: usize) -> bool {
+        view.holds(&self.location(view.lanes, view.thread).edges[edge].guard)
+    }
+
+    /// Whether a receive will find what it finds now, whatever is sent: there
+    /// is a message and it does not look past the oldest, or it finds one.
+    pub fn finds_message(&self, view: &View, edge: usize) -> bool {
+        match &self.location(view.lanes, view.thread).edges[edge].operation {
+            Operation::Receive {
+                channel,
+                args,
+                random: true,
+                ..
+            } => view.find_message(view.eval(channel), args, true).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Whether nobody but the thread itself can change that a channel exists or does not.
+    pub fn exists_for_good(&self, handle: u64, thread: usize) -> bool {
+        match (handle as usize).checked_sub(1 + self.layout.channels.len()) {
+            None => true,
+            Some(number) => number.checked_div(self.channels_per_thread) == Some(thread),
+        }
+    }
+
+    /// The channels that belong to a thread.
+    pub fn own_channels(&self, lanes: &[u64], thread: usize) -> impl Iterator<Item = u64> {
+        let pc = self.layout.pc.get(lanes, self.layout.slot(thread));
+        let count = self
+            .layout
+            .template_of(pc)
+            .map_or(0, |template| self.layout.templates[template].channels.len());
+        let first = (1 + self.layout.channels.len() + thread * self.channels_per_thread) as u64;
+        (0..count as u64).map(move |index| first + index)
     }
 
     pub fn threads(&self, lanes: &[u64]) -> usize {

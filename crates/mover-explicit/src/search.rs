@@ -20,12 +20,15 @@ use std::time::{Duration, Instant};
 
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
-use mover_reduce::Movers;
+use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
+use crate::classify::{Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::parallel;
 use crate::store::{NO_PARENT, Store};
+use crate::way::steps_through;
 
 /// Which state to expand next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +44,12 @@ pub struct Options<'a> {
     pub order: Order,
     /// Run threads in transactions cut by these movers, instead of step by step.
     pub movers: Option<&'a Movers>,
+    /// Find out during the search what moves, instead of before; goes with movers.
+    pub run_time: Option<RunTime<'a>>,
     /// Look for failed assertions (edges into error locations of that property);
     /// errors of other properties are always reported: a front end makes them only
+    /// How many cores to use; depth first it is always one.
+    pub jobs: usize,
     /// where they are asked for or where nothing can be said of what follows.
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
@@ -56,6 +63,14 @@ pub struct Options<'a> {
     pub interrupt: &'a AtomicBool,
     /// Called about ten times a second.
     pub progress: &'a mut dyn FnMut(&Statistics),
+}
+
+/// Movers found out during the search.
+#[derive(Clone, Copy)]
+pub struct RunTime<'a> {
+    pub facts: &'a PhaseFacts,
+    /// Whether what no other thread can reach any more counts as exclusive.
+    pub by_reach: bool,
 }
 
 /// Why a search ended before it had seen everything.
@@ -113,7 +128,19 @@ pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
         Some(movers) => Machine::with_movers(movers)?,
         None => Machine::new(program)?,
     };
-    Ok(Search::new(&machine, options).run())
+    let tables = match (options.movers, options.run_time) {
+        (Some(movers), Some(run_time)) => {
+            Some(machine.phase_tables(&movers.fused.program, run_time.facts))
+        }
+        _ => None,
+    };
+    let is_parallel = options.jobs > 1 && options.order == Order::BreadthFirst;
+    Ok(if is_parallel {
+        let workers = options.jobs.min(MOST_WORKERS);
+        parallel::explore(&machine, tables.as_ref(), options, workers)
+    } else {
+        Search::new(&machine, tables.as_ref(), options).run()
+    })
 }
 
 /// A violation, by the state it starts from.
@@ -127,10 +154,47 @@ struct Found {
 
 struct Search<'m, 'o> {
     machine: &'m Machine,
+    tables: Option<&'m PhaseTables>,
     seen: Seen,
     limits: Limits<'o>,
     stack: Vec<(u32, u32)>,
+    /// Blocks that counted on something that turned out wrong.
+    again: Vec<Block>,
+    expanded: Expanded,
     found: Option<Found>,
+}
+
+/// Which states have been expanded.
+enum Expanded {
+    /// All with lower numbers.
+    Below(u32),
+    /// A bit for each state.
+    Marked(Vec<u64>),
+}
+
+impl Expanded {
+    fn mark(&mut self, number: u32) {
+        match self {
+            Expanded::Below(next) => *next = number + 1,
+            Expanded::Marked(bits) => {
+                let word = number as usize / 64;
+                if word >= bits.len() {
+                    bits.resize(word + 1, 0);
+                }
+                bits[word] |= 1 << (number % 64);
+            }
+        }
+    }
+
+    fn contains(&self, number: u32) -> bool {
+        match self {
+            Expanded::Below(next) => number < *next,
+            Expanded::Marked(bits) => {
+                let word = bits.get(number as usize / 64);
+                word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+            }
+        }
+    }
 }
 
 /// The store with what it takes to add successors of one state.
@@ -150,6 +214,8 @@ struct Seen {
     /// Whether to note the states that are new, and these.
     collect: bool,
     found: Vec<u32>,
+    /// The numbers of the states looked up, if anybody wants to know.
+    met: Option<Vec<u32>>,
 }
 
 /// A successor whose key lies beside it in a list of keys.
@@ -166,6 +232,9 @@ struct Limits<'o> {
     stopped: Option<Stop>,
 }
 
+/// Most workers of a parallel search.
+const MOST_WORKERS: usize = 256;
+
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Expansions between two looks at the clock.
@@ -175,9 +244,15 @@ const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
 const MAX_PENDING: usize = 64;
 
 impl<'m, 'o> Search<'m, 'o> {
-    fn new(machine: &'m Machine, options: Options<'o>) -> Self {
+    fn new(machine: &'m Machine, tables: Option<&'m PhaseTables>, options: Options<'o>) -> Self {
         Search {
             machine,
+            tables,
+            again: Vec::new(),
+            expanded: match options.order {
+                Order::BreadthFirst => Expanded::Below(0),
+                Order::DepthFirst => Expanded::Marked(Vec::new()),
+            },
             seen: Seen::new(machine.initial(), options.order == Order::DepthFirst),
             limits: Limits {
                 options,
@@ -194,8 +269,7 @@ impl<'m, 'o> Search<'m, 'o> {
     fn run(mut self) -> Outcome {
         let keep_going = self.limits.options.keep_going;
         let mut expander = Expander::new(self.machine, keep_going);
-        let mut blocks = (self.limits.options.movers)
-            .map(|_| Blocks::new(self.machine, self.limits.options.deadlocks));
+        let mut blocks = self.limits.options.movers.map(|_| self.blocks());
         let breadth_first = self.limits.options.order == Order::BreadthFirst;
         let mut next = 0u32;
         let mut level_end = 1u32;
@@ -205,7 +279,10 @@ impl<'m, 'o> Search<'m, 'o> {
             self.stack.push((0, 0));
         }
         while self.limits.stopped.is_none() {
-            let number = if breadth_first {
+            let again = self.again.pop();
+            let number = if let Some(block) = again {
+                block.state
+            } else if breadth_first {
                 if next == level_end {
                     self.flush();
                     if next == self.seen.store.len() {
@@ -231,13 +308,20 @@ impl<'m, 'o> Search<'m, 'o> {
             if looks == EXPANSIONS_PER_LOOK {
                 looks = 0;
                 let frontier = self.frontier(next);
-                self.look(frontier, 0);
+                let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
+                self.look(frontier, ledger);
             }
             let statistics = &mut self.limits.statistics;
             statistics.depth = statistics.depth.max(depth.into());
+            if again.is_none() {
+                self.expanded.mark(number);
+            }
             self.seen.start(number, &mut expander.work.lanes);
             let expansion = match &mut blocks {
-                Some(blocks) => self.run_blocks(blocks, &expander.work.lanes),
+                Some(blocks) => {
+                    let only = again.and_then(|block| block.thread);
+                    self.run_blocks(blocks, &expander.work.lanes, only)
+                }
                 None => expander.expand(&mut self),
             };
             if self.machine.refusal().is_some() {
@@ -285,21 +369,73 @@ impl<'m, 'o> Search<'m, 'o> {
         }
     }
 
-    /// Runs the block of each thread from a stored state.
-    fn run_blocks(&mut self, blocks: &mut Blocks, lanes: &[u64]) -> Expansion {
+    fn blocks(&self) -> Blocks<'m> {
+        let options = &self.limits.options;
+        let classifier = self
+            .tables
+            .zip(options.run_time)
+            .map(|(tables, run_time)| Classifier::new(self.machine, tables, run_time.by_reach));
+        Blocks::new(self.machine, classifier, options.deadlocks)
+    }
+
+    /// Runs the blocks of a stored state, or that of one thread.
+    fn run_blocks(&mut self, blocks: &mut Blocks, lanes: &[u64], only: Option<u16>) -> Expansion {
+        if only.is_none() && blocks.classifier.is_some() {
+            match self.go_on(blocks, lanes) {
+                GoneOn::Somebody => return Expansion::Done,
+                GoneOn::Nobody => {}
+                GoneOn::Stopped => return Expansion::Stopped,
+            }
+        }
+        let deadlocks = self.limits.options.deadlocks;
         let mut halts = Vec::new();
+        let mut counted_on = Vec::new();
         for thread in 0..self.machine.threads(lanes) {
-            let mut visitor = Emitted {
-                start: lanes,
-                search: self,
-            };
-            if let Expansion::Stopped = blocks.run(lanes, thread, &mut visitor) {
-                return Expansion::Stopped;
+            if only.is_some_and(|only| usize::from(only) != thread) {
+                continue;
+            }
+            loop {
+                let mut visitor = Emitted {
+                    start: lanes,
+                    search: self,
+                };
+                if let Expansion::Stopped = blocks.run(lanes, thread, &mut visitor) {
+                    return Expansion::Stopped;
+                }
+                let Some(classifier) = &mut blocks.classifier else {
+                    break;
+                };
+                let (used, holds) = classifier.finish_block();
+                if !holds {
+                    continue;
+                }
+                if deadlocks {
+                    counted_on.extend_from_slice(used);
+                } else {
+                    let used = used.to_vec();
+                    let block = Block {
+                        state: self.seen.number,
+                        thread: Some(thread as u16),
+                    };
+                    classifier.ledger.rely(block, &used);
+                }
+                break;
             }
             halts.push(blocks.take_halts());
         }
-        if self.limits.options.deadlocks
+        if let Some(classifier) = &mut blocks.classifier {
+            counted_on.sort_unstable();
+            counted_on.dedup();
+            let block = Block {
+                state: self.seen.number,
+                thread: None,
+            };
+            classifier.ledger.rely(block, &counted_on);
+            self.again.extend(classifier.ledger.take_invalid());
+        }
+        if deadlocks
             && let Some(steps) = common_halt(halts)
+            && ends_in_deadlock(self.machine, lanes, &steps)
         {
             self.report(Property::NoDeadlock, None, steps);
             if !self.limits.options.keep_going {
@@ -307,6 +443,47 @@ impl<'m, 'o> Search<'m, 'o> {
             }
         }
         Expansion::Done
+    }
+
+    /// Lets one thread alone go on, if it can do so by left movers.
+    ///
+    /// What the others can do now they can do afterwards, so they need not be
+    /// looked at here, as long as they are later: one of the states that this
+    /// leads to must still be waiting to be expanded. (If a round of states each
+    /// put it off to the next, the last to be expanded would not be allowed to.)
+    fn go_on(&mut self, blocks: &mut Blocks, lanes: &[u64]) -> GoneOn {
+        for thread in 0..self.machine.threads(lanes) {
+            if !blocks.can_go_on(lanes, thread) {
+                continue;
+            }
+            self.flush();
+            self.seen.met = Some(Vec::new());
+            let mut visitor = Emitted {
+                start: lanes,
+                search: self,
+            };
+            let expansion = blocks.go_on(lanes, thread, &mut visitor);
+            self.flush();
+            let met = self.seen.met.take().unwrap_or_default();
+            if let Expansion::Stopped = expansion {
+                return GoneOn::Stopped;
+            }
+            let Some(classifier) = &mut blocks.classifier else {
+                return GoneOn::Nobody;
+            };
+            let (used, holds) = classifier.finish_block();
+            if holds && met.iter().any(|&number| !self.expanded.contains(number)) {
+                let used = used.to_vec();
+                let block = Block {
+                    state: self.seen.number,
+                    thread: None,
+                };
+                classifier.ledger.rely(block, &used);
+                self.again.extend(classifier.ledger.take_invalid());
+                return GoneOn::Somebody;
+            }
+        }
+        GoneOn::Nobody
     }
 
     fn frontier(&self, next: u32) -> u64 {
@@ -388,68 +565,44 @@ impl<'m, 'o> Search<'m, 'o> {
             chain.push(parent);
         }
         chain.reverse();
-        let mut expander = Expander::new(self.machine, go_on);
-        let mut blocks = (self.limits.options.movers)
-            .map(|_| Blocks::new(self.machine, self.limits.options.deadlocks));
-        let mut steps = Vec::new();
         let (mut numbers, mut key) = (Vec::new(), Vec::new());
-        for pair in chain.windows(2) {
-            let mut wanted = Vec::new();
-            store.load(pair[1], &mut numbers, &mut wanted, &mut key);
-            store.load(pair[0], &mut numbers, &mut expander.work.lanes, &mut key);
-            let mut finder = Finder {
-                wanted,
-                steps: Vec::new(),
-            };
-            match &mut blocks {
-                Some(blocks) => {
-                    let start = expander.work.lanes.clone();
-                    for thread in 0..self.machine.threads(&start) {
-                        let found = blocks.run(&start, thread, &mut finder);
-                        if matches!(found, Expansion::Stopped) {
-                            break;
-                        }
-                    }
-                }
-                None => {
-                    expander.expand(&mut finder);
-                }
-            }
-            store.load(pair[0], &mut numbers, &mut expander.work.lanes, &mut key);
-            self.translate(&mut expander.work, &finder.steps, &mut steps);
-        }
-        store.load(
-            found.state,
-            &mut numbers,
-            &mut expander.work.lanes,
-            &mut key,
-        );
-        self.translate(&mut expander.work, &found.steps, &mut steps);
-        steps
-    }
-
-    fn translate(
-        &self,
-        work: &mut Workspace,
-        steps: &[Step],
-        translated: &mut Vec<semantics::Step>,
-    ) {
-        for &step in steps {
-            let original = self.machine.original_step(&work.lanes, step);
-            match self.limits.options.movers {
-                Some(movers) => {
-                    let here = self.machine.location_of(&work.lanes, original.by.thread);
-                    translated.extend(unfuse(movers, here, original));
-                }
-                None => translated.push(original),
-            }
-            self.machine.apply(work, step);
-        }
+        let mut load = |number: u32| {
+            let mut lanes = Vec::new();
+            store.load(number, &mut numbers, &mut lanes, &mut key);
+            lanes
+        };
+        let states: Vec<Vec<u64>> = chain.into_iter().map(&mut load).collect();
+        let movers = self.limits.options.movers;
+        steps_through(self.machine, movers, go_on, &states, &found.steps)
     }
 }
 
+/// Whether a thread alone could be let go on.
+enum GoneOn {
+    Somebody,
+    Nobody,
+    Stopped,
+}
+
+/// Whether nobody can move after the steps. Each thread can come to a halt by
+/// its steps, but that they do not disturb each other may be a belief that
+/// turned out wrong.
+pub fn ends_in_deadlock(machine: &Machine, lanes: &[u64], steps: &[Step]) -> bool {
+    let mut work = Workspace::default();
+    work.lanes.extend_from_slice(lanes);
+    for &step in steps {
+        if !machine.is_possible(&work.lanes, step) {
+            return false;
+        }
+        machine.apply(&mut work, step);
+    }
+    let mut possible = Vec::new();
+    machine.steps(&work.lanes, &mut possible);
+    possible.is_empty() && !machine.is_proper_end(&work.lanes)
+}
+
 /// The steps by which all threads come to a halt, not all of them at proper ends.
-fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
+pub fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
     let waits = halts.iter().any(|halt| halt.waiting.is_some());
     let mut steps = Vec::new();
     for halt in halts {
@@ -459,7 +612,7 @@ fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
 }
 
 /// A step of the fused program as the steps of the original that it is made of.
-fn unfuse(
+pub(crate) fn unfuse(
     movers: &Movers,
     (template, location): (TemplateId, LocationId),
     step: semantics::Step,
@@ -520,7 +673,7 @@ struct Emitted<'a, 'm, 'o> {
 }
 
 impl BlockVisitor for Emitted<'_, '_, '_> {
-    fn emit(&mut self, lanes: &[u64], _steps: &dyn Fn() -> Vec<Step>) -> ControlFlow<()> {
+    fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()> {
         let start = self.start;
         let changed = |&lane: &usize| start.get(lane).copied().unwrap_or(0) != lanes[lane];
         self.search
@@ -555,53 +708,6 @@ impl Visitor for Search<'_, '_> {
     }
 }
 
-/// Looks for the steps that lead to one particular state.
-struct Finder {
-    wanted: Vec<u64>,
-    steps: Vec<Step>,
-}
-
-impl Finder {
-    fn look(&mut self, lanes: &[u64], steps: impl FnOnce() -> Vec<Step>) -> ControlFlow<()> {
-        let common = lanes.len().min(self.wanted.len());
-        let is_wanted = lanes[..common] == self.wanted[..common]
-            && lanes[common..].iter().all(|&lane| lane == 0)
-            && self.wanted[common..].iter().all(|&lane| lane == 0);
-        if is_wanted {
-            self.steps = steps();
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl BlockVisitor for Finder {
-    fn emit(&mut self, lanes: &[u64], steps: &dyn Fn() -> Vec<Step>) -> ControlFlow<()> {
-        self.look(lanes, steps)
-    }
-
-    fn error(&mut self, _error: ErrorLocation, _steps: Vec<Step>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    fn tick(&mut self, _bytes: usize) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-impl Visitor for Finder {
-    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
-        match event {
-            Event::Successor => self.look(&work.lanes, || path.steps().collect()),
-            Event::Error(_) => ControlFlow::Continue(()),
-        }
-    }
-
-    fn tick(&mut self, _bytes: usize) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
 impl Seen {
     fn new(initial: &[u64], collect: bool) -> Self {
         let mut store = Store::new(initial.len());
@@ -614,7 +720,7 @@ impl Seen {
         let mut key = Vec::new();
         let hash = store.encode(&numbers, &mut key);
         let inserted = store.insert(&key, hash, NO_PARENT);
-        debug_assert_eq!(inserted, Ok(Some(0)));
+        debug_assert!(inserted.is_ok_and(|inserted| inserted.is_new));
         Seen {
             last_writer: vec![0; numbers.len()],
             store,
@@ -627,6 +733,7 @@ impl Seen {
             successor: 0,
             collect,
             found: Vec::new(),
+            met: None,
         }
     }
 
@@ -690,8 +797,11 @@ impl Seen {
         for (position, pending) in self.pending.iter().enumerate() {
             let key = &self.pending_keys[position * words..(position + 1) * words];
             let inserted = self.store.insert(key, pending.hash, pending.parent)?;
-            if let Some(number) = inserted.filter(|_| self.collect) {
-                self.found.push(number);
+            if inserted.is_new && self.collect {
+                self.found.push(inserted.number);
+            }
+            if let Some(met) = &mut self.met {
+                met.push(inserted.number);
             }
         }
         self.pending_keys.clear();

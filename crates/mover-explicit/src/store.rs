@@ -211,6 +211,13 @@ impl Bucket {
     }
 }
 
+/// What became of a state that was to be added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inserted {
+    pub number: u32,
+    pub is_new: bool,
+}
+
 impl Store {
     pub fn new(lanes: usize) -> Self {
         Store {
@@ -384,21 +391,20 @@ impl Store {
         let _ = hash;
     }
 
-    /// Adds a state; gives its number if it is new.
-    pub fn insert(
-        &mut self,
-        key: &[u32],
-        hash: u64,
-        parent: u32,
-    ) -> Result<Option<u32>, StoreFull> {
+    /// Adds a state if it is new.
+    pub fn insert(&mut self, key: &[u32], hash: u64, parent: u32) -> Result<Inserted, StoreFull> {
         let scrambled = scramble(hash);
         let tag = scrambled as u8;
         let mut place = self.start(scrambled);
         loop {
             let bucket = &self.index[place];
             for entry in 0..bucket.len as usize {
-                if bucket.tags[entry] == tag && self.key(bucket.numbers[entry]) == key {
-                    return Ok(None);
+                let number = bucket.numbers[entry];
+                if bucket.tags[entry] == tag && self.key(number) == key {
+                    return Ok(Inserted {
+                        number,
+                        is_new: false,
+                    });
                 }
             }
             if (bucket.len as usize) < BUCKET {
@@ -422,7 +428,10 @@ impl Store {
         if self.is_crowded(0) {
             self.grow_index();
         }
-        Ok(Some(number))
+        Ok(Inserted {
+            number,
+            is_new: true,
+        })
     }
 
     /// Whether the index, with some states more, is four fifths full.
@@ -517,14 +526,9 @@ mod tests {
             }
             let expected = judge.get(&state).copied();
             let found = store.insert(&key, hash, NO_PARENT).expect("there is room");
-            match expected {
-                Some(_) => assert_eq!(found, None),
-                None => {
-                    let number = found.expect("the state is new");
-                    assert_eq!(number as usize, judge.len());
-                    judge.insert(state, number);
-                }
-            }
+            assert_eq!(found.is_new, expected.is_none());
+            assert_eq!(found.number, expected.unwrap_or(judge.len() as u32));
+            judge.insert(state, found.number);
         }
         assert!(judge.len() > 10_000);
         let (mut numbers, mut lanes, mut key) = (Vec::new(), Vec::new(), Vec::new());

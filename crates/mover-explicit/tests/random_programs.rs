@@ -10,12 +10,12 @@ mod random;
 
 use std::sync::atomic::AtomicBool;
 
-use mover_explicit::{Options, Order, Outcome, explore};
+use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explore_with};
 use mover_ir::print::print_program;
 use mover_ir::program::*;
 use mover_ir::semantics::{Machine, State};
 use mover_ir::validate::validate;
-use mover_reduce::{Movers, movers};
+use mover_reduce::{Movers, PhaseFacts, movers};
 
 use random::{Generator, Judgement, Random, judge, random_mt, setting};
 
@@ -31,6 +31,8 @@ fn run(
         Options {
             order,
             movers,
+            run_time: None,
+            jobs: 1,
             errors,
             deadlocks,
             keep_going: false,
@@ -128,7 +130,108 @@ fn compare_reduced(program: &Program, judgement: &Judgement) -> Option<u64> {
             .statistics
             .states;
     }
+    compare_run_time(program, &movers, judgement);
     Some(stored)
+}
+
+/// So must movers that are found out during the search, with one worker and with several.
+fn compare_run_time(program: &Program, movers: &Movers, judgement: &Judgement) {
+    let facts = PhaseFacts::new(movers);
+    for (by_reach, jobs, order) in [
+        (false, 1, Order::BreadthFirst),
+        (false, 1, Order::DepthFirst),
+        (true, 1, Order::BreadthFirst),
+        (true, 2, Order::BreadthFirst),
+    ] {
+        for (errors, deadlocks) in [(true, false), (false, true)] {
+            let found = explore(
+                program,
+                Options {
+                    order,
+                    movers: Some(movers),
+                    run_time: Some(RunTime {
+                        facts: &facts,
+                        by_reach,
+                    }),
+                    jobs,
+                    errors,
+                    deadlocks,
+                    keep_going: false,
+                    timeout: None,
+                    memory: None,
+                    interrupt: &AtomicBool::new(false),
+                    progress: &mut |_| {},
+                },
+            )
+            .expect("small programs fit");
+            let expected = if errors {
+                judgement.error
+            } else {
+                judgement.deadlock
+            };
+            assert_eq!(
+                found.violation.is_some(),
+                expected,
+                "run time, by reach {by_reach}, {jobs} jobs, {order:?}, errors {errors}"
+            );
+            if found.violation.is_some() {
+                replay(program, &found);
+            }
+        }
+    }
+}
+
+/// So must each solution of the ignoring problem, with and without right movers, and chain blocks
+/// without right movers; the unsound one finds nothing that is not there.
+fn compare_solutions(program: &Program, judgement: &Judgement) {
+    let compare = |found: &Outcome, expected: bool, is_sound: bool, told: &str| {
+        if found.violation.is_some() {
+            replay(program, found);
+        }
+        if is_sound || found.violation.is_some() {
+            assert_eq!(found.violation.is_some(), expected, "{told}");
+        }
+    };
+    for left_only in [false, true] {
+        let Ok(movers) = movers(program) else {
+            return;
+        };
+        let movers = if left_only {
+            movers.left_only()
+        } else {
+            movers
+        };
+        for (errors, deadlocks) in [(true, false), (false, true)] {
+            let expected = if errors {
+                judgement.error
+            } else {
+                judgement.deadlock
+            };
+            for ignoring in Ignoring::ALL {
+                let told = format!("{ignoring:?}, left only {left_only}, errors {errors}");
+                let options = Options {
+                    order: Order::DepthFirst,
+                    movers: None,
+                    run_time: None,
+                    jobs: 1,
+                    errors,
+                    deadlocks,
+                    keep_going: false,
+                    timeout: None,
+                    memory: None,
+                    interrupt: &AtomicBool::new(false),
+                    progress: &mut |_| {},
+                };
+                let found = explore_with(ignoring, &movers, options).expect("small programs fit");
+                compare(&found, expected, ignoring.is_sound(), &told);
+            }
+            if left_only {
+                let order = Order::BreadthFirst;
+                let found = run(program, Some(&movers), order, errors, deadlocks);
+                compare(&found, expected, true, "blocks, left only");
+            }
+        }
+    }
 }
 
 #[test]
@@ -140,6 +243,22 @@ fn the_engine_agrees_with_the_semantics() {
 fn memory_agrees_with_the_semantics() {
     let (reduced, all) = compare_random(6_000, memory::program);
     assert!(reduced * 10 < all * 9, "the reduction reduces");
+}
+
+#[test]
+fn races_in_memory_are_not_reduced_away() {
+    let (reduced, all) = compare_random(6_000, memory::racy_program);
+    assert!(reduced * 10 < all * 9, "the reduction reduces");
+}
+
+#[test]
+fn dropping_a_pointer_does_not_commute_with_allocating() {
+    let program = memory::dropping_program();
+    assert_eq!(validate(&program), Ok(()));
+    let judgement = judge(&program).expect("it is small");
+    assert!(judgement.error);
+    compare(&program, &judgement);
+    assert!(compare_reduced(&program, &judgement).is_some());
 }
 
 /// Gives the states stored with reduction and without, where there is no violation.
@@ -164,6 +283,7 @@ fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
         states += judgement.stored;
         let result = std::panic::catch_unwind(|| {
             compare(&program, &judgement);
+            compare_solutions(&program, &judgement);
             compare_reduced(&program, &judgement)
         });
         match result {
@@ -210,7 +330,10 @@ fn transactions_hide_nothing() {
         compared += 1;
         errors += u64::from(judgement.error);
         deadlocks += u64::from(judgement.deadlock);
-        let result = std::panic::catch_unwind(|| compare_reduced(&program, &judgement));
+        let result = std::panic::catch_unwind(|| {
+            compare_solutions(&program, &judgement);
+            compare_reduced(&program, &judgement)
+        });
         match result {
             Ok(reduced) => {
                 let reduced = reduced.expect("these programs have movers");

@@ -100,6 +100,8 @@ fn run(program: &Program) -> Outcome {
         Options {
             order: Order::BreadthFirst,
             movers: None,
+            run_time: None,
+            jobs: 1,
             errors: true,
             deadlocks: true,
             keep_going: false,

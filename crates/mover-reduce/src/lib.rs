@@ -10,7 +10,11 @@
 //! - [`points_to`]: what it touches through pointers;
 //! - `small`: which integers are no pointers for certain;
 //! - [`locks`]: which of them are locks, and who has them where;
+//! - [`alone`]: where a thread has no others beside it;
 //! - [`movers`]: which edges move left or right, and why;
+//! - [`feedback`]: locations that break every cycle;
+//! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
+//!   while a search runs;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step;
@@ -20,17 +24,24 @@
 //! - [`control`]: where control flow can go and where its loops are cut.
 
 pub mod access;
+pub mod ahead;
+pub mod alone;
 pub mod conditions;
+pub mod control;
 pub mod dynamic;
 pub mod explain;
-pub mod control;
+pub mod feedback;
 pub mod fuse;
+pub mod lock_rows;
 pub mod locks;
 pub mod movers;
+pub mod phase;
 pub mod pointer_locks;
 pub mod points_to;
 mod small;
+pub mod touch;
 
 pub use conditions::{Condition, Conditions, Reduction};
 pub use dynamic::Heuristics;
 pub use movers::{Mover, Movers, Protection, movers};
+pub use phase::PhaseFacts;

@@ -12,6 +12,7 @@
 //! - An object that every edge touches with one and the same lock in hand is
 //!   exclusive to the thread that has that lock.
 //! - An object that nothing writes disturbs nobody.
+//! - Where a thread is alone ([`crate::alone`]) everything is exclusive to it.
 //!
 //! A thread that stands at a receive without buffer offers a rendezvous, and by
 //! any step of its own it withdraws the offer; others can get stuck by that. So
@@ -26,6 +27,7 @@ use std::collections::BTreeMap;
 use mover_ir::program::{Effect, Program};
 
 use crate::access::{AccessTable, EdgeRef, Object};
+use crate::alone::Alone;
 use crate::fuse::{Fused, fuse};
 use crate::locks::{LockSet, Locks};
 
@@ -52,6 +54,15 @@ pub struct Mover {
     pub gives_lock_back: bool,
 }
 
+impl Mover {
+    const BOTH: Mover = Mover {
+        left: true,
+        right: true,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
+}
+
 /// The movers of a program whose atomic sequences have been fused.
 pub struct Movers {
     pub fused: Fused,
@@ -62,6 +73,18 @@ pub struct Movers {
     pub protection: BTreeMap<Object, Protection>,
     pub locks: Locks,
     pub table: AccessTable,
+}
+
+impl Movers {
+    /// The same without right movers: what remains is the reduction of Stoller and Cohen, as
+    /// paper 002 (Section 7) describes it. A transaction then begins with a step of any kind and
+    /// goes on with left movers.
+    pub fn left_only(mut self) -> Movers {
+        for mover in self.edges.iter_mut().flatten().flatten() {
+            mover.right = false;
+        }
+        self
+    }
 }
 
 /// Finds the movers; the error says why a program has none.
@@ -75,8 +98,9 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
     let fused = fuse(original);
     let program = &fused.program;
     let table = AccessTable::new(program);
-    let locks = Locks::find(program, &table);
-    let protection = protections(program, &table, &locks);
+    let alone = Alone::find(program);
+    let locks = Locks::find(program, &table, &alone);
+    let protection = protections(program, &table, &locks, &alone);
     let meets = meeting_points(program);
     let edges = program
         .templates
@@ -91,7 +115,11 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
                             location,
                             edge,
                         };
-                        let mover = classify(&table, &locks, &protection, edge);
+                        let mover = if alone.is_alone(program, edge) {
+                            Mover::BOTH
+                        } else {
+                            classify(&table, &locks, &protection, edge)
+                        };
                         let withdraws = meets[template][location];
                         Mover {
                             left: mover.left && !withdraws,
@@ -125,6 +153,7 @@ fn protections(
     program: &Program,
     table: &AccessTable,
     locks: &Locks,
+    alone: &Alone,
 ) -> BTreeMap<Object, Protection> {
     struct Use {
         templates: Vec<usize>,
@@ -132,7 +161,8 @@ fn protections(
         common: LockSet,
     }
     let mut uses: BTreeMap<Object, Use> = BTreeMap::new();
-    for (edge, accesses) in table.iter() {
+    let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
+    for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
         let held = in_hand(locks, edge);
         for (&object, &written) in accesses {
             let found = uses.entry(object).or_insert_with(|| Use {
@@ -147,7 +177,8 @@ fn protections(
             found.common = found.common.intersection(&held).copied().collect();
         }
     }
-    uses.into_iter()
+    let mut protection: BTreeMap<Object, Protection> = uses
+        .into_iter()
         .map(|(object, found)| {
             let protection = if locks.locks.contains(&object) {
                 Protection::Lock
@@ -166,11 +197,18 @@ fn protections(
             };
             (object, protection)
         })
-        .collect()
+        .collect();
+    // What is touched only by a thread that is alone.
+    for (_, accesses) in table.iter() {
+        for &object in accesses.keys() {
+            protection.entry(object).or_insert(Protection::OneThread);
+        }
+    }
+    protection
 }
 
 /// Whether a template has exactly one thread, now and for ever.
-fn runs_once(program: &Program, template: usize) -> bool {
+pub(crate) fn runs_once(program: &Program, template: usize) -> bool {
     let instances = program
         .initial
         .iter()

@@ -35,6 +35,7 @@ pub fn answer(answer: &Answer) -> Value {
         "properties": asked,
         "engine": answer.engine,
         "reduction": answer.reduction,
+        "ignoring": answer.ignoring,
         "bound": bound,
         "reason": reason,
         "caveats": answer.caveats,

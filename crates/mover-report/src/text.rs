@@ -126,10 +126,13 @@ fn statistics(answer: &Answer) -> String {
     if answer.violations > 1 {
         parts.push(format!("{} violations met", grouped(answer.violations)));
     }
+    // Chain blocks are the rule and need no mention.
+    let ignoring = answer.ignoring.filter(|&ignoring| ignoring != "blocks");
     format!(
-        "{} engine, reduction {}: {}",
+        "{} engine, reduction {}{}: {}",
         answer.engine,
         answer.reduction,
+        ignoring.map_or(String::new(), |name| format!(", ignoring {name}")),
         parts.join(", ")
     )
 }

@@ -45,6 +45,8 @@ pub struct Answer {
     pub properties: Vec<Property>,
     pub engine: &'static str,
     pub reduction: &'static str,
+    /// How a reduction solved the ignoring problem.
+    pub ignoring: Option<&'static str>,
     pub states: u64,
     pub transitions: u64,
     pub depth: u64,

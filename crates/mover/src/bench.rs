@@ -6,6 +6,7 @@
 //! runs.
 
 mod child;
+mod cpc;
 mod pan;
 mod spin;
 mod table;
@@ -23,6 +24,9 @@ pub struct BenchArgs {
 enum Peer {
     /// States per second and bytes per state beside SPIN's verifier, without reduction.
     Spin(spin::SpinArgs),
+    /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
+    /// each solution of the ignoring problem, the paper's figures beside ours.
+    Cpc(cpc::CpcArgs),
     /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
     Tm(tm::BenchTmArgs),
 }
@@ -30,6 +34,7 @@ enum Peer {
 pub fn run(args: &BenchArgs) -> u8 {
     match &args.peer {
         Peer::Spin(args) => spin::run(args),
+        Peer::Cpc(args) => cpc::run(args),
         Peer::Tm(args) => tm::run(args),
     }
 }

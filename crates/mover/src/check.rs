@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use mover_explicit::{Options, Order, Outcome, Stop};
+use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_with};
 use mover_ir::print::print_program;
 use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
-use mover_reduce::movers;
+use mover_reduce::{PhaseFacts, movers};
 use mover_report::text::Style;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
@@ -44,8 +44,65 @@ enum Reduction {
     None,
     /// Transactions by movers that are known before the search
     Static,
+    /// The same without right movers
+    Left,
+    /// Transactions by locks and owners that are found out during the search
     Phase,
+    /// The same, and what no other thread can reach any more moves, too
     Dynamic,
+}
+
+impl Reduction {
+    fn name(self) -> &'static str {
+        match self {
+            Reduction::None => "none",
+            Reduction::Static => "static",
+            Reduction::Left => "left",
+            Reduction::Phase => "phase",
+            Reduction::Dynamic => "dynamic",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Ignoring {
+    /// Chain blocks: store only states between transactions
+    Blocks,
+    /// Commit point completion
+    Cpc,
+    /// Commit point completion without the optimisation of line L19
+    CpcNoL19,
+    /// Cycle detection
+    Cycle,
+    /// Location feedback sets
+    Lfs,
+    /// Nothing: finds errors, proves nothing
+    Unsound,
+}
+
+impl Ignoring {
+    fn name(self) -> &'static str {
+        match self {
+            Ignoring::Blocks => "blocks",
+            Ignoring::Cpc => "cpc",
+            Ignoring::CpcNoL19 => "cpc-no-l19",
+            Ignoring::Cycle => "cycle",
+            Ignoring::Lfs => "lfs",
+            Ignoring::Unsound => "unsound",
+        }
+    }
+
+    /// What it is in the engine, if it is another search than blocks.
+    fn solution(self) -> Option<mover_explicit::Ignoring> {
+        match self {
+            Ignoring::Blocks => None,
+            Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
+            Ignoring::CpcNoL19 => Some(mover_explicit::Ignoring::CpcNoL19),
+            Ignoring::Cycle => Some(mover_explicit::Ignoring::Cycle),
+            Ignoring::Lfs => Some(mover_explicit::Ignoring::Lfs),
+            Ignoring::Unsound => Some(mover_explicit::Ignoring::Unsound),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -84,13 +141,17 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
-    /// Which interleavings to leave out; this version has `none` and `static`
+    /// Which interleavings to leave out; see the guide on reductions
     #[arg(long, value_enum, default_value = "none")]
     reduce: Reduction,
 
-    /// Which states to expand first
-    #[arg(long, value_enum, default_value = "bfs")]
-    order: SearchOrder,
+    /// How a transaction that never ends is kept from hiding the others (default: blocks)
+    #[arg(long, value_enum)]
+    ignoring: Option<Ignoring>,
+
+    /// Which states to expand first (default: bfs; all of `--ignoring` but `blocks` need dfs)
+    #[arg(long, value_enum)]
+    order: Option<SearchOrder>,
 
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -108,7 +169,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
 
-    /// Cores to use: how many engines `--engine auto` lets race
+    /// Cores to use; depth first the search takes one, and `--engine auto` lets engines race
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
 
@@ -173,11 +234,30 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         return Err("this engine is not part of this version; use `--engine bmc`".into());
     }
     let is_explicit = matches!(args.engine, Engine::Auto | Engine::Explicit);
-    if is_explicit && !matches!(args.reduce, Reduction::None | Reduction::Static) {
-        return Err("explicit search has `--reduce none` and `static` in this version".into());
+    if !is_explicit && let Some(option) = explicit_only(args) {
+        return Err(format!("{option} is for explicit search"));
     }
-    if args.keep_going && !is_explicit {
-        return Err("--keep-going is for explicit search".into());
+    if let Some(ignoring) = args.ignoring {
+        if args.reduce == Reduction::None {
+            return Err(format!(
+                "--ignoring {} is a part of a reduction; add `--reduce static`",
+                ignoring.name()
+            ));
+        }
+        if ignoring != Ignoring::Blocks
+            && matches!(args.reduce, Reduction::Phase | Reduction::Dynamic)
+        {
+            return Err(format!(
+                "--ignoring {} goes with `--reduce static` or `--reduce left`",
+                ignoring.name()
+            ));
+        }
+        if ignoring != Ignoring::Blocks && args.order == Some(SearchOrder::Bfs) {
+            return Err(format!(
+                "--ignoring {} searches depth first; leave `--order bfs` out",
+                ignoring.name()
+            ));
+        }
     }
     if args.dump == Some(Dump::Smt2) && is_explicit {
         return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
@@ -195,10 +275,22 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     {
         return Err("--timeout needs a number of seconds".into());
     }
-    if args.jobs > 1 && args.engine != Engine::Auto && !args.quiet {
-        eprintln!("mover: one engine runs on one core; `--engine auto` lets several race");
+    if args.jobs > 1 && !is_explicit && !args.quiet {
+        eprintln!("mover: this engine runs on one core; `--engine auto` lets several race");
     }
     Ok(())
+}
+
+/// The first option given that means something to explicit search only.
+fn explicit_only(args: &CheckArgs) -> Option<&'static str> {
+    [
+        (args.keep_going, "--keep-going"),
+        (args.ignoring.is_some(), "--ignoring"),
+        (args.order.is_some(), "--order"),
+        (args.reduce == Reduction::Left, "--reduce left"),
+    ]
+    .into_iter()
+    .find_map(|(is_given, option)| is_given.then_some(option))
 }
 
 /// What an engine has to say.
@@ -206,27 +298,15 @@ pub struct Told {
     pub answer: Answer,
     /// The error location that a trace file names.
     pub error: Option<(TemplateId, LocationId)>,
-    /// Whether the engine met something that only others can take.
-    pub is_refused: bool,
 }
 
 fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let told = match args.engine {
-        Engine::Auto if args.jobs > 1 => race(args, program, &properties, limits, &interrupt),
-        Engine::Auto => match explicit(args, program, &properties, limits, &interrupt) {
-            // What cannot be enumerated can still be reasoned about.
-            Ok(told) if told.is_refused => symbolic(
-                args,
-                program,
-                &properties,
-                limits,
-                &interrupt,
-                SymbolicEngine::Ic3,
-            ),
-            told => told,
-        },
+        Engine::Auto if args.jobs > 1 && explicit_only(args).is_none() => {
+            race(args, program, &properties, limits, &interrupt)
+        }
         Engine::Bmc => symbolic(
             args,
             program,
@@ -243,7 +323,9 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
             &interrupt,
             SymbolicEngine::Ic3,
         ),
-        _ => explicit(args, program, &properties, limits, &interrupt),
+        Engine::Auto | Engine::Explicit | Engine::Token => {
+            explicit(args, program, &properties, limits, &interrupt, args.jobs)
+        }
     };
     match told {
         Ok(told) => tell(args, program, told),
@@ -257,40 +339,57 @@ fn explicit(
     properties: &[Property],
     limits: &[Limit],
     interrupt: &AtomicBool,
+    jobs: usize,
 ) -> Result<Told, u8> {
     let started = Instant::now();
     let movers = match args.reduce {
-        Reduction::Static => match movers(program) {
+        Reduction::None => None,
+        reduction => match movers(program) {
+            Ok(movers) if reduction == Reduction::Left => Some(movers.left_only()),
             Ok(movers) => Some(movers),
             Err(reason) => {
                 eprintln!("mover: searching without reduction: {reason}");
                 None
             }
         },
+    };
+    let facts = match (&movers, args.reduce) {
+        (Some(movers), Reduction::Phase | Reduction::Dynamic) => Some(PhaseFacts::new(movers)),
         _ => None,
     };
+    let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
     let progress = Progress::new(args.quiet);
     let memory = args
         .memory
         .map(|megabytes| megabytes << 20)
         .or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
-    let outcome = mover_explicit::explore(
-        program,
-        Options {
-            order: match args.order {
-                SearchOrder::Bfs => Order::BreadthFirst,
-                SearchOrder::Dfs => Order::DepthFirst,
-            },
-            movers: movers.as_ref(),
-            errors: properties.contains(&Property::UnreachCall),
-            deadlocks: properties.contains(&Property::NoDeadlock),
-            keep_going: args.keep_going,
-            timeout: args.timeout.map(Duration::from_secs_f64),
-            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
-            interrupt,
-            progress: &mut |statistics| progress.show(statistics),
+    let run_time = facts.as_ref().map(|facts| RunTime {
+        facts,
+        by_reach: args.reduce == Reduction::Dynamic,
+    });
+    let mut show = |statistics: &_| progress.show(statistics);
+    let options = Options {
+        order: match args.order {
+            None | Some(SearchOrder::Bfs) => Order::BreadthFirst,
+            Some(SearchOrder::Dfs) => Order::DepthFirst,
         },
-    );
+        movers: movers.as_ref(),
+        run_time,
+        jobs,
+        errors: properties.contains(&Property::UnreachCall),
+        deadlocks: properties.contains(&Property::NoDeadlock),
+        keep_going: args.keep_going,
+        timeout: args.timeout.map(Duration::from_secs_f64),
+        memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        interrupt,
+        progress: &mut show,
+    };
+    let solution = movers.as_ref().zip(ignoring.solution());
+    let is_sound = solution.is_none_or(|(_, solution)| solution.is_sound());
+    let outcome = match solution {
+        Some((movers, solution)) => explore_with(solution, movers, options),
+        None => explore(program, options),
+    };
     progress.finish();
     let outcome = match outcome {
         Ok(outcome) => outcome,
@@ -299,7 +398,7 @@ fn explicit(
             return Err(BAD_INPUT);
         }
     };
-    let verdict = match verdict(program, &outcome) {
+    let verdict = match verdict(program, &outcome, is_sound) {
         Ok(Verdict::Safe) if !limits.is_empty() => {
             up_to_limits(args, program, limits, memory, interrupt)
         }
@@ -314,7 +413,11 @@ fn explicit(
         verdict,
         properties: properties.to_vec(),
         engine: "explicit",
-        reduction: if movers.is_some() { "static" } else { "none" },
+        reduction: match movers {
+            Some(_) => args.reduce.name(),
+            None => Reduction::None.name(),
+        },
+        ignoring: movers.is_some().then_some(ignoring.name()),
         states: outcome.statistics.states,
         transitions: outcome.statistics.transitions,
         depth: outcome.statistics.depth,
@@ -325,11 +428,7 @@ fn explicit(
         caveats: program.caveats.clone(),
         symbolic: None,
     };
-    Ok(Told {
-        answer,
-        error,
-        is_refused: outcome.refusal.is_some(),
-    })
+    Ok(Told { answer, error })
 }
 
 fn symbolic(
@@ -400,7 +499,8 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
     Question {
         reduction: match args.reduce {
             Reduction::None => mover_reduce::Reduction::None,
-            Reduction::Static => mover_reduce::Reduction::Static,
+            // Left movers alone are asked of explicit search only; all of them are as sound.
+            Reduction::Static | Reduction::Left => mover_reduce::Reduction::Static,
             Reduction::Phase => mover_reduce::Reduction::Phase,
             Reduction::Dynamic => mover_reduce::Reduction::Dynamic,
         },
@@ -435,7 +535,8 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
     }
 }
 
-/// Lets engines race for the answer; the first to have one stops the others.
+/// Lets engines race for the answer; the first to have one stops the others. If nobody has one,
+/// it stays with what explicit search says. Cores that are left over go to explicit search.
 fn race(
     args: &CheckArgs,
     program: &Program,
@@ -443,35 +544,49 @@ fn race(
     limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Told, u8> {
-    let winner: Mutex<Option<Result<Told, u8>>> = Mutex::new(None);
-    let decided = |told: Result<Told, u8>| {
-        let is_known = |told: &Result<Told, u8>| matches!(told, Ok(told) if matches!(told.answer.verdict, Verdict::Safe | Verdict::Unsafe(_)));
-        let mut winner = winner
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if is_known(&told) && !winner.as_ref().is_some_and(is_known) {
-            *winner = Some(told);
-            interrupt.store(true, Ordering::Relaxed);
-        } else {
-            winner.get_or_insert(told);
+    let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
+    let others = engines.len().min(args.jobs - 1);
+    let explicit_jobs = args.jobs - others;
+    let winner: Mutex<Option<Told>> = Mutex::new(None);
+    // Gives back what is no answer.
+    let arrive = |told: Result<Told, u8>| -> Option<Result<Told, u8>> {
+        match told {
+            Ok(told) if matches!(told.answer.verdict, Verdict::Safe | Verdict::Unsafe(_)) => {
+                interrupt.store(true, Ordering::Relaxed);
+                winner
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner())
+                    .get_or_insert(told);
+                None
+            }
+            told => Some(told),
         }
     };
-    std::thread::scope(|scope| {
-        scope.spawn(|| decided(explicit(args, program, properties, limits, interrupt)));
-        let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
-        for engine in engines.into_iter().take(args.jobs - 1) {
-            let decided = &decided;
+    let unanswered = std::thread::scope(|scope| {
+        for &engine in &engines[..others] {
+            let arrive = &arrive;
             scope.spawn(move || {
-                decided(symbolic(
+                arrive(symbolic(
                     args, program, properties, limits, interrupt, engine,
                 ))
             });
         }
+        arrive(explicit(
+            args,
+            program,
+            properties,
+            limits,
+            interrupt,
+            explicit_jobs,
+        ))
     });
     let winner = winner
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
-    winner.unwrap_or(Err(INTERNAL_ERROR))
+    match winner {
+        Some(told) => Ok(told),
+        None => unanswered.unwrap_or(Err(INTERNAL_ERROR)),
+    }
 }
 
 /// Prints the answer and writes the trace.
@@ -516,11 +631,13 @@ fn up_to_limits(
     let movers = (args.reduce != Reduction::None)
         .then(|| movers(&marked).ok())
         .flatten();
-    let outcome = mover_explicit::explore(
+    let outcome = explore(
         &marked,
         Options {
             order: Order::BreadthFirst,
             movers: movers.as_ref(),
+            run_time: None,
+            jobs: 1,
             errors: true,
             deadlocks: false,
             keep_going: false,
@@ -594,7 +711,7 @@ fn stop_on_signal(interrupt: &Arc<AtomicBool>) {
 }
 
 /// A violation counts once it has been replayed.
-fn verdict(program: &Program, outcome: &Outcome) -> Result<Verdict, String> {
+fn verdict(program: &Program, outcome: &Outcome, is_sound: bool) -> Result<Verdict, String> {
     if let Some(violation) = &outcome.violation {
         let trace = Trace::replay(
             program,
@@ -607,7 +724,14 @@ fn verdict(program: &Program, outcome: &Outcome) -> Result<Verdict, String> {
     }
     let states = text::grouped(outcome.statistics.states);
     Ok(match outcome.stopped {
-        None => Verdict::Safe,
+        None if is_sound => Verdict::Safe,
+        None => Verdict::Unknown {
+            reason: format!(
+                "`--ignoring unsound` misses errors behind transactions that never end; \
+                 no violation was met in {states} states"
+            ),
+            advice: "`--ignoring cpc`, or leaving the option out".into(),
+        },
         Some(stop) => {
             if let Some(refusal) = &outcome.refusal {
                 return Ok(Verdict::Unknown {

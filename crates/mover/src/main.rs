@@ -7,6 +7,7 @@
 mod bench;
 mod check;
 mod explain;
+mod fuzz;
 mod input;
 mod output;
 mod progress;
@@ -52,6 +53,8 @@ enum Command {
     Tm(tm::TmArgs),
     /// Measure mover beside another tool on the same models.
     Bench(bench::BenchArgs),
+    /// Search random programs in all ways and look for two that disagree.
+    Fuzz(fuzz::FuzzArgs),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Tm(args) => tm::run(args),
         Command::Bench(args) => bench::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
         eprintln!("mover: internal error; please report it with the input that led to it");

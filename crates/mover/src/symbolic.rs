@@ -156,6 +156,7 @@ impl Asked<'_> {
                     SymbolicEngine::Ic3 => "ic3",
                 },
                 reduction: outcome.reduction.name(),
+                ignoring: None,
                 states: 0,
                 transitions: 0,
                 depth: statistics.depth,
@@ -191,7 +192,6 @@ impl Asked<'_> {
                 }),
             },
             error,
-            is_refused: false,
         })
     }
 

@@ -4,13 +4,15 @@
 mod common;
 #[path = "cli/guide.rs"]
 mod guide;
+#[path = "cli/ignoring.rs"]
+mod ignoring;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Ended, mover, own_models, repository, run};
+use common::{Ended, mover, own_examples, repository, run};
 use serde_json::Value;
 
 /// Four billion states: no run of a test gets to the end.
@@ -208,7 +210,7 @@ fn json_steps_have_names_places_and_changes() {
 
 #[test]
 fn json_and_text_are_from_the_same_search() {
-    for path in own_models().into_iter().take(4) {
+    for path in own_examples("promela", "pml").into_iter().take(4) {
         let answer = check(&path, &["--json"]).json();
         let text = check(&path, &[]);
         let verdict = answer["verdict"].as_str().expect("a verdict");
@@ -350,7 +352,21 @@ fn wrong_usage_is_exit_1() {
         vec!["--timeout", "-1"],
         vec!["--jobs", "0"],
         vec!["--engine", "token"],
-        vec!["--reduce", "dynamic"],
+        vec!["--engine", "ic3", "--order", "dfs"],
+        vec!["--engine", "ic3", "--reduce", "left"],
+        vec![
+            "--engine",
+            "bmc",
+            "--reduce",
+            "static",
+            "--ignoring",
+            "blocks",
+        ],
+        vec!["--engine", "bmc", "--keep-going"],
+        vec!["--ignoring", "cpc"],
+        vec!["--reduce", "none", "--ignoring", "blocks"],
+        vec!["--reduce", "static", "--ignoring", "luck"],
+        vec!["--reduce", "left", "--ignoring", "lfs", "--order", "bfs"],
     ] {
         let ended = check(&path, &options);
         assert_eq!(

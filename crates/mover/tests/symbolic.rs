@@ -5,11 +5,12 @@ mod common;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{mover, own_models, repository, run};
+use common::{mover, own_examples, repository, run};
 use serde_json::Value;
 
 fn check(model: &str, options: &[&str]) -> (Option<i32>, Value) {
-    let file = own_models().into_iter().find(|path| path.ends_with(model));
+    let files = own_examples("promela", "pml");
+    let file = files.into_iter().find(|path| path.ends_with(model));
     let file = file.expect("the model is there");
     let ended = run(mover().args(["check", "--json"]).args(options).arg(file));
     (ended.code, ended.json())
@@ -87,6 +88,25 @@ fn engines_race() {
     let (code, answer) = check("peterson2.pml", &["--engine", "auto", "--jobs", "2"]);
     assert_eq!(code, Some(0));
     assert!(answer["engine"] == "explicit" || answer["engine"] == "ic3");
+}
+
+#[test]
+fn what_only_explicit_search_has_is_no_race() {
+    for options in [
+        vec!["--order", "dfs"],
+        vec!["--reduce", "left"],
+        vec!["--reduce", "static", "--ignoring", "cpc"],
+        vec!["--keep-going"],
+    ] {
+        let (code, alone) = check("peterson2.pml", &options);
+        let (cores_code, cores) =
+            check("peterson2.pml", &[&options[..], &["--jobs", "3"]].concat());
+        assert_eq!((code, cores_code), (Some(0), Some(0)), "{options:?}");
+        for field in ["engine", "reduction", "ignoring", "states"] {
+            assert_eq!(alone[field], cores[field], "{options:?} {field}");
+        }
+        assert_eq!(cores["engine"], "explicit");
+    }
 }
 
 fn z3(script: &str) -> String {

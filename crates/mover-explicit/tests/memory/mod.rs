@@ -421,3 +421,380 @@ impl Generator {
         }
     }
 }
+
+/// A program whose verdict depends on what comes between two statements of a
+/// thread: threads remember something about memory and check that it is still so,
+/// while others write, free, allocate and drop pointers. It keeps the promise of
+/// [`Program::pointers_stay`] in the same way as the tame programs do.
+pub fn racy_program(seed: u64) -> Program {
+    let mut random = Random(seed ^ 0xACE5);
+    let mut program = racy_frame(format!("racy {seed}"));
+    program.pointers_stay = !random.one_in(4);
+    for site in &mut program.sites {
+        site.cell = Ty::unsigned(random.pick(&[8, 32, 64]));
+    }
+    // A program that does fewer kinds of things leaves more to reduce.
+    let kinds: Vec<u64> = (0..STATEMENTS).filter(|_| random.below(3) > 0).collect();
+    for number in 0..2 + random.below(2) {
+        let mut thread = Racy {
+            random: &mut random,
+            kinds: &kinds,
+            locations: vec![Location::default()],
+            is_locked: false,
+        };
+        thread.prepare(number == 0);
+        for _ in 0..2 + thread.random.below(5) {
+            thread.statement();
+        }
+        thread.add_to(&mut program);
+    }
+    program
+}
+
+/// A thread frees an object and then drops its last pointer to it; another one
+/// allocates and asserts that it gets the number again. It does not if it comes
+/// between the two.
+pub fn dropping_program() -> Program {
+    let mut program = racy_frame("dropping".into());
+    program.pointers_stay = true;
+    let is_freed = global(3, Ty::BYTE);
+    let allocate = Effect::Allocate {
+        site: SiteId(0),
+        size: Expr::constant(16, 64),
+        result: local(0, POINTER),
+    };
+    let (mut one, mut two) = (Random(0), Random(0));
+    fn thread(random: &mut Random) -> Racy<'_> {
+        Racy {
+            random,
+            kinds: &[],
+            locations: vec![Location::default()],
+            is_locked: false,
+        }
+    }
+    let mut dropper = thread(&mut one);
+    dropper.then(Expr::TRUE, vec![allocate.clone()]);
+    dropper.then(
+        Expr::TRUE,
+        vec![
+            Effect::Free {
+                address: Expr::Read(local(0, POINTER)),
+            },
+            Effect::Assign {
+                place: is_freed.clone(),
+                value: Expr::constant(1, 8),
+            },
+        ],
+    );
+    dropper.then(
+        Expr::TRUE,
+        vec![Effect::Assign {
+            place: local(0, POINTER),
+            value: Expr::constant(0, 64),
+        }],
+    );
+    dropper.add_to(&mut program);
+    let mut other = thread(&mut two);
+    let guard = Expr::binary(BinaryOp::Eq, Expr::Read(is_freed), Expr::constant(1, 8));
+    other.then(guard, vec![allocate]);
+    let first = program.pointers.address(program.addressable_globals() + 1);
+    let is_first = Expr::binary(
+        BinaryOp::Eq,
+        Expr::Read(local(0, POINTER)),
+        Expr::constant(first as i64, 64),
+    );
+    other.edge(is_first.clone().negate(), Vec::new(), u32::MAX);
+    other.then(is_first, Vec::new());
+    other.add_to(&mut program);
+    program
+}
+
+/// What racy programs have in common: everything but their threads.
+fn racy_frame(name: String) -> Program {
+    let pointers = PointerLayout::LP64;
+    let pointer = Ty::unsigned(pointers.width);
+    let mut object = variable("a".into(), Ty::unsigned(32), 4, Init::All(0));
+    object.addressable = true;
+    let site = |name: &str| AllocationSite {
+        name: name.into(),
+        cell: Ty::unsigned(32),
+        kind: SiteKind::Heap,
+        names: CellNames::default(),
+        span: None,
+    };
+    Program {
+        name,
+        sources: Default::default(),
+        globals: vec![
+            variable("gp".into(), pointer, 1, Init::All(0)),
+            variable("gq".into(), pointer, 1, Init::All(0)),
+            object,
+            variable("m".into(), Ty::BYTE, 1, Init::All(0)),
+        ],
+        channels: Vec::new(),
+        templates: Vec::new(),
+        initial: Vec::new(),
+        symbols: Vec::new(),
+        pointers,
+        sites: vec![site("s"), site("t")],
+        pointers_stay: false,
+        max_threads: 3,
+        priority_scheduling: false,
+        caveats: Vec::new(),
+    }
+}
+/// Builds one thread, statement by statement.
+struct Racy<'r> {
+    random: &'r mut Random,
+    /// The kinds of statements that the program has.
+    kinds: &'r [u64],
+    locations: Vec<Location>,
+    is_locked: bool,
+}
+
+const POINTER: Ty = Ty::unsigned(64);
+
+/// How many kinds of statements there are, the frequent ones counted several times.
+const STATEMENTS: u64 = 14;
+
+fn global(id: u32, ty: Ty) -> Place {
+    Place::scalar(VariableRef::Global(VariableId(id)), ty)
+}
+
+fn local(id: u32, ty: Ty) -> Place {
+    Place::scalar(VariableRef::Local(VariableId(id)), ty)
+}
+
+impl Racy<'_> {
+    /// Makes it a thread of the program. Locals: pointers `p` and `q`, what is
+    /// remembered, a byte.
+    fn add_to(mut self, program: &mut Program) {
+        let number = program.templates.len() as u32;
+        program.initial.push(Instance {
+            template: TemplateId(number),
+            args: Vec::new(),
+            priority: 1,
+        });
+        if let Some(last) = self.locations.last_mut() {
+            last.valid_end = true;
+        }
+        let error = self.locations.len() as u32;
+        for edge in self.locations.iter_mut().flat_map(|l| &mut l.edges) {
+            if edge.target == LocationId(u32::MAX) {
+                edge.target = LocationId(error);
+            }
+        }
+        self.locations.push(Location {
+            error: Some(ErrorMark {
+                property: Property::UnreachCall,
+                message: "changed".into(),
+                resume: None,
+            }),
+            ..Location::default()
+        });
+        program.templates.push(Template {
+            name: format!("T{number}"),
+            params: 0,
+            locals: vec![
+                variable("p".into(), POINTER, 1, Init::All(0)),
+                variable("q".into(), POINTER, 1, Init::All(0)),
+                variable("seen".into(), Ty::BYTE, 1, Init::All(0)),
+                variable("y".into(), Ty::BYTE, 1, Init::All(0)),
+            ],
+            channels: Vec::new(),
+            locations: self.locations,
+            entry: LocationId(0),
+            span: None,
+        });
+    }
+
+    /// The first thread makes two objects, and all take their addresses.
+    fn prepare(&mut self, is_first: bool) {
+        if is_first {
+            let make = |site: u32, result: u32| Effect::Allocate {
+                site: SiteId(site),
+                size: Expr::constant(16, 64),
+                result: global(result, POINTER),
+            };
+            let mut effects = vec![make(0, 0), make(1, 1)];
+            if self.random.one_in(2) {
+                effects.push(Effect::Store {
+                    address: Expr::Read(global(0, POINTER)),
+                    value: Expr::Read(global(1, POINTER)),
+                });
+            }
+            self.then(Expr::TRUE, effects);
+        }
+        let take = |from: u32, to: u32| Effect::Assign {
+            place: local(to, POINTER),
+            value: Expr::Read(global(from, POINTER)),
+        };
+        let is_made = Expr::binary(
+            BinaryOp::Ne,
+            Expr::Read(global(1, POINTER)),
+            Expr::constant(0, 64),
+        );
+        self.then(is_made, vec![take(0, 0), take(1, 1)]);
+    }
+
+    /// An edge from the last location to a new one.
+    fn then(&mut self, guard: Expr, effects: Vec<Effect>) {
+        let next = self.locations.len() as u32;
+        self.edge(guard, effects, next);
+        self.locations.push(Location::default());
+    }
+
+    fn edge(&mut self, guard: Expr, effects: Vec<Effect>, target: u32) {
+        let edge = Edge {
+            priority: 0,
+            guard,
+            effects,
+            target: LocationId(target),
+            span: None,
+            text: "racy".into(),
+        };
+        if let Some(last) = self.locations.last_mut() {
+            last.edges.push(edge);
+        }
+    }
+
+    fn pointer(&mut self) -> Place {
+        match self.random.below(6) {
+            0 | 1 => global(0, POINTER),
+            2 => global(1, POINTER),
+            3 => local(1, POINTER),
+            _ => local(0, POINTER),
+        }
+    }
+
+    fn address(&mut self) -> Expr {
+        match self.random.below(8) {
+            0 => Expr::Address {
+                variable: VariableId(2),
+                width: 64,
+            },
+            1 | 2 => Expr::load(Expr::Read(self.pointer()), POINTER),
+            _ => Expr::Read(self.pointer()),
+        }
+    }
+
+    fn number_at(&mut self, address: Expr) -> Expr {
+        let by = Expr::constant(self.random.pick(&[8, 8, 9]), 64);
+        Expr::binary(BinaryOp::Add, address, by)
+    }
+
+    /// Something to be remembered, which others can change.
+    fn seen(&mut self) -> Expr {
+        let address = self.address();
+        let seen = match self.random.below(5) {
+            0 => Expr::ObjectSize(Box::new(address)),
+            1 => Expr::ObjectSite {
+                address: Box::new(address),
+                sites: vec![SiteId(0)],
+            },
+            2 => Expr::binary(BinaryOp::LShr, address, Expr::constant(32, 64)),
+            3 => Expr::Read(Place::element(
+                VariableRef::Global(VariableId(2)),
+                Expr::int(2),
+                Ty::unsigned(32),
+            )),
+            _ => Expr::load(self.number_at(address), Ty::BYTE),
+        };
+        seen.resize(8, false)
+    }
+
+    fn statement(&mut self) {
+        let seen = local(2, Ty::BYTE);
+        let kind = match self.kinds {
+            [] => 0,
+            kinds => self.random.pick(kinds),
+        };
+        match kind {
+            0..=2 => {
+                let what = self.seen();
+                let remember = Effect::Assign {
+                    place: seen.clone(),
+                    value: what.clone(),
+                };
+                self.then(Expr::TRUE, vec![remember]);
+                if self.random.one_in(3) {
+                    self.statement();
+                }
+                let same = Expr::binary(BinaryOp::Eq, Expr::Read(seen), what);
+                self.edge(same.clone().negate(), Vec::new(), u32::MAX);
+                self.then(same, Vec::new());
+            }
+            3 => {
+                let number = Expr::binary(
+                    BinaryOp::LShr,
+                    Expr::Read(self.pointer()),
+                    Expr::constant(32, 64),
+                );
+                let wrong = Expr::constant(2 + self.random.below(3) as i64, 64);
+                let same = Expr::binary(BinaryOp::Eq, number, wrong);
+                self.edge(same.clone(), Vec::new(), u32::MAX);
+                self.then(same.negate(), Vec::new());
+            }
+            4 | 5 => {
+                let effect = Effect::Allocate {
+                    site: SiteId(self.random.below(2) as u32),
+                    size: Expr::constant(self.random.pick(&[9, 16]), 64),
+                    result: self.pointer(),
+                };
+                self.then(Expr::TRUE, vec![effect]);
+            }
+            6 => {
+                let address = self.address();
+                self.then(Expr::TRUE, vec![Effect::Free { address }]);
+            }
+            7 | 8 => {
+                let address = self.address();
+                let address = self.number_at(address);
+                let value = Expr::constant(1 + self.random.below(2) as i64, 8);
+                self.then(Expr::TRUE, vec![Effect::Store { address, value }]);
+            }
+            9 => {
+                let (address, value) = (self.address(), self.address());
+                self.then(Expr::TRUE, vec![Effect::Store { address, value }]);
+            }
+            10 => {
+                let effect = Effect::Assign {
+                    place: self.pointer(),
+                    value: Expr::constant(0, 64),
+                };
+                self.then(Expr::TRUE, vec![effect]);
+            }
+            11 => {
+                let lock = |value: i64| Effect::Assign {
+                    place: global(3, Ty::BYTE),
+                    value: Expr::constant(value, 8),
+                };
+                let is_free = Expr::binary(
+                    BinaryOp::Eq,
+                    Expr::Read(global(3, Ty::BYTE)),
+                    Expr::constant(0, 8),
+                );
+                if self.is_locked {
+                    self.then(Expr::TRUE, vec![lock(0)]);
+                } else {
+                    self.then(is_free, vec![lock(1)]);
+                }
+                self.is_locked = !self.is_locked;
+            }
+            12 => {
+                let effect = Effect::Havoc {
+                    place: local(3, Ty::BYTE),
+                    values: 2,
+                };
+                self.then(Expr::TRUE, vec![effect]);
+            }
+            _ => {
+                let effect = Effect::Assign {
+                    place: self.pointer(),
+                    value: self.address(),
+                };
+                self.then(Expr::TRUE, vec![effect]);
+            }
+        }
+    }
+}

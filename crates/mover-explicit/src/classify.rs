@@ -1,0 +1,820 @@
+//! Movers at run time.
+//!
+//! The class of a step depends on who has exclusive access to what it touches
+//! (paper 002, Section 4), and that can be seen in a state: a lock belongs to the
+//! thread that has it; a cell that is only ever touched under a lock belongs to
+//! the thread that has the lock; a cell that one thread alone touches belongs to
+//! that thread; what nothing writes disturbs nobody. Which of these holds is not
+//! given but found out during the search (Section 6): for each object the locks
+//! that were held at *every* access so far, who touched it, and whether it was
+//! written. What turns out wrong later is taken back, see [`Ledger`].
+//!
+//! Three things were learnt by experiment. An access counts whether or not its
+//! edge is enabled, and from the very first on. Exclusive access by locks means
+//! having *all* of the common locks: so a set that shrinks, but not to nothing,
+//! never takes an exclusiveness back. And locks are preferred to a single owner
+//! as the reason, for the same sake.
+//!
+//! **Channels** have two ends. A thread that alone receives from a channel with
+//! a message in it can do so now or later, whatever others send; likewise a
+//! thread that alone sends while there is room. These steps are left movers, but
+//! not right movers: others may be waiting for them. A receive from an empty
+//! channel or a send to a full one is no mover, since others decide about it.
+//!
+//! **Leaving.** The end of a thread is seen only by those who count or start
+//! threads. If no other thread can reach such a place any more, it is a left
+//! mover.
+//!
+//! With `dynamic`, what no other thread can reach any more is exclusive, too
+//! (paper 001, Table 2), and what a thread does before it has started anybody who
+//! knows the variable does not count.
+
+use std::collections::HashMap;
+
+use mover_ir::program::{Effect, LocationId, Program, TemplateId};
+use mover_reduce::PhaseFacts;
+use mover_reduce::access::Object;
+use mover_reduce::touch::{End, Touch};
+
+use crate::code::{Code, Compiler, View};
+use crate::layout::Layout;
+use crate::machine::{CompiledLocation, Machine, Moves, Step, Workspace};
+use crate::memory::Memory;
+
+/// Something that threads touch: a cell, a channel or one end of it.
+pub type ObjectId = u32;
+
+/// A row of objects, one of which is picked by an index.
+#[derive(Debug)]
+struct PickedCell {
+    first: ObjectId,
+    len: u32,
+    /// All of the row if absent.
+    index: Option<Code>,
+}
+
+#[derive(Debug)]
+enum CompiledTouch {
+    /// A cell of a row of locks.
+    Lock(PickedCell),
+    Cells {
+        cells: PickedCell,
+        variable: u32,
+        writes: bool,
+    },
+    Channel {
+        channel: Option<Code>,
+        end: End,
+    },
+    OwnChannels,
+    Object {
+        object: Object,
+        writes: bool,
+    },
+    Leaves {
+        in_order: bool,
+    },
+    Seen,
+}
+
+#[derive(Debug, Default)]
+struct EdgeFacts {
+    touches: Vec<CompiledTouch>,
+    takes: Vec<PickedCell>,
+    gives_back: bool,
+    meets: Meets,
+}
+
+/// Whether an edge is a receive from a channel that may have no buffer.
+#[derive(Debug, Default)]
+enum Meets {
+    #[default]
+    Never,
+    Always,
+    /// If this channel has none; nobody else can change which one it is.
+    At(Code),
+}
+
+#[derive(Debug, Default)]
+struct LocationFacts {
+    held: Vec<PickedCell>,
+    /// In the order of the compiled edges.
+    edges: Vec<EdgeFacts>,
+    takes_lock: bool,
+    counts_ahead: bool,
+    /// A channel is used or the thread ends on some way from here.
+    may_release: bool,
+    reads_ahead: Vec<bool>,
+    writes_ahead: Vec<bool>,
+    /// Variables that nobody else can have touched yet.
+    alone: Vec<bool>,
+}
+
+/// The static side of run-time classification, by program counter.
+pub struct PhaseTables {
+    locations: Vec<LocationFacts>,
+    /// Number of cells; other objects come after them.
+    cells: u32,
+}
+
+impl PhaseTables {
+    pub fn new(
+        program: &Program,
+        layout: &Layout,
+        memory: &Memory,
+        facts: &PhaseFacts,
+        locations: &[CompiledLocation],
+    ) -> Self {
+        let mut firsts = Vec::new();
+        let mut cells = 0;
+        for variable in &program.globals {
+            firsts.push(cells);
+            cells += variable.len;
+        }
+        let mut compiler = Compiler::new(program, layout, memory);
+        let has_rendezvous = program.has_rendezvous();
+        let mut all = vec![LocationFacts::default()];
+        for (template, body) in program.templates.iter().enumerate() {
+            compiler.template = template;
+            for location in 0..body.locations.len() {
+                let pc = layout.pc_of(TemplateId(template as u32), LocationId(location as u32));
+                let pick = |variable: usize, index: Option<&mover_ir::expr::Expr>| PickedCell {
+                    first: firsts[variable],
+                    len: program.globals[variable].len,
+                    index: index.map(|index| compiler.expr(index)),
+                };
+                let touch = |touch: &Touch| match touch {
+                    Touch::Cells {
+                        variable,
+                        index,
+                        writes,
+                    } => {
+                        let cells = pick(variable.index(), index.as_ref());
+                        if facts.locks.is_lock(*variable) {
+                            CompiledTouch::Lock(cells)
+                        } else {
+                            CompiledTouch::Cells {
+                                cells,
+                                variable: variable.0,
+                                writes: *writes,
+                            }
+                        }
+                    }
+                    Touch::Channel { channel, end } => CompiledTouch::Channel {
+                        channel: channel.as_ref().map(|channel| compiler.expr(channel)),
+                        end: *end,
+                    },
+                    Touch::OwnChannels => CompiledTouch::OwnChannels,
+                    Touch::Object { object, writes } => CompiledTouch::Object {
+                        object: *object,
+                        writes: *writes,
+                    },
+                    Touch::Leaves { in_order } => CompiledTouch::Leaves {
+                        in_order: *in_order,
+                    },
+                    Touch::Counts | Touch::Seen => CompiledTouch::Seen,
+                };
+                let place = |place: &mover_reduce::lock_rows::LockPlace| {
+                    pick(place.variable.index(), Some(&place.index))
+                };
+                let meets = |edge: usize| {
+                    let effects = &body.locations[location].edges[edge].effects;
+                    let received = effects.iter().find_map(|effect| match effect {
+                        Effect::Receive { channel, .. } => Some(channel),
+                        _ => None,
+                    });
+                    match received {
+                        Some(channel) if has_rendezvous => {
+                            if facts.is_own(channel) {
+                                Meets::At(compiler.expr(channel))
+                            } else {
+                                Meets::Always
+                            }
+                        }
+                        _ => Meets::Never,
+                    }
+                };
+                let edges: Vec<EdgeFacts> = locations[pc as usize]
+                    .edges
+                    .iter()
+                    .map(|edge| {
+                        let handled = facts.locks.handled(template, location, edge.original);
+                        EdgeFacts {
+                            touches: facts
+                                .touches
+                                .of(template, location, edge.original)
+                                .iter()
+                                .map(touch)
+                                .collect(),
+                            takes: handled.takes.iter().map(place).collect(),
+                            gives_back: !handled.gives_back.is_empty(),
+                            meets: meets(edge.original),
+                        }
+                    })
+                    .collect();
+                let ahead = facts.ahead.ahead(template, location);
+                let variables = 0..program.globals.len();
+                all.push(LocationFacts {
+                    held: facts
+                        .locks
+                        .held(template, location)
+                        .iter()
+                        .map(place)
+                        .collect(),
+                    takes_lock: edges.iter().any(|edge| !edge.takes.is_empty()),
+                    counts_ahead: ahead.counts,
+                    may_release: ahead.channels || ahead.leaves,
+                    reads_ahead: variables.clone().map(|v| ahead.reads.contains(v)).collect(),
+                    writes_ahead: variables
+                        .clone()
+                        .map(|v| ahead.writes.contains(v))
+                        .collect(),
+                    alone: variables
+                        .map(|v| facts.ahead.is_alone(program, template, location, v))
+                        .collect(),
+                    edges,
+                });
+            }
+        }
+        PhaseTables {
+            locations: all,
+            cells,
+        }
+    }
+}
+
+impl PickedCell {
+    /// The object, unless the index is outside of the row.
+    fn pick(&self, view: &View) -> Option<ObjectId> {
+        let index = view.eval(self.index.as_ref()?);
+        (index < u64::from(self.len)).then(|| self.first + index as u32)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    Nobody,
+    One(u16),
+    Many,
+}
+
+/// What has been seen of an object.
+#[derive(Clone, Debug)]
+struct Sightings {
+    /// Locks in hand at every access; all locks before the first.
+    locks: Option<Vec<ObjectId>>,
+    owner: Owner,
+    written: bool,
+}
+
+impl Sightings {
+    const NONE: Sightings = Sightings {
+        locks: None,
+        owner: Owner::Nobody,
+        written: false,
+    };
+
+    fn is_protected(&self) -> bool {
+        !matches!(&self.locks, Some(locks) if locks.is_empty())
+            || self.owner != Owner::Many
+            || !self.written
+    }
+
+    /// Whether a thread with these locks has it to itself.
+    fn is_exclusive_to(&self, thread: u16, held: &[ObjectId]) -> bool {
+        match &self.locks {
+            Some(locks) if locks.is_empty() => !self.written || self.owner == Owner::One(thread),
+            Some(locks) => locks.iter().all(|lock| held.contains(lock)),
+            None => true,
+        }
+    }
+}
+
+/// What is believed of objects, and which blocks rest on it.
+///
+/// A block that counted on an object being exclusive notes it. When the object
+/// loses its protection, exactly the blocks that counted on it have to be run
+/// again; the states that they found are real and stay.
+pub struct Ledger {
+    cells: usize,
+    /// Cells first, then what has been met of the rest.
+    objects: Vec<Sightings>,
+    numbers: HashMap<Key, ObjectId>,
+    /// Objects that have lost their protection and whose blocks have not been told.
+    fallen: Vec<ObjectId>,
+    /// The sets of objects that blocks counted on.
+    sets: HashMap<Box<[ObjectId]>, usize>,
+    /// For each set the blocks.
+    relying: Vec<Vec<Block>>,
+    /// Whether anything has been seen that changed a belief since others were told.
+    has_news: bool,
+}
+
+/// What a ledger believes, for other ledgers of the same search.
+pub struct Beliefs {
+    cells: Vec<Sightings>,
+    others: Vec<(Key, Sightings)>,
+}
+
+/// A block by its state and thread; all threads if there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Block {
+    pub state: u32,
+    pub thread: Option<u16>,
+}
+
+/// What is numbered when it is first met.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Key {
+    /// All of a channel.
+    Channel(u64),
+    SendingEnd(u64),
+    ReceivingEnd(u64),
+    Object(Object),
+}
+
+impl Ledger {
+    fn new(cells: u32) -> Self {
+        Ledger {
+            cells: cells as usize,
+            objects: vec![Sightings::NONE; cells as usize],
+            numbers: HashMap::new(),
+            fallen: Vec::new(),
+            sets: HashMap::new(),
+            relying: Vec::new(),
+            has_news: false,
+        }
+    }
+
+    /// What is believed now, if that has changed since the last call.
+    pub fn changed_beliefs(&mut self) -> Option<Beliefs> {
+        if !std::mem::take(&mut self.has_news) {
+            return None;
+        }
+        let numbered = self.numbers.iter();
+        let others = numbered.map(|(&key, &object)| (key, self.objects[object as usize].clone()));
+        Some(Beliefs {
+            cells: self.objects[..self.cells].to_vec(),
+            others: others.collect(),
+        })
+    }
+
+    /// Takes in what another ledger has seen.
+    pub fn hear(&mut self, beliefs: &Beliefs) {
+        for (object, theirs) in beliefs.cells.iter().enumerate() {
+            self.join(object as ObjectId, theirs);
+        }
+        for (key, theirs) in &beliefs.others {
+            let object = self.number(*key);
+            self.join(object, theirs);
+        }
+    }
+
+    fn join(&mut self, object: ObjectId, theirs: &Sightings) {
+        let seen = &mut self.objects[object as usize];
+        let before = seen.is_protected();
+        match (&mut seen.locks, &theirs.locks) {
+            (_, None) => {}
+            (None, Some(locks)) => seen.locks = Some(locks.clone()),
+            (Some(mine), Some(locks)) => mine.retain(|lock| locks.contains(lock)),
+        }
+        seen.owner = match (seen.owner, theirs.owner) {
+            (Owner::Nobody, other) | (other, Owner::Nobody) => other,
+            (Owner::One(a), Owner::One(b)) if a == b => Owner::One(a),
+            _ => Owner::Many,
+        };
+        seen.written |= theirs.written;
+        if before && !seen.is_protected() {
+            self.fallen.push(object);
+        }
+    }
+
+    fn number(&mut self, key: Key) -> ObjectId {
+        let next = self.objects.len() as ObjectId;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.objects.push(Sightings::NONE);
+        }
+        number
+    }
+
+    fn see(&mut self, object: ObjectId, thread: u16, in_hand: &[ObjectId], writes: bool) {
+        let seen = &mut self.objects[object as usize];
+        let before = seen.is_protected();
+        match &mut seen.locks {
+            None => {
+                seen.locks = Some(in_hand.to_vec());
+                self.has_news = true;
+            }
+            Some(locks) => {
+                let count = locks.len();
+                locks.retain(|lock| in_hand.contains(lock));
+                self.has_news |= locks.len() < count;
+            }
+        }
+        let owner = match seen.owner {
+            Owner::Nobody => Owner::One(thread),
+            Owner::One(owner) if owner == thread => Owner::One(thread),
+            _ => Owner::Many,
+        };
+        self.has_news |= owner != seen.owner || writes && !seen.written;
+        seen.owner = owner;
+        seen.written |= writes;
+        if before && !seen.is_protected() {
+            self.fallen.push(object);
+        }
+    }
+
+    /// Notes what a block counted on.
+    pub fn rely(&mut self, block: Block, on: &[ObjectId]) {
+        if on.is_empty() {
+            return;
+        }
+        let set = match self.sets.get(on) {
+            Some(&set) => set,
+            None => {
+                let set = self.relying.len();
+                self.sets.insert(on.into(), set);
+                self.relying.push(Vec::new());
+                set
+            }
+        };
+        self.relying[set].push(block);
+    }
+
+    /// The blocks that counted on what has turned out wrong since the last call.
+    pub fn take_invalid(&mut self) -> Vec<Block> {
+        if self.fallen.is_empty() {
+            return Vec::new();
+        }
+        let fallen = std::mem::take(&mut self.fallen);
+        let mut invalid = Vec::new();
+        for (on, &set) in &self.sets {
+            if on.iter().any(|object| fallen.contains(object)) {
+                invalid.append(&mut self.relying[set]);
+            }
+        }
+        invalid.sort_unstable();
+        invalid.dedup();
+        invalid
+    }
+
+    pub fn bytes(&self) -> usize {
+        let blocks: usize = self.relying.iter().map(Vec::capacity).sum();
+        blocks * size_of::<Block>() + self.objects.capacity() * size_of::<Sightings>()
+    }
+}
+
+/// What a thread's location looks like in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// Some edge here is not a left mover, or there is none.
+    pub ends_transaction: bool,
+    /// A thread here can be the receiver of a rendezvous.
+    pub is_met: bool,
+    /// A lock is taken here.
+    pub takes_lock: bool,
+    /// A pure left mover may still come.
+    pub may_release: bool,
+}
+
+/// An object that a step touches, as it was worked out in the state before.
+#[derive(Clone, Copy, Debug)]
+enum Touched {
+    Lock(ObjectId),
+    Data {
+        object: ObjectId,
+        variable: u32,
+        writes: bool,
+    },
+    /// A channel whose end can go on by itself now.
+    ReadyEnd {
+        whole: ObjectId,
+        end: ObjectId,
+    },
+    /// A channel that others decide about.
+    Channel(ObjectId),
+    /// Something in memory with addresses.
+    Object(ObjectId),
+    /// Leaves when it can; others may wait for it.
+    Leaves {
+        in_order: bool,
+    },
+    Seen,
+}
+
+/// Classifies the steps of one block after the other.
+pub struct Classifier<'m> {
+    machine: &'m Machine,
+    tables: &'m PhaseTables,
+    pub ledger: Ledger,
+    /// Whether what no other thread can reach is exclusive.
+    by_reach: bool,
+    left_only: bool,
+    /// Objects that the present block counts on.
+    used: Vec<ObjectId>,
+    held: Vec<ObjectId>,
+    in_hand: Vec<ObjectId>,
+    touched: Vec<Touched>,
+    work: Workspace,
+}
+
+impl<'m> Classifier<'m> {
+    pub fn new(machine: &'m Machine, tables: &'m PhaseTables, by_reach: bool) -> Self {
+        Classifier {
+            machine,
+            tables,
+            ledger: Ledger::new(tables.cells),
+            by_reach,
+            left_only: false,
+            used: Vec::new(),
+            held: Vec::new(),
+            in_hand: Vec::new(),
+            touched: Vec::new(),
+            work: Workspace::default(),
+        }
+    }
+
+    pub fn start_block(&mut self) {
+        self.used.clear();
+    }
+
+    /// What the block since the start counts on, sorted; whether it still holds.
+    pub fn finish_block(&mut self) -> (&[ObjectId], bool) {
+        self.used.sort_unstable();
+        self.used.dedup();
+        let ledger = &self.ledger;
+        let holds =
+            (self.used.iter()).all(|&object| ledger.objects[object as usize].is_protected());
+        (&self.used, holds)
+    }
+
+    fn facts(&self, lanes: &[u64], thread: usize) -> &'m LocationFacts {
+        &self.tables.locations[self.machine.pc(lanes, thread)]
+    }
+
+    /// Looks at all edges of a thread's location and counts what they touch.
+    pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
+        let facts = self.facts(lanes, thread);
+        self.find_held(lanes, thread);
+        let is_met = self.is_met(lanes, thread);
+        let mut ends_transaction = facts.edges.is_empty() || is_met;
+        for number in 0..facts.edges.len() {
+            self.touched.clear();
+            self.touch(lanes, thread, number);
+            ends_transaction |= !self.is_left(lanes, thread);
+        }
+        Look {
+            ends_transaction,
+            is_met,
+            takes_lock: facts.takes_lock,
+            may_release: !self.held.is_empty() || facts.may_release,
+        }
+    }
+
+    /// Whether another thread could take the next step of this one as a rendezvous.
+    fn is_met(&self, lanes: &[u64], thread: usize) -> bool {
+        let view = self.machine.view(lanes, thread, false);
+        let mut edges = self.facts(lanes, thread).edges.iter();
+        edges.any(|edge| match &edge.meets {
+            Meets::Never => false,
+            Meets::Always => true,
+            Meets::At(channel) => {
+                let found = view.channel(view.eval(channel));
+                found.is_none_or(|(shape, _)| shape.capacity == 0)
+            }
+        })
+    }
+
+    /// How the steps of a thread, which nobody comes between, commute as one.
+    pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
+        // A thread that leaves a place where it can be met withdraws an offer.
+        if steps.iter().any(|step| step.is_rendezvous()) || self.is_met(before, thread) {
+            return Moves::NONE;
+        }
+        let mut moves = Moves::START;
+        self.touched.clear();
+        let mut work = std::mem::take(&mut self.work);
+        work.lanes.clear();
+        work.lanes.extend_from_slice(before);
+        work.forget();
+        for (position, &step) in steps.iter().enumerate() {
+            let first = self.touched.len();
+            let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
+            moves.takes_lock |= !facts.takes.is_empty();
+            moves.gives_lock_back |= facts.gives_back;
+            self.find_held(&work.lanes, thread);
+            self.touch(&work.lanes, thread, step.edge());
+            if position > 0 {
+                for touched in &mut self.touched[first..] {
+                    if let Touched::ReadyEnd { whole, .. } = *touched {
+                        *touched = Touched::Channel(whole);
+                    }
+                }
+            }
+            if position + 1 < steps.len() {
+                self.machine.apply(&mut work, step);
+            }
+        }
+        self.work = work;
+        self.find_held(before, thread);
+        moves.left = self.is_left(before, thread);
+        self.find_held(after, thread);
+        moves.right = !self.left_only && self.is_right(after, thread);
+        moves
+    }
+
+    /// The locks that a thread has.
+    fn find_held(&mut self, lanes: &[u64], thread: usize) {
+        let facts = self.facts(lanes, thread);
+        let view = self.machine.view(lanes, thread, false);
+        self.held.clear();
+        self.held
+            .extend(facts.held.iter().filter_map(|lock| lock.pick(&view)));
+    }
+
+    /// Appends what an edge touches and counts the accesses.
+    fn touch(&mut self, lanes: &[u64], thread: usize, number: usize) {
+        let here = self.facts(lanes, thread);
+        let facts = &here.edges[number];
+        let view = self.machine.view(lanes, thread, false);
+        self.in_hand.clear();
+        self.in_hand.extend_from_slice(&self.held);
+        let taken = facts.takes.iter().filter_map(|lock| lock.pick(&view));
+        self.in_hand.extend(taken);
+        for touch in &facts.touches {
+            match touch {
+                CompiledTouch::Lock(cell) => {
+                    let picked = cell.pick(&view);
+                    self.touched.extend(picked.map(Touched::Lock));
+                }
+                CompiledTouch::Cells {
+                    cells,
+                    variable,
+                    writes,
+                } => {
+                    let is_alone = self.by_reach && here.alone[*variable as usize];
+                    let picked = match &cells.index {
+                        Some(_) => match cells.pick(&view) {
+                            Some(object) => object..object + 1,
+                            None => continue,
+                        },
+                        None => cells.first..cells.first + cells.len,
+                    };
+                    for object in picked {
+                        if !is_alone {
+                            self.ledger
+                                .see(object, thread as u16, &self.in_hand, *writes);
+                        }
+                        self.touched.push(Touched::Data {
+                            object,
+                            variable: *variable,
+                            writes: *writes,
+                        });
+                    }
+                }
+                CompiledTouch::Channel {
+                    channel: Some(channel),
+                    end: End::Existence,
+                } if self.machine.exists_for_good(view.eval(channel), thread) => {}
+                CompiledTouch::Channel { channel, end } => {
+                    let found = channel.as_ref().and_then(|channel| {
+                        let handle = view.eval(channel);
+                        let (shape, base) = view.channel(handle)?;
+                        (shape.capacity > 0).then_some((handle, shape, base))
+                    });
+                    let Some((handle, shape, base)) = found else {
+                        self.touched.push(Touched::Seen);
+                        continue;
+                    };
+                    let whole = self.see_channel(handle, *end, thread);
+                    let len = shape.len.get(lanes, base);
+                    let is_ready = match end {
+                        End::Both | End::Existence => false,
+                        End::Send => len < u64::from(shape.capacity),
+                        End::Receive => len > 0 && self.machine.finds_message(&view, number),
+                    };
+                    self.touched.push(if is_ready {
+                        let end = self.ledger.number(match end {
+                            End::Send => Key::SendingEnd(handle),
+                            _ => Key::ReceivingEnd(handle),
+                        });
+                        Touched::ReadyEnd { whole, end }
+                    } else {
+                        Touched::Channel(whole)
+                    });
+                }
+                CompiledTouch::OwnChannels => {
+                    for handle in self.machine.own_channels(lanes, thread) {
+                        let whole = self.see_channel(handle, End::Both, thread);
+                        self.touched.push(Touched::Channel(whole));
+                    }
+                }
+                CompiledTouch::Object { object, writes } => {
+                    let object = self.ledger.number(Key::Object(*object));
+                    self.ledger
+                        .see(object, thread as u16, &self.in_hand, *writes);
+                    self.touched.push(Touched::Object(object));
+                }
+                CompiledTouch::Leaves { in_order } => {
+                    let can = !in_order || self.machine.guard_holds(&view, number);
+                    self.touched.push(if can {
+                        Touched::Leaves {
+                            in_order: *in_order,
+                        }
+                    } else {
+                        Touched::Seen
+                    });
+                }
+                CompiledTouch::Seen => self.touched.push(Touched::Seen),
+            }
+        }
+    }
+
+    /// Counts the use of a channel; gives the object that stands for all of it.
+    fn see_channel(&mut self, handle: u64, end: End, thread: usize) -> ObjectId {
+        let whole = self.ledger.number(Key::Channel(handle));
+        let thread = thread as u16;
+        self.ledger.see(whole, thread, &self.in_hand, true);
+        if end != End::Receive {
+            let sending = self.ledger.number(Key::SendingEnd(handle));
+            self.ledger.see(sending, thread, &self.in_hand, true);
+        }
+        if end != End::Send {
+            let receiving = self.ledger.number(Key::ReceivingEnd(handle));
+            self.ledger.see(receiving, thread, &self.in_hand, true);
+        }
+        whole
+    }
+
+    fn others<'a>(
+        &'a self,
+        lanes: &'a [u64],
+        thread: usize,
+    ) -> impl Iterator<Item = &'m LocationFacts> + 'a {
+        (0..self.machine.threads(lanes))
+            .filter(move |&other| other != thread && self.machine.pc(lanes, other) != 0)
+            .map(move |other| self.facts(lanes, other))
+    }
+
+    /// Whether no other thread can come to touch the variable in a way that matters.
+    fn out_of_reach(&self, lanes: &[u64], thread: usize, variable: u32, writes: bool) -> bool {
+        let variable = variable as usize;
+        self.by_reach
+            && self.others(lanes, thread).all(|facts| {
+                !(facts.writes_ahead[variable] || writes && facts.reads_ahead[variable])
+            })
+    }
+
+    /// Whether the thread has what was touched to itself, in a state where it
+    /// has the locks that were found last.
+    fn is_exclusive(&mut self, thread: usize, object: ObjectId) -> bool {
+        let seen = &self.ledger.objects[object as usize];
+        let is = seen.is_exclusive_to(thread as u16, &self.held);
+        if is {
+            self.used.push(object);
+        }
+        is
+    }
+
+    fn is_left(&mut self, lanes: &[u64], thread: usize) -> bool {
+        self.all_move(lanes, thread, true)
+    }
+
+    fn is_right(&mut self, lanes: &[u64], thread: usize) -> bool {
+        self.all_move(lanes, thread, false)
+    }
+
+    fn all_move(&mut self, lanes: &[u64], thread: usize, left: bool) -> bool {
+        let counted_on = self.used.len();
+        for position in 0..self.touched.len() {
+            let moves = match self.touched[position] {
+                Touched::Lock(lock) => self.held.contains(&lock),
+                Touched::Data {
+                    object,
+                    variable,
+                    writes,
+                } => {
+                    self.out_of_reach(lanes, thread, variable, writes)
+                        || self.is_exclusive(thread, object)
+                }
+                Touched::ReadyEnd { whole, end } => {
+                    self.is_exclusive(thread, whole) || (left && self.is_exclusive(thread, end))
+                }
+                Touched::Channel(object) | Touched::Object(object) => {
+                    self.is_exclusive(thread, object)
+                }
+                Touched::Leaves { in_order } => {
+                    (left || !in_order)
+                        && self.others(lanes, thread).all(|facts| !facts.counts_ahead)
+                }
+                Touched::Seen => false,
+            };
+            if !moves {
+                self.used.truncate(counted_on);
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,644 @@
+//! One depth-first search with transactions, and five ways with the ignoring problem.
+//!
+//! This is the search of paper 000 (Figures 5 to 8). Unlike chain blocks
+//! (`blocks`), which store only states between transactions, it stores every
+//! state it passes, together with the *phase* of the running thread: *pre* while
+//! the transaction has only made right movers, else *post*. At a stored state
+//! one thread goes on, the one that came there, unless the state is a
+//! *scheduling point*, at which all threads are tried. In post these are the
+//! states where the transaction is over: the thread's next step may be something
+//! else than a left mover, or it has no step ([`Search::is_over`]).
+//!
+//! A transaction that has committed and never comes to its end would keep the
+//! others waiting for ever: the *ignoring problem*. [`Ignoring`] says what to do
+//! about it:
+//!
+//! - [`Ignoring::Cpc`], commit point completion. A state is *complete* if a
+//!   scheduling point is known to follow it. A state in post that is done with
+//!   and not complete becomes a scheduling point itself, if it is a commit point:
+//!   a step that is not a right mover led there (line L19 of Figure 8).
+//! - [`Ignoring::CpcNoL19`]: every incomplete state, commit point or not.
+//! - [`Ignoring::Cycle`]: a state in post from which a step closes a cycle, that
+//!   is, leads to a state on the stack.
+//! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the
+//!   feedback set (`mover_reduce::feedback`), with paper 002's rule that a thread
+//!   at its first location is between transactions.
+//! - [`Ignoring::Unsound`]: nothing. It finds errors, but that it finds none says
+//!   nothing. Its number of states is what soundness is measured against.
+//!
+//! Where ours differs from Figure 8, because experiments showed that the print
+//! loses errors or wastes states: a step is chosen once, not twice; there is no
+//! look at an empty stack; a step that touches nothing shared moves both ways;
+//! whether a transaction is over is asked when a state is found, of all steps
+//! that its thread may ever have there, not only of those that are possible now
+//! (a thread that waits for a step that does not move left is never scheduled
+//! otherwise); the end of a thread is an end of its transaction. With L19 a state
+//! that becomes complete tells so at once to all states on the stack behind it,
+//! not only when it is left: a look at a state on the stack would find it
+//! incomplete. Without L19 it is done as printed.
+//!
+//! A state is known by its lanes and the phase, not by the thread that led
+//! there, as in the paper.
+//!
+//! **Deadlocks.** If they are asked for, the same two rules as in blocks: a
+//! transaction ends before it takes its second lock, and where its thread cannot
+//! move. **Rendezvous**, too: a thread that can be met by others is between
+//! transactions.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use mover_ir::program::{LocationId, Property, TemplateId};
+use mover_ir::semantics;
+use mover_reduce::Movers;
+use mover_reduce::feedback::feedback_set;
+
+use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
+use crate::search::{Options, Outcome, Statistics, Stop, Violation, unfuse};
+use crate::store::{NO_PARENT, Store};
+use crate::successors::{Mark, Reach, Stepper, Trail};
+
+/// How a search makes sure that no transaction keeps the others waiting for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ignoring {
+    /// Commit point completion.
+    Cpc,
+    /// Commit point completion without line L19.
+    CpcNoL19,
+    /// Cycle detection.
+    Cycle,
+    /// Location feedback sets.
+    Lfs,
+    /// Not at all: errors can be missed.
+    Unsound,
+}
+
+impl Ignoring {
+    pub const ALL: [Ignoring; 5] = [
+        Ignoring::Cpc,
+        Ignoring::CpcNoL19,
+        Ignoring::Cycle,
+        Ignoring::Lfs,
+        Ignoring::Unsound,
+    ];
+
+    /// Whether a search that finds nothing shows that there is nothing.
+    pub fn is_sound(self) -> bool {
+        self != Ignoring::Unsound
+    }
+
+    fn completes(self) -> bool {
+        matches!(self, Ignoring::Cpc | Ignoring::CpcNoL19)
+    }
+}
+
+/// Explores a program depth first, cutting it into transactions by its movers. Fails if it does
+/// not fit explicit search. The options' movers and order have no say here.
+pub fn explore_with(
+    ignoring: Ignoring,
+    movers: &Movers,
+    options: Options,
+) -> Result<Outcome, String> {
+    let machine = Machine::with_movers(movers)?;
+    Ok(Search::new(&machine, movers, ignoring, options).run())
+}
+
+/// What the running thread has done since its transaction began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// Only right movers.
+    Pre {
+        /// Whether a lock was taken; only noted if deadlocks are looked for.
+        took_lock: bool,
+    },
+    Post,
+}
+
+/// A state on the stack.
+struct Frame {
+    number: u32,
+    lanes: Range<usize>,
+    /// The steps from the state below.
+    steps: Range<usize>,
+    phase: Phase,
+    /// Whether a right mover led here.
+    by_right_mover: bool,
+    is_scheduling_point: bool,
+    /// The thread that is tried now, and how many have been, with it.
+    thread: usize,
+    tried: usize,
+    /// Whether one of them had a step.
+    can_move: bool,
+    /// The successors by that thread: where they begin, and the next to be looked at.
+    mark: Mark,
+    next: usize,
+}
+
+/// Of a stored state: a scheduling point is known to follow, or it is one.
+const COMPLETE: u8 = 1;
+const ON_STACK: u8 = 2;
+
+struct Search<'m, 'o> {
+    machine: &'m Machine,
+    movers: &'m Movers,
+    ignoring: Ignoring,
+    /// By template and location; empty unless feedback sets are used.
+    feedback: Vec<Vec<bool>>,
+    stepper: Stepper<'m>,
+    store: Store,
+    /// By number of the state.
+    marks: Vec<u8>,
+    stack: Vec<Frame>,
+    trail: Trail,
+    numbers: Vec<u32>,
+    key: Vec<u32>,
+    clock: Clock<'o>,
+    found: Option<Violation>,
+}
+
+/// When the search began, what it has done, and why it ended.
+struct Clock<'o> {
+    options: Options<'o>,
+    started: Instant,
+    next_progress: Duration,
+    statistics: Statistics,
+    stopped: Option<Stop>,
+    looks: u32,
+}
+
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Steps between two looks at the clock.
+const STEPS_PER_LOOK: u32 = 1 << 9;
+
+impl<'m, 'o> Search<'m, 'o> {
+    fn new(
+        machine: &'m Machine,
+        movers: &'m Movers,
+        ignoring: Ignoring,
+        options: Options<'o>,
+    ) -> Self {
+        let templates = &movers.fused.program.templates;
+        Search {
+            machine,
+            movers,
+            ignoring,
+            feedback: match ignoring {
+                Ignoring::Lfs => templates.iter().map(feedback_set).collect(),
+                _ => Vec::new(),
+            },
+            stepper: Stepper::new(machine),
+            store: Store::new(1 + machine.initial().len()),
+            marks: Vec::new(),
+            stack: Vec::new(),
+            trail: Trail::default(),
+            numbers: Vec::new(),
+            key: Vec::new(),
+            clock: Clock {
+                options,
+                started: Instant::now(),
+                next_progress: PROGRESS_EVERY,
+                statistics: Statistics::default(),
+                stopped: None,
+                looks: 0,
+            },
+            found: None,
+        }
+    }
+
+    fn run(mut self) -> Outcome {
+        if let ControlFlow::Continue(()) = self.begin() {
+            while let ControlFlow::Continue(true) = self.advance() {
+                if self.machine.refusal().is_some() {
+                    self.clock.stopped = Some(Stop::Refused);
+                    break;
+                }
+            }
+        }
+        let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
+        let left = self.stack.len();
+        self.clock.update_statistics(&self.store, left, besides);
+        Outcome {
+            violation: self.found,
+            stopped: self.clock.stopped,
+            refusal: self.machine.refusal().map(str::to_string),
+            statistics: self.clock.statistics,
+        }
+    }
+
+    /// Puts the initial state on the stack.
+    fn begin(&mut self) -> ControlFlow<()> {
+        self.trail.lanes.extend_from_slice(self.machine.initial());
+        let lanes = 0..self.trail.lanes.len();
+        let (number, _) = self.store_state(&lanes, Phase::Post, 0)?;
+        self.marks[number as usize] = COMPLETE | ON_STACK;
+        let frame = Frame {
+            number,
+            lanes,
+            steps: 0..0,
+            phase: Phase::Post,
+            by_right_mover: false,
+            is_scheduling_point: true,
+            thread: 0,
+            tried: 1,
+            can_move: false,
+            mark: self.trail.mark(),
+            next: 0,
+        };
+        self.stack.push(frame);
+        self.gather()
+    }
+
+    /// One step of the search; whether there is more to do.
+    fn advance(&mut self) -> ControlFlow<(), bool> {
+        let Some(frame) = self.stack.last_mut() else {
+            return ControlFlow::Continue(false);
+        };
+        if frame.next < self.trail.successors.len() {
+            let successor = frame.next;
+            frame.next += 1;
+            self.clock.looks += 1;
+            if self.clock.looks >= STEPS_PER_LOOK {
+                self.clock.looks = 0;
+                self.look()?;
+            }
+            self.enter(successor)?;
+        } else {
+            self.leave()?;
+        }
+        ControlFlow::Continue(true)
+    }
+
+    /// Looks at a successor of the topmost state and goes there if it is new.
+    fn enter(&mut self, successor: usize) -> ControlFlow<()> {
+        self.clock.statistics.transitions += 1;
+        let successor = self.trail.successors[successor].clone();
+        let top = self.stack.len() - 1;
+        let (thread, from) = (self.stack[top].thread, self.stack[top].number);
+        let phase = self.phase_after(top, &successor.lanes, successor.moves);
+        let (number, is_new) = self.store_state(&successor.lanes, phase, thread)?;
+        if !is_new {
+            let marks = self.marks[number as usize];
+            if marks & COMPLETE != 0 {
+                self.complete(from, top);
+            }
+            let closes_cycle = self.ignoring == Ignoring::Cycle && marks & ON_STACK != 0;
+            if closes_cycle && self.stack[top].phase == Phase::Post {
+                self.stack[top].is_scheduling_point = true;
+            }
+            return ControlFlow::Continue(());
+        }
+        self.marks[number as usize] = ON_STACK;
+        self.stack.push(Frame {
+            number,
+            lanes: successor.lanes,
+            steps: successor.steps,
+            phase,
+            by_right_mover: successor.moves.right,
+            is_scheduling_point: false,
+            thread,
+            tried: 1,
+            can_move: false,
+            mark: self.trail.mark(),
+            next: self.trail.successors.len(),
+        });
+        let statistics = &mut self.clock.statistics;
+        statistics.depth = statistics.depth.max(self.stack.len() as u64 - 1);
+        self.gather()?;
+        if phase == Phase::Post && self.is_over(top + 1) {
+            self.stack[top + 1].is_scheduling_point = true;
+            self.complete(number, top + 1);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The phase that a step of the topmost state's thread leads to.
+    fn phase_after(&mut self, top: usize, lanes: &Range<usize>, moves: Moves) -> Phase {
+        let frame = &self.stack[top];
+        let thread = frame.thread;
+        let (is_pre, took_lock) = match frame.phase {
+            // The other threads at a scheduling point begin a transaction there.
+            Phase::Pre { took_lock } => (true, took_lock),
+            Phase::Post => (false, false),
+        };
+        let begins = self.ignoring == Ignoring::Lfs && self.is_at_entry(&frame.lanes, thread);
+        if !(moves.right && (is_pre || !moves.left || begins)) {
+            return Phase::Post;
+        }
+        let state = &self.trail.lanes[lanes.clone()];
+        let place = self.stepper.place(state, thread);
+        let keep_deadlocks = self.clock.options.deadlocks;
+        let took_lock = keep_deadlocks && (took_lock || moves.takes_lock);
+        let ends_here = place.is_met
+            || (keep_deadlocks && took_lock && place.takes_lock)
+            || (self.ignoring == Ignoring::Lfs && self.is_at_entry(lanes, thread))
+            || (keep_deadlocks && !self.stepper.can_move(state, thread));
+        if ends_here {
+            Phase::Post
+        } else {
+            Phase::Pre { took_lock }
+        }
+    }
+
+    /// Whether the transaction that led to a state in post is over there.
+    fn is_over(&self, position: usize) -> bool {
+        let frame = &self.stack[position];
+        let place = (self.stepper).place(&self.trail.lanes[frame.lanes.clone()], frame.thread);
+        let successors = &self.trail.successors[frame.mark.successors..];
+        place.ends_transaction
+            || place.is_met
+            || successors.is_empty()
+            || successors.iter().any(|successor| !successor.moves.left)
+            || (self.ignoring == Ignoring::Lfs
+                && (self.is_in_feedback_set(&frame.lanes, frame.thread)
+                    || self.is_at_entry(&frame.lanes, frame.thread)))
+    }
+
+    /// Whether a thread that is alive is at the first location of its template.
+    fn is_at_entry(&self, lanes: &Range<usize>, thread: usize) -> bool {
+        let (template, location) = self.location(lanes, thread);
+        self.movers.fused.program.template(template).entry == location
+    }
+
+    fn is_in_feedback_set(&self, lanes: &Range<usize>, thread: usize) -> bool {
+        let (template, location) = self.location(lanes, thread);
+        self.feedback[template.index()][location.index()]
+    }
+
+    fn location(&self, lanes: &Range<usize>, thread: usize) -> (TemplateId, LocationId) {
+        let lanes = &self.trail.lanes[lanes.clone()];
+        self.machine.location_of(lanes, thread)
+    }
+
+    /// Notes that a scheduling point follows a state, or is one.
+    fn complete(&mut self, number: u32, position: usize) {
+        self.marks[number as usize] |= COMPLETE;
+        if self.ignoring != Ignoring::Cpc {
+            return;
+        }
+        for frame in self.stack[..position].iter().rev() {
+            let marks = &mut self.marks[frame.number as usize];
+            if *marks & COMPLETE != 0 {
+                break;
+            }
+            *marks |= COMPLETE;
+        }
+    }
+
+    /// Done with the topmost state and its present thread: tries the next thread if there is to
+    /// be one, else goes back.
+    fn leave(&mut self) -> ControlFlow<()> {
+        let top = self.stack.len() - 1;
+        let frame = &mut self.stack[top];
+        let number = frame.number;
+        let is_incomplete = self.marks[number as usize] & COMPLETE == 0;
+        let is_ignored = self.ignoring.completes()
+            && frame.phase == Phase::Post
+            && is_incomplete
+            && !(self.ignoring == Ignoring::Cpc && frame.by_right_mover);
+        frame.is_scheduling_point |= is_ignored;
+        if frame.is_scheduling_point {
+            self.complete(number, top);
+        }
+        if self.marks[number as usize] & COMPLETE != 0 && top > 0 {
+            let below = self.stack[top - 1].number;
+            self.marks[below as usize] |= COMPLETE;
+        }
+        let frame = &mut self.stack[top];
+        self.trail.back_to(frame.mark);
+        let threads = self.machine.threads(&self.trail.lanes[frame.lanes.clone()]);
+        if frame.is_scheduling_point && frame.tried < threads {
+            frame.thread = (frame.thread + 1) % threads;
+            frame.tried += 1;
+            frame.phase = Phase::Post;
+            frame.next = self.trail.successors.len();
+            return self.gather();
+        }
+        if frame.is_scheduling_point && !frame.can_move {
+            self.meet_deadlock()?;
+        }
+        self.marks[number as usize] &= !ON_STACK;
+        self.stack.pop();
+        ControlFlow::Continue(())
+    }
+
+    /// Finds the steps of the present thread of the topmost state.
+    fn gather(&mut self) -> ControlFlow<()> {
+        let top = self.stack.len() - 1;
+        let frame = &self.stack[top];
+        let (lanes, thread) = (frame.lanes.clone(), frame.thread);
+        let (clock, store) = (&mut self.clock, &self.store);
+        let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
+        let gathered = self
+            .stepper
+            .gather(lanes, thread, &mut self.trail, |extra| {
+                clock.look(store, top + 1, besides + extra)
+            });
+        if gathered.reach == Reach::Stopped {
+            return ControlFlow::Break(());
+        }
+        self.stack[top].can_move |= gathered.reach == Reach::Moves;
+        for (error, steps) in gathered.errors {
+            self.meet_error(error, &steps)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn meet_error(&mut self, error: ErrorLocation, steps: &[Step]) -> ControlFlow<()> {
+        self.clock.statistics.transitions += 1;
+        if !self.clock.options.errors {
+            return ControlFlow::Continue(());
+        }
+        let place = (error.template, error.location);
+        self.report(Property::UnreachCall, Some(place), steps)
+    }
+
+    fn meet_deadlock(&mut self) -> ControlFlow<()> {
+        let Some(frame) = self.stack.last() else {
+            return ControlFlow::Continue(());
+        };
+        let lanes = &self.trail.lanes[frame.lanes.clone()];
+        if !self.clock.options.deadlocks || self.machine.is_proper_end(lanes) {
+            return ControlFlow::Continue(());
+        }
+        self.report(Property::NoDeadlock, None, &[])
+    }
+
+    /// Reports a violation by the steps that lead to it from the topmost state.
+    fn report(
+        &mut self,
+        property: Property,
+        error: Option<(TemplateId, LocationId)>,
+        last: &[Step],
+    ) -> ControlFlow<()> {
+        self.clock.statistics.violations += 1;
+        if self.found.is_none() {
+            self.found = Some(Violation {
+                property,
+                error,
+                steps: self.path(last),
+            });
+        }
+        if self.clock.options.keep_going {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// The steps along the stack, and then some, in the terms of the original program.
+    fn path(&self, last: &[Step]) -> Vec<semantics::Step> {
+        let mut work = Workspace::default();
+        work.lanes.extend_from_slice(self.machine.initial());
+        let along = self.stack.iter().flat_map(|frame| frame.steps.clone());
+        let along = along.map(|at| self.trail.steps[at]);
+        let mut path = Vec::new();
+        for step in along.chain(last.iter().copied()) {
+            let original = self.machine.original_step(&work.lanes, step);
+            let here = self.machine.location_of(&work.lanes, original.by.thread);
+            path.extend(unfuse(self.movers, here, original));
+            self.machine.apply(&mut work, step);
+        }
+        path
+    }
+
+    /// The number of a state with its phase, and whether it is new.
+    fn store_state(
+        &mut self,
+        lanes: &Range<usize>,
+        phase: Phase,
+        thread: usize,
+    ) -> ControlFlow<(), (u32, bool)> {
+        let phase = match phase {
+            Phase::Post => 0,
+            Phase::Pre { took_lock } => 2 * (thread as u64 + 1) + u64::from(took_lock),
+        };
+        let lanes = &self.trail.lanes[lanes.clone()];
+        self.store.ensure_lanes(1 + lanes.len());
+        self.numbers.clear();
+        self.numbers.resize(self.store.lanes(), 0);
+        let mut fits = true;
+        let all = std::iter::once(&phase).chain(lanes);
+        for (lane, &value) in all.enumerate() {
+            let (number, has_room) = self.store.intern(lane, value);
+            self.numbers[lane] = number;
+            fits &= has_room;
+        }
+        if !fits {
+            self.store.relayout();
+        }
+        let hash = self.store.encode(&self.numbers, &mut self.key);
+        match self.store.insert(&self.key, hash, NO_PARENT) {
+            Ok(inserted) => {
+                if inserted.is_new {
+                    self.marks.push(0);
+                }
+                ControlFlow::Continue((inserted.number, inserted.is_new))
+            }
+            Err(_) => {
+                self.clock.stopped = Some(Stop::StoreFull);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Looks at the clock, the memory and the interrupt.
+    fn look(&mut self) -> ControlFlow<()> {
+        let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
+        self.clock.look(&self.store, self.stack.len(), besides)
+    }
+}
+
+fn stack_bytes(stack: &Vec<Frame>) -> usize {
+    stack.capacity() * size_of::<Frame>()
+}
+
+impl Clock<'_> {
+    fn update_statistics(&mut self, store: &Store, frontier: usize, besides: usize) {
+        self.statistics.states = store.len().into();
+        self.statistics.frontier = frontier as u64;
+        self.statistics.bytes = (store.bytes() + besides) as u64;
+        self.statistics.elapsed = self.started.elapsed();
+    }
+
+    /// Breaks if the search has to end; besides the store it takes so many bytes.
+    fn look(&mut self, store: &Store, frontier: usize, besides: usize) -> ControlFlow<()> {
+        self.update_statistics(store, frontier, besides);
+        let elapsed = self.statistics.elapsed;
+        let needed = self.statistics.bytes as usize + store.next_growth();
+        let is_late = |limit: Duration| elapsed >= limit;
+        self.stopped = if self.options.interrupt.load(Ordering::Relaxed) {
+            Some(Stop::Interrupt)
+        } else if self.options.timeout.is_some_and(is_late) {
+            Some(Stop::Timeout)
+        } else if self.options.memory.is_some_and(|memory| needed > memory) {
+            Some(Stop::Memory)
+        } else {
+            None
+        };
+        if elapsed >= self.next_progress {
+            self.next_progress = elapsed + PROGRESS_EVERY;
+            (self.options.progress)(&self.statistics);
+        }
+        match self.stopped {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/mt/mod.rs"]
+mod mt;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Order;
+    use std::collections::HashSet;
+    use std::sync::atomic::AtomicBool;
+
+    /// How many scheduling points there are after the first thread has committed, with the second
+    /// still at its beginning.
+    fn points_after_commit(ignoring: Ignoring) -> usize {
+        let text = include_str!("../tests/transactions/models/fig9.mt");
+        let program = mt::parse("fig9", text);
+        let movers = mover_reduce::movers(&program).expect("there are movers");
+        let machine = Machine::with_movers(&movers).expect("it fits");
+        let options = Options {
+            order: Order::DepthFirst,
+            movers: None,
+            run_time: None,
+            jobs: 1,
+            errors: false,
+            deadlocks: false,
+            keep_going: false,
+            timeout: None,
+            memory: None,
+            interrupt: &AtomicBool::new(false),
+            progress: &mut |_| {},
+        };
+        let mut search = Search::new(&machine, &movers, ignoring, options);
+        let mut points = HashSet::new();
+        assert!(search.begin().is_continue());
+        while let ControlFlow::Continue(true) = search.advance() {
+            for frame in search.stack.iter().filter(|f| f.is_scheduling_point) {
+                let at = |thread| search.location(&frame.lanes, thread).1;
+                if at(0) != LocationId(0) && at(1) == LocationId(0) {
+                    points.insert(frame.number);
+                }
+            }
+        }
+        points.len()
+    }
+
+    /// Paper 000, Section 6: two endless loops behind one commit point.
+    #[test]
+    fn figure_9_needs_one_interleaving_point() {
+        assert_eq!(points_after_commit(Ignoring::Cpc), 1);
+        assert_eq!(points_after_commit(Ignoring::Cycle), 2);
+        assert_eq!(points_after_commit(Ignoring::Lfs), 2);
+        assert_eq!(points_after_commit(Ignoring::Unsound), 0);
+    }
+}

@@ -1,0 +1,179 @@
+//! What one thread's steps lead to, and how they move.
+//!
+//! This is all that a search by transactions asks of the machine: where a
+//! thread's next steps lead, whether each is a left or a right mover, and
+//! whether a lock is taken or given back. Who knows that, and whether it is
+//! known before the search or found out on the way, is not its business.
+//!
+//! A step here is a whole atomic sequence. It moves as all of its parts do.
+
+use std::ops::{ControlFlow, Range};
+
+use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
+use crate::machine::{ErrorLocation, Machine, Moves, Place, Step, Workspace};
+
+/// A state that a step leads to; lanes and steps lie in [`Trail`].
+#[derive(Clone)]
+pub struct Successor {
+    pub lanes: Range<usize>,
+    pub steps: Range<usize>,
+    pub moves: Moves,
+}
+
+/// Room for successors that are given back in the opposite order.
+#[derive(Default)]
+pub struct Trail {
+    pub successors: Vec<Successor>,
+    pub lanes: Vec<u64>,
+    pub steps: Vec<Step>,
+}
+
+/// A point of a trail to go back to.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    pub successors: usize,
+    lanes: usize,
+    steps: usize,
+}
+
+impl Trail {
+    pub fn mark(&self) -> Mark {
+        Mark {
+            successors: self.successors.len(),
+            lanes: self.lanes.len(),
+            steps: self.steps.len(),
+        }
+    }
+
+    pub fn back_to(&mut self, mark: Mark) {
+        self.successors.truncate(mark.successors);
+        self.lanes.truncate(mark.lanes);
+        self.steps.truncate(mark.steps);
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.successors.capacity() * size_of::<Successor>()
+            + self.lanes.capacity() * 8
+            + self.steps.capacity() * size_of::<Step>()
+    }
+}
+
+/// What an expansion came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// The thread has steps, though all of them may lead to errors or never end.
+    Moves,
+    /// The thread has no step.
+    Stuck,
+    /// The caller wanted no more.
+    Stopped,
+}
+
+/// Gathers the steps of single threads.
+pub struct Stepper<'m> {
+    machine: &'m Machine,
+    expander: Expander<'m>,
+    probe: Vec<Step>,
+}
+
+struct Gather<'a, T> {
+    machine: &'a Machine,
+    thread: usize,
+    trail: &'a mut Trail,
+    errors: Vec<(ErrorLocation, Vec<Step>)>,
+    tick: T,
+}
+
+impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, T> {
+    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
+        match event {
+            Event::Error(error) => self.errors.push((error, path.steps().collect())),
+            Event::Successor => {
+                let trail = &mut *self.trail;
+                let (lanes, steps) = (trail.lanes.len(), trail.steps.len());
+                trail.lanes.extend_from_slice(&work.lanes);
+                trail.steps.extend(path.steps());
+                let taken = &trail.steps[steps..];
+                // A sequence that stopped in its middle has looked at what it waits for;
+                // of a long one only one of several ways may be shown.
+                let is_opaque =
+                    self.machine.is_atomic(&work.lanes, self.thread) || taken.len() >= SHORT_CHAIN;
+                let moves = if is_opaque {
+                    Moves::NONE
+                } else {
+                    let all = taken.iter().map(|step| step.moves);
+                    all.fold(Moves::START, Moves::then)
+                };
+                trail.successors.push(Successor {
+                    lanes: lanes..trail.lanes.len(),
+                    steps: steps..trail.steps.len(),
+                    moves,
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
+        (self.tick)(bytes)
+    }
+}
+
+/// What [`Stepper::gather`] found besides successors.
+pub struct Gathered {
+    pub reach: Reach,
+    /// Errors that the steps run into.
+    pub errors: Vec<(ErrorLocation, Vec<Step>)>,
+}
+
+impl<'m> Stepper<'m> {
+    pub fn new(machine: &'m Machine) -> Self {
+        Stepper {
+            machine,
+            expander: Expander::new(machine, false),
+            probe: Vec::new(),
+        }
+    }
+
+    /// Appends the successors of a state by the steps of a thread.
+    pub fn gather(
+        &mut self,
+        lanes: Range<usize>,
+        thread: usize,
+        trail: &mut Trail,
+        tick: impl FnMut(usize) -> ControlFlow<()>,
+    ) -> Gathered {
+        let work = &mut self.expander.work;
+        work.lanes.clear();
+        work.lanes.extend_from_slice(&trail.lanes[lanes]);
+        let mut gather = Gather {
+            machine: self.machine,
+            thread,
+            trail,
+            errors: Vec::new(),
+            tick,
+        };
+        let expansion = self.expander.expand_thread(thread, &mut gather);
+        Gathered {
+            reach: match expansion {
+                Expansion::Done => Reach::Moves,
+                Expansion::Stuck => Reach::Stuck,
+                Expansion::Stopped => Reach::Stopped,
+            },
+            errors: gather.errors,
+        }
+    }
+
+    /// What is known of the steps that a thread may ever have where it is, possible now or not.
+    pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
+        self.machine.place(lanes, thread)
+    }
+
+    /// Whether a thread has a step.
+    pub fn can_move(&mut self, lanes: &[u64], thread: usize) -> bool {
+        self.probe.clear();
+        self.machine
+            .thread_steps(lanes, thread, false, &mut self.probe);
+        !self.probe.is_empty()
+    }
+}

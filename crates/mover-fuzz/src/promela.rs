@@ -1,0 +1,315 @@
+//! Random Promela models, made of what reductions stumble over.
+//!
+//! Rendezvous offered and withdrawn, buffers with one or several users at each
+//! end, locks of several shapes (also in arrays, also misused), data with and
+//! without them, atomic sequences that may block, compare-and-swap, `else`,
+//! `unless`, loops that never end, dead ends, processes that come and go, looks at
+//! other processes.
+//!
+//! A model is kept as a tree, so that [`Model::smaller`] can offer every model
+//! with one thing less.
+
+use crate::random::Random;
+
+const DECLARATIONS: &str = "\
+byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2];
+chan r = [0] of { byte }; chan s = [0] of { byte };
+chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
+";
+
+/// Statements that need nothing around them.
+const SIMPLE: &[&str] = &[
+    "skip",
+    "l = 1",
+    "l = 1 - l",
+    "x = 1",
+    "x = 1 - x",
+    "l = x",
+    "(x == 1)",
+    "(x == 0)",
+    "assert(x == 0)",
+    "assert(y == 0)",
+    "assert(l == 0)",
+    "r!1",
+    "r!0",
+    "r?l",
+    "r?1",
+    "s!l",
+    "s?l",
+    "b!1",
+    "b?l",
+    "c!l",
+    "c!1",
+    "c?l",
+    "c?1",
+    "c?<l>",
+    "c??1",
+    "c!!l",
+    "d!l",
+    "d!1",
+    "d?l",
+    "d?0",
+    "d??1",
+    "(len(b) == 0)",
+    "(nempty(c))",
+    "(full(d))",
+    "c?[1]",
+    "atomic { !m -> m = true }",
+    "m = false",
+    "atomic { !n -> n = true; y = 1 - y }",
+    "atomic { y = 0; n = false }",
+    "atomic { owner == 0 -> owner = _pid + 1 }",
+    "atomic { owner == _pid + 1 -> owner = 0 }",
+    "d_step { s1 > 0 -> s1-- }",
+    "s1++",
+    "atomic { !fork[l] -> fork[l] = true }",
+    "fork[l] = false",
+    "atomic { !fork[k] -> fork[k] = true }",
+    "fork[k] = false",
+    "k = 1 - l",
+    "y = y + 1",
+    "y = 1",
+    "l = y",
+    "z = 1",
+    "(z == 1)",
+    "d_step { l = (x == 0); x = (x == 0 -> 1 : x) }",
+    "d_step { l = 0; x = 0 }",
+    "(_nr_pr < 3)",
+    "atomic { (_nr_pr < 4) -> run Q(1) }",
+    "false",
+];
+
+/// Well-behaved pieces: critical sections, so that something is protected.
+const SECTIONS: &[(&str, &str)] = &[
+    ("atomic { !m -> m = true }", "m = false"),
+    ("atomic { owner == 0 -> owner = _pid + 1 }", "owner = 0"),
+    ("d_step { s1 > 0 -> s1-- }", "s1++"),
+    ("atomic { !fork[l] -> fork[l] = true }", "fork[l] = false"),
+    ("atomic { !fork[k] -> fork[k] = true }", "fork[k] = false"),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Statement {
+    Simple(&'static str),
+    /// A lock around statements.
+    Section(usize, Vec<Statement>),
+    If(Vec<Vec<Statement>>),
+    IfElse(Vec<Statement>, Vec<Statement>),
+    Do(Vec<Vec<Statement>>),
+    Atomic(Vec<Statement>),
+    Unless(Vec<Statement>, Vec<Statement>),
+}
+
+use Statement::{Atomic, Do, If, IfElse, Section, Simple, Unless};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Process {
+    instances: u32,
+    body: Vec<Statement>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Model {
+    processes: Vec<Process>,
+    /// What a process started by `run` does.
+    started: Vec<Statement>,
+}
+
+impl Model {
+    pub fn random(seed: u64) -> Model {
+        let mut random = Random(seed);
+        let random = &mut random;
+        let processes = (0..2 + random.below(2))
+            .map(|_| {
+                let mut body = sequence(random, 2);
+                if random.below(3) == 0 {
+                    body = vec![Do(vec![body])];
+                }
+                Process {
+                    instances: if random.below(6) == 0 { 2 } else { 1 },
+                    body,
+                }
+            })
+            .collect();
+        let started = sequence(random, 1);
+        Model { processes, started }
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = String::from(DECLARATIONS);
+        for (number, process) in self.processes.iter().enumerate() {
+            text += &format!(
+                "active [{}] proctype P{number}() {{ byte l, k; {} }}\n",
+                process.instances,
+                told(&process.body)
+            );
+        }
+        if text.contains("run Q") {
+            text += &format!("proctype Q(byte l) {{ byte k; {} }}\n", told(&self.started));
+        }
+        text
+    }
+
+    /// All models with one thing less.
+    pub fn smaller(&self) -> Vec<Model> {
+        let mut found = Vec::new();
+        for number in 0..self.processes.len() {
+            let mut model = self.clone();
+            model.processes.remove(number);
+            if !model.processes.is_empty() {
+                found.push(model);
+            }
+            if self.processes[number].instances > 1 {
+                let mut model = self.clone();
+                model.processes[number].instances = 1;
+                found.push(model);
+            }
+            for body in smaller_sequences(&self.processes[number].body) {
+                let mut model = self.clone();
+                model.processes[number].body = body;
+                found.push(model);
+            }
+        }
+        for started in smaller_sequences(&self.started) {
+            let mut model = self.clone();
+            model.started = started;
+            found.push(model);
+        }
+        found
+    }
+}
+
+fn statement(random: &mut Random, depth: u32) -> Statement {
+    if depth == 0 || random.below(3) > 0 {
+        return Simple(random.pick(SIMPLE));
+    }
+    let depth = depth - 1;
+    match random.below(9) {
+        0 => If(vec![sequence(random, depth), sequence(random, depth)]),
+        1 => IfElse(sequence(random, depth), sequence(random, depth)),
+        2 => Do(vec![sequence(random, depth), vec![Simple("break")]]),
+        3 => Do(vec![sequence(random, depth), sequence(random, depth)]),
+        4 => Atomic(sequence(random, depth)),
+        5 => Unless(sequence(random, depth), sequence(random, depth)),
+        6 => If(vec![
+            sequence(random, depth),
+            sequence(random, depth),
+            vec![Simple(random.pick(SIMPLE))],
+        ]),
+        _ => Section(
+            random.below(SECTIONS.len() as u64) as usize,
+            sequence(random, depth),
+        ),
+    }
+}
+
+fn sequence(random: &mut Random, depth: u32) -> Vec<Statement> {
+    let count = 1 + random.below(3);
+    (0..count).map(|_| statement(random, depth)).collect()
+}
+
+fn told(statements: &[Statement]) -> String {
+    if statements.is_empty() {
+        return "skip".into();
+    }
+    let parts: Vec<String> = statements.iter().map(Statement::text).collect();
+    parts.join("; ")
+}
+
+impl Statement {
+    fn text(&self) -> String {
+        let options = |branches: &[Vec<Statement>]| {
+            let told: Vec<String> = branches
+                .iter()
+                .map(|branch| format!(":: {}", told(branch)))
+                .collect();
+            told.join(" ")
+        };
+        match self {
+            Simple(text) => (*text).to_string(),
+            Section(lock, inner) => {
+                let (take, give) = SECTIONS[*lock];
+                format!("{take}; {}; {give}", told(inner))
+            }
+            If(branches) => format!("if {} fi", options(branches)),
+            IfElse(then, otherwise) => {
+                format!("if :: {} :: else -> {} fi", told(then), told(otherwise))
+            }
+            Do(branches) => format!("do {} od", options(branches)),
+            Atomic(inner) => format!("atomic {{ {} }}", told(inner)),
+            Unless(main, escape) => format!("{{ {} }} unless {{ {} }}", told(main), told(escape)),
+        }
+    }
+
+    /// What the statement can be replaced by.
+    fn smaller(&self) -> Vec<Vec<Statement>> {
+        let one = |statement: Statement| vec![statement];
+        let branches = |all: &[Vec<Statement>], build: fn(Vec<Vec<Statement>>) -> Statement| {
+            let mut found = Vec::new();
+            for number in 0..all.len() {
+                found.push(all[number].clone());
+                if all.len() > 1 {
+                    let mut rest = all.to_vec();
+                    rest.remove(number);
+                    found.push(one(build(rest)));
+                }
+                for branch in smaller_sequences(&all[number]) {
+                    let mut changed = all.to_vec();
+                    changed[number] = branch;
+                    found.push(one(build(changed)));
+                }
+            }
+            found
+        };
+        match self {
+            Simple(_) => Vec::new(),
+            Section(lock, inner) => {
+                let mut found = vec![inner.clone()];
+                let less = smaller_sequences(inner).into_iter();
+                found.extend(less.map(|inner| one(Section(*lock, inner))));
+                found
+            }
+            If(all) => branches(all, If),
+            Do(all) => branches(all, Do),
+            IfElse(then, otherwise) => {
+                let mut found = vec![then.clone(), otherwise.clone()];
+                let less = smaller_sequences(then).into_iter();
+                found.extend(less.map(|then| one(IfElse(then, otherwise.clone()))));
+                let less = smaller_sequences(otherwise).into_iter();
+                found.extend(less.map(|otherwise| one(IfElse(then.clone(), otherwise))));
+                found
+            }
+            Atomic(inner) => {
+                let mut found = vec![inner.clone()];
+                found.extend(
+                    smaller_sequences(inner)
+                        .into_iter()
+                        .map(|inner| one(Atomic(inner))),
+                );
+                found
+            }
+            Unless(main, escape) => {
+                let mut found = vec![main.clone(), escape.clone()];
+                let less = smaller_sequences(main).into_iter();
+                found.extend(less.map(|main| one(Unless(main, escape.clone()))));
+                let less = smaller_sequences(escape).into_iter();
+                found.extend(less.map(|escape| one(Unless(main.clone(), escape))));
+                found
+            }
+        }
+    }
+}
+
+fn smaller_sequences(statements: &[Statement]) -> Vec<Vec<Statement>> {
+    let mut found = Vec::new();
+    for number in 0..statements.len() {
+        let with = |replacement: Vec<Statement>| {
+            let mut changed = statements.to_vec();
+            changed.splice(number..=number, replacement);
+            changed
+        };
+        found.push(with(Vec::new()));
+        found.extend(statements[number].smaller().into_iter().map(with));
+    }
+    found
+}

@@ -1,0 +1,40 @@
+//! What a search needs to classify steps while it runs.
+//!
+//! With the reductions `phase` and `dynamic` the class of a step is a matter of
+//! the state: which cell it touches, which locks its thread has there, and what
+//! has been seen so far of who touches the cell (paper 002, Section 6). This
+//! module puts together the static side of that, for a program whose atomic
+//! sequences have been fused.
+
+use mover_ir::expr::Expr;
+use mover_ir::program::Program;
+
+use crate::ahead::Ahead;
+use crate::lock_rows::{LockRows, is_own, never_written};
+use crate::movers::Movers;
+use crate::touch::Touches;
+
+pub struct PhaseFacts {
+    pub touches: Touches,
+    pub locks: LockRows,
+    pub ahead: Ahead,
+    never_written: Vec<bool>,
+}
+
+impl PhaseFacts {
+    pub fn new(movers: &Movers) -> Self {
+        let program: &Program = &movers.fused.program;
+        let touches = Touches::new(program, &movers.table);
+        PhaseFacts {
+            locks: LockRows::find(program),
+            ahead: Ahead::new(program, &touches),
+            touches,
+            never_written: never_written(program),
+        }
+    }
+
+    /// Whether only the thread itself can change the value of an expression.
+    pub fn is_own(&self, expr: &Expr) -> bool {
+        is_own(expr, &self.never_written)
+    }
+}
