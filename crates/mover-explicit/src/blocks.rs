@@ -123,8 +123,9 @@ struct Reached {
 }
 
 /// Gathers the successors of one node.
-struct Gather<'a, V> {
+struct Gather<'a, 'm, V> {
     machine: &'a Machine,
+    classifier: Option<&'a mut Classifier<'m>>,
     thread: usize,
     successors: Vec<Successor>,
     errors: Vec<(ErrorLocation, Vec<Step>)>,
@@ -132,7 +133,13 @@ struct Gather<'a, V> {
     bytes: usize,
 }
 
-impl<V: BlockVisitor> Visitor for Gather<'_, V> {
+impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
+    fn pass(&mut self, lanes: &[u64], step: Step) {
+        if let Some(classifier) = &mut self.classifier {
+            classifier.count(lanes, step);
+        }
+    }
+
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         let steps: Vec<Step> = path.steps().collect();
         match event {
@@ -405,6 +412,7 @@ impl<'m> Blocks<'m> {
             .extend_from_slice(&self.lanes[lanes.clone()]);
         let mut gather = Gather {
             machine: self.machine,
+            classifier: self.classifier.as_mut(),
             thread,
             successors: Vec::new(),
             errors: Vec::new(),

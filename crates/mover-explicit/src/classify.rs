@@ -510,7 +510,6 @@ pub struct Classifier<'m> {
     pub ledger: Ledger,
     /// Whether what no other thread can reach is exclusive.
     by_reach: bool,
-    left_only: bool,
     /// Objects that the present block counts on.
     used: Vec<ObjectId>,
     held: Vec<ObjectId>,
@@ -526,7 +525,6 @@ impl<'m> Classifier<'m> {
             tables,
             ledger: Ledger::new(tables.cells),
             by_reach,
-            left_only: false,
             used: Vec::new(),
             held: Vec::new(),
             in_hand: Vec::new(),
@@ -586,41 +584,50 @@ impl<'m> Classifier<'m> {
         })
     }
 
+    /// Counts what a step touches, on both sides of a rendezvous.
+    pub fn count(&mut self, lanes: &[u64], step: Step) {
+        self.touched.clear();
+        self.find_held(lanes, step.thread());
+        self.touch(lanes, step.thread(), step.edge());
+        if let Some((partner, edge)) = step.partner() {
+            self.find_held(lanes, partner);
+            self.touch(lanes, partner, edge);
+        }
+    }
+
     /// How the steps of a thread, which nobody comes between, commute as one.
+    /// What they touch has been counted.
     pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
         // A thread that leaves a place where it can be met withdraws an offer.
-        if steps.iter().any(|step| step.is_rendezvous()) || self.is_met(before, thread) {
+        let is_own = |step: &Step| step.thread() == thread && step.partner().is_none();
+        if !steps.iter().all(is_own) || self.is_met(before, thread) {
             return Moves::NONE;
         }
         let mut moves = Moves::START;
-        self.touched.clear();
         let mut work = std::mem::take(&mut self.work);
         work.lanes.clear();
         work.lanes.extend_from_slice(before);
         work.forget();
+        let mut touched = Vec::new();
         for (position, &step) in steps.iter().enumerate() {
-            let first = self.touched.len();
             let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
             moves.takes_lock |= !facts.takes.is_empty();
             moves.gives_lock_back |= facts.gives_back;
-            self.find_held(&work.lanes, thread);
-            self.touch(&work.lanes, thread, step.edge());
-            if position > 0 {
-                for touched in &mut self.touched[first..] {
-                    if let Touched::ReadyEnd { whole, .. } = *touched {
-                        *touched = Touched::Channel(whole);
-                    }
-                }
-            }
+            self.count(&work.lanes, step);
+            touched.extend(self.touched.iter().map(|&touched| match touched {
+                Touched::ReadyEnd { whole, .. } if position > 0 => Touched::Channel(whole),
+                _ => touched,
+            }));
             if position + 1 < steps.len() {
                 self.machine.apply(&mut work, step);
             }
         }
         self.work = work;
+        self.touched = touched;
         self.find_held(before, thread);
         moves.left = self.is_left(before, thread);
         self.find_held(after, thread);
-        moves.right = !self.left_only && self.is_right(after, thread);
+        moves.right = self.is_right(after, thread);
         moves
     }
 

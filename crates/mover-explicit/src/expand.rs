@@ -58,6 +58,10 @@ pub trait Visitor {
     /// A step has led somewhere; the workspace holds the state.
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()>;
 
+    /// A step is about to be taken, also one that leads to what was seen already.
+    #[inline]
+    fn pass(&mut self, _lanes: &[u64], _step: Step) {}
+
     /// Called every now and then, with the bytes taken by the expansion itself.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
 }
@@ -144,6 +148,7 @@ impl<'m> Expander<'m> {
                     return Expansion::Stopped;
                 }
             }
+            visitor.pass(&work.lanes, step);
             let last = machine.apply(work, step);
             if let Some(error) = machine.error(&work.lanes, last) {
                 let path = Path {
