@@ -2,11 +2,10 @@
 //!
 //! Random programs: of the IR, with all its oddities; with memory and races for it;
 //! with pointers; and small multi-threaded programs with locks, compare-and-swap,
-//! loops and choices. The
-//! concrete semantics is the judge; bounded model checking and IC3 must agree with
-//! it under every reduction, and their counterexamples are replayed by the library
-//! before it answers. Only disagreement fails: a question for which the time was
-//! too short counts as not answered.
+//! loops and choices. The concrete semantics is the judge; bounded model checking and
+//! IC3 must agree with it under every reduction, and their counterexamples are
+//! replayed by the library before it answers. Only disagreement fails: a question for
+//! which the time was too short counts as not answered.
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 

@@ -190,8 +190,8 @@ pub struct CheckArgs {
     quiet: bool,
 }
 
-pub fn run(args: CheckArgs) -> u8 {
-    if let Err(reason) = available(&args) {
+pub fn run(args: &CheckArgs) -> u8 {
+    if let Err(reason) = available(args) {
         eprintln!("mover: {reason}");
         return USAGE;
     }
@@ -223,9 +223,9 @@ pub fn run(args: CheckArgs) -> u8 {
         program.resume_after_errors();
     }
     if args.dump == Some(Dump::Smt2) {
-        return dump_smt2(&args, &program, &properties);
+        return dump_smt2(args, &program, &properties);
     }
-    check(&args, &program, properties, &limits)
+    check(args, &program, properties, &limits)
 }
 
 /// What this version does not have is refused by name.

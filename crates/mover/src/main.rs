@@ -44,7 +44,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Check a program: is it safe, and if not, by which run?
-    Check(check::CheckArgs),
+    Check(Box<check::CheckArgs>),
     /// Show what commutes: locks, what they protect, and the mover class of each statement.
     Explain(explain::ExplainArgs),
     /// Run a counterexample, written with `check --trace`, on the program again.
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         }
     };
     let work = std::panic::catch_unwind(|| match command_line.command {
-        Command::Check(args) => check::run(args),
+        Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Tm(args) => tm::run(args),

@@ -184,7 +184,7 @@ fn several_files_are_one_program() {
 fn pointers_have_32_bits_if_asked() {
     let source = "extern void reach_error(void);\nlong wide;\nint main(void) { wide = 1L << 31; if (wide < 0 && sizeof(void *) == 4) reach_error(); }\n";
     let path = file("bits", "a.c", source);
-    assert_eq!(check(&["--32"], &[path.clone()]).code, Some(10));
+    assert_eq!(check(&["--32"], std::slice::from_ref(&path)).code, Some(10));
     assert_eq!(check(&["--64"], &[path]).code, Some(0));
 }
 
@@ -211,12 +211,12 @@ fn property_files_of_the_competition_are_understood() {
         "CHECK( init(main()), LTL(G ! overflow) )\n",
     );
     let asked = format!("--property-file={}", overflow.display());
-    let answer = check(&["--json", &asked], &[program.clone()]).json();
+    let answer = check(&["--json", &asked], std::slice::from_ref(&program)).json();
     assert_eq!(answer["property"], "no-overflow");
     // Wrong memory accesses end the run whatever is asked.
     let answer = check(
         &["--json", "--property", "unreach-call"],
-        &[program.clone()],
+        std::slice::from_ref(&program),
     )
     .json();
     assert_eq!(answer["property"], "memory-safety");
@@ -233,7 +233,7 @@ fn property_files_of_the_competition_are_understood() {
 fn waits_may_end_without_a_signal_if_asked() {
     let source = "#include <assert.h>\n#include <pthread.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic pthread_cond_t c = PTHREAD_COND_INITIALIZER;\nstatic int ready;\nstatic void *set(void *arg) {\n  pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);\n  return arg;\n}\nint main(void) {\n  pthread_t t;\n  pthread_mutex_lock(&m);\n  pthread_create(&t, NULL, set, NULL);\n  pthread_cond_wait(&c, &m);\n  assert(ready);\n  pthread_mutex_unlock(&m);\n  pthread_join(t, NULL);\n}\n";
     let path = file("spurious", "a.c", source);
-    assert_eq!(check(&[], &[path.clone()]).code, Some(0));
+    assert_eq!(check(&[], std::slice::from_ref(&path)).code, Some(0));
     assert_eq!(check(&["--spurious-wakeups"], &[path]).code, Some(10));
 }
 
@@ -241,7 +241,7 @@ fn waits_may_end_without_a_signal_if_asked() {
 fn bounds_that_matter_make_the_verdict_unknown() {
     let source = "#include <pthread.h>\nstatic void *work(void *arg) { return arg; }\nint main(void) {\n  pthread_t t[5];\n  for (int i = 0; i < 5; i++) pthread_create(&t[i], NULL, work, NULL);\n  for (int i = 0; i < 5; i++) pthread_join(t[i], NULL);\n}\n";
     let path = file("bounds", "a.c", source);
-    let ended = check(&["--threads", "3"], &[path.clone()]);
+    let ended = check(&["--threads", "3"], std::slice::from_ref(&path));
     assert_eq!(ended.code, Some(5), "{}", ended.stdout);
     assert!(
         ended.stdout.contains("more than 3 threads"),
