@@ -83,6 +83,8 @@ struct EdgeFacts {
     takes: Vec<PickedCell>,
     gives_back: bool,
     meets: Meets,
+    /// Makes an offer, where others can see that none was made.
+    offers: bool,
 }
 
 /// Whether an edge is a receive from a channel that may have no buffer.
@@ -209,6 +211,7 @@ impl PhaseTables {
                             takes: handled.takes.iter().map(place).collect(),
                             gives_back: !handled.gives_back.is_empty(),
                             meets: meets(edge.original),
+                            offers: facts.offers[template][location][edge.original],
                         }
                     })
                     .collect();
@@ -305,6 +308,8 @@ pub struct Ledger {
     sets: HashMap<Box<[ObjectId]>, usize>,
     /// For each set the blocks.
     relying: Vec<Vec<Block>>,
+    /// Whether accesses still change what is believed.
+    is_frozen: bool,
 }
 
 /// A block by its state and thread; all threads if there is none.
@@ -330,7 +335,13 @@ impl Ledger {
             fallen: Vec::new(),
             sets: HashMap::new(),
             relying: Vec::new(),
+            is_frozen: false,
         }
+    }
+
+    /// Believes what it does now for ever.
+    pub fn freeze(&mut self) {
+        self.is_frozen = true;
     }
 
     fn number(&mut self, key: Key) -> ObjectId {
@@ -348,6 +359,9 @@ impl Ledger {
     }
 
     fn see(&mut self, object: ObjectId, thread: u16, in_hand: &[ObjectId], writes: bool) {
+        if self.is_frozen {
+            return;
+        }
         let seen = &mut self.objects[object as usize];
         let before = seen.is_protected();
         match &mut seen.locks {
@@ -502,7 +516,7 @@ impl<'m> Classifier<'m> {
         for number in 0..facts.edges.len() {
             self.touched.clear();
             self.touch(lanes, thread, number);
-            ends_transaction |= !self.is_left(lanes, thread);
+            ends_transaction |= facts.edges[number].offers || !self.is_left(lanes, thread);
         }
         Look {
             ends_transaction,
@@ -533,6 +547,7 @@ impl<'m> Classifier<'m> {
             return Moves::NONE;
         }
         let mut moves = Moves::START;
+        let mut offers = false;
         self.touched.clear();
         let mut work = std::mem::take(&mut self.work);
         work.lanes.clear();
@@ -543,6 +558,7 @@ impl<'m> Classifier<'m> {
             let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
             moves.takes_lock |= !facts.takes.is_empty();
             moves.gives_lock_back |= facts.gives_back;
+            offers |= facts.offers;
             self.find_held(&work.lanes, thread);
             self.touch(&work.lanes, thread, step.edge());
             if position > 0 {
@@ -558,7 +574,7 @@ impl<'m> Classifier<'m> {
         }
         self.work = work;
         self.find_held(before, thread);
-        moves.left = self.is_left(before, thread);
+        moves.left = !offers && self.is_left(before, thread);
         self.find_held(after, thread);
         moves.right = !self.left_only && self.is_right(after, thread);
         moves

@@ -7,6 +7,7 @@
 //! are kept.
 
 mod blocks;
+mod check_movers;
 mod classify;
 mod code;
 mod compile;
@@ -21,5 +22,6 @@ mod search;
 mod store;
 mod successors;
 
+pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use completion::{Ignoring, explore_with};
 pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};
