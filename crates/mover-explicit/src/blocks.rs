@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 use hashbrown::HashTable;
 
 use crate::classify::{Classifier, Look};
-use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
+use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
 
@@ -123,24 +123,27 @@ struct Reached {
 }
 
 /// Gathers the successors of one node.
-struct Gather<'a, V> {
+struct Gather<'a, 'm, V> {
     machine: &'a Machine,
+    classifier: Option<&'a mut Classifier<'m>>,
     thread: usize,
+    passed: PassedPlaces,
     successors: Vec<Successor>,
     errors: Vec<(ErrorLocation, Vec<Step>)>,
     visitor: &'a mut V,
     bytes: usize,
 }
 
-impl<V: BlockVisitor> Visitor for Gather<'_, V> {
+impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         let steps: Vec<Step> = path.steps().collect();
         match event {
             Event::Error(error) => self.errors.push((error, steps)),
             Event::Successor => {
-                let moves = steps
+                let mut moves = steps
                     .iter()
                     .fold(Moves::START, |moves, step| moves.then(step.moves));
+                moves.left &= self.passed.all_left(steps.len());
                 // A sequence that stopped in its middle has looked at what it waits for;
                 // of a long one only one of several ways may be shown.
                 let is_opaque =
@@ -153,6 +156,14 @@ impl<V: BlockVisitor> Visitor for Gather<'_, V> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn pass(&mut self, work: &Workspace, thread: usize, steps: usize) {
+        if let Some(classifier) = &mut self.classifier {
+            classifier.count(&work.lanes, thread);
+        }
+        let place = self.machine.place(&work.lanes, thread);
+        self.passed.note(steps, !place.ends_transaction);
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
@@ -405,7 +416,9 @@ impl<'m> Blocks<'m> {
             .extend_from_slice(&self.lanes[lanes.clone()]);
         let mut gather = Gather {
             machine: self.machine,
+            classifier: self.classifier.as_mut(),
             thread,
+            passed: PassedPlaces::default(),
             successors: Vec::new(),
             errors: Vec::new(),
             visitor,

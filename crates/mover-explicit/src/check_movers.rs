@@ -41,7 +41,7 @@ use mover_reduce::Movers;
 
 use crate::blocks::same_state;
 use crate::classify::Classifier;
-use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
+use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{Machine, Moves, Step, Workspace};
 use crate::search::{Options, Order, Statistics, Stop, beliefs};
 
@@ -423,6 +423,7 @@ impl Check<'_, '_> {
             machine: self.machine,
             thread,
             doings: Vec::new(),
+            passed: PassedPlaces::default(),
             limits: Limits {
                 interrupt: self.options.interrupt,
                 deadline: (self.options.timeout).and_then(|limit| self.started.checked_add(limit)),
@@ -591,6 +592,7 @@ struct Gather<'a> {
     machine: &'a Machine,
     thread: usize,
     doings: Vec<Doing>,
+    passed: PassedPlaces,
     limits: Limits<'a>,
     stopped: Option<Stop>,
 }
@@ -607,7 +609,11 @@ impl Visitor for Gather<'_> {
             Moves::NONE
         } else {
             let all = steps.iter().map(|step| step.moves);
-            all.fold(Moves::START, Moves::then)
+            let moves = all.fold(Moves::START, Moves::then);
+            Moves {
+                left: moves.left && self.passed.all_left(steps.len()),
+                ..moves
+            }
         };
         self.doings.push(Doing {
             lanes: work.lanes.clone(),
@@ -616,6 +622,11 @@ impl Visitor for Gather<'_> {
             moves,
         });
         ControlFlow::Continue(())
+    }
+
+    fn pass(&mut self, work: &Workspace, thread: usize, steps: usize) {
+        let place = self.machine.place(&work.lanes, thread);
+        self.passed.note(steps, !place.ends_transaction);
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {

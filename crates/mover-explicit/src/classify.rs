@@ -526,6 +526,15 @@ impl<'m> Classifier<'m> {
         }
     }
 
+    /// Counts what all edges of a thread's location touch, in the middle of an atomic sequence.
+    pub fn count(&mut self, lanes: &[u64], thread: usize) {
+        self.find_held(lanes, thread);
+        for number in 0..self.facts(lanes, thread).edges.len() {
+            self.touched.clear();
+            self.touch(lanes, thread, number);
+        }
+    }
+
     /// Whether another thread could take the next step of this one as a rendezvous.
     fn is_met(&self, lanes: &[u64], thread: usize) -> bool {
         let view = self.machine.view(lanes, thread, false);
@@ -560,8 +569,13 @@ impl<'m> Classifier<'m> {
             moves.gives_lock_back |= facts.gives_back;
             offers |= facts.offers;
             self.find_held(&work.lanes, thread);
-            self.touch(&work.lanes, thread, step.edge());
-            if position > 0 {
+            if position == 0 {
+                self.touch(&work.lanes, thread, step.edge());
+            } else {
+                // What it could have done there instead is up to whoever can change it.
+                for number in 0..self.facts(&work.lanes, thread).edges.len() {
+                    self.touch(&work.lanes, thread, number);
+                }
                 for touched in &mut self.touched[first..] {
                     if let Touched::ReadyEnd { whole, .. } = *touched {
                         *touched = Touched::Channel(whole);

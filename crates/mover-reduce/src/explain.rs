@@ -10,7 +10,7 @@ use mover_ir::print::print_expr;
 use mover_ir::program::Program;
 
 use crate::access::{EdgeRef, Object};
-use crate::lock_rows::LockPlace;
+use crate::lock_rows::{LockPlace, without_resize};
 use crate::locks::LockSet;
 use crate::movers::{Movers, Protection};
 use crate::transactions::{Classes, Transaction};
@@ -48,8 +48,10 @@ pub struct TransactionFacts {
     pub thread: String,
     /// The lines of all its statements, in order.
     pub lines: Vec<usize>,
-    /// The lines where it commits.
+    /// The lines where it can commit.
     pub commits_at: Vec<usize>,
+    /// Whether it can end where it began.
+    pub repeats: bool,
 }
 
 pub struct Explanation {
@@ -71,7 +73,10 @@ pub fn explain(movers: &Movers) -> Explanation {
         .flatten()
         .flat_map(|transaction| transaction.commits.iter().copied())
         .collect();
-    let is_atomic = |transactions: &&Vec<Transaction>| transactions.len() == 1;
+    let is_atomic = |transactions: &&Vec<Transaction>| match &transactions[..] {
+        [only] => !only.ends.contains(&only.start),
+        _ => false,
+    };
     Explanation {
         objects: movers
             .protection
@@ -111,6 +116,7 @@ fn transaction_facts(program: &Program, transaction: &Transaction) -> Transactio
         thread: program.templates[transaction.template].name.clone(),
         lines: lines(&transaction.edges),
         commits_at: lines(&transaction.commits),
+        repeats: transaction.ends.contains(&transaction.start),
     }
 }
 
@@ -120,7 +126,8 @@ fn place_name(program: &Program, template: usize, place: &LockPlace) -> String {
     if !row.is_array {
         return row.name.clone();
     }
-    let index = print_expr(program, Some(&program.templates[template]), &place.index);
+    let template = Some(&program.templates[template]);
+    let index = print_expr(program, template, without_resize(&place.index));
     format!("{}[{index}]", row.name)
 }
 
@@ -208,7 +215,8 @@ fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<Stat
     for object in movers.table.of(at).keys() {
         let name = object.name(program);
         reasons.push(match classes.protection(*object) {
-            Protection::Lock => continue,
+            Protection::Lock if !reasons.is_empty() => continue,
+            Protection::Lock => format!("looks at {name}, a lock"),
             Protection::OneThread => format!("{name}: one thread only"),
             Protection::NeverWritten => format!("{name}: never written"),
             Protection::By(lock) => format!("{name}: protected by {}", lock.name(program)),

@@ -93,16 +93,20 @@ fn as_text(explanation: &Explanation) -> String {
 fn transaction_text(transaction: &TransactionFacts) -> String {
     let thread = &transaction.thread;
     let lines = line_ranges(&transaction.lines);
-    if let [_] = transaction.lines[..] {
-        return format!("{thread}: {lines} alone");
-    }
-    match &transaction.commits_at[..] {
-        [] => format!("{thread}: {lines} as one transaction that never commits"),
-        at => format!(
-            "{thread}: {lines} as one transaction, committed at {}",
-            line_ranges(at)
-        ),
-    }
+    let what = match (&transaction.lines[..], &transaction.commits_at[..]) {
+        ([_], _) => "alone".to_string(),
+        (_, []) => "as one transaction that never commits".to_string(),
+        (_, at) => {
+            let at: Vec<String> = at.iter().map(usize::to_string).collect();
+            format!("as one transaction, committed at line {}", at.join(" or "))
+        }
+    };
+    let again = if transaction.repeats {
+        ", again and again"
+    } else {
+        ""
+    };
+    format!("{thread}: {lines} {what}{again}")
 }
 
 /// Lines in order, those that follow each other as ranges.
@@ -180,6 +184,7 @@ fn as_json(explanation: &Explanation) -> Value {
                 "thread": transaction.thread,
                 "lines": transaction.lines,
                 "commits_at": transaction.commits_at,
+                "repeats": transaction.repeats,
             })
         })
         .collect();
