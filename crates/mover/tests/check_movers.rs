@@ -220,8 +220,8 @@ const MISSING_OFFERS: [&str; 3] = [
 ];
 
 /// Models in which what is in the middle of an atomic sequence matters, though it is not done:
-/// a way that is not taken, a way of the other side of a rendezvous.
-const MIDDLES: [&str; 3] = [
+/// a way that is not taken, a way of the other side of a rendezvous, a message that is not there.
+const MIDDLES: [&str; 4] = [
     "byte x, z;
     active proctype P() { atomic { z == 0; if :: x == 1 -> assert(false) :: z == 0 -> skip fi } }
     active proctype Q() { x = 1; x = 0 }
@@ -237,6 +237,10 @@ const MIDDLES: [&str; 3] = [
         atomic { l = 1; if :: x == 1 -> assert(false) :: l == 1 -> skip fi }
     }
     active proctype Q() { y == 1; x = 1 }",
+    "byte x, y; chan c = [1] of { byte };
+    active proctype P() { y = 1; c!1 }
+    active proctype Q() { byte l; atomic { y == 1 -> x = 1; c?l; x = 0 } }
+    active proctype R() { assert(x == 0) }",
 ];
 
 #[test]
