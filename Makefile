@@ -1,4 +1,4 @@
-# make demo       build mover and run it on two examples
+# make demo       build mover and run it on three examples
 # make test       run all tests (within some 20 minutes on 2 cores)
 # make test-long  the same tests with more random programs and longer fuzzing
 # make bench      measure mover beside SPIN
@@ -15,6 +15,9 @@ demo: build
 	@echo
 	@echo '$$ mover check examples/promela/peterson2.pml'
 	@$(MOVER) check examples/promela/peterson2.pml
+	@echo
+	@echo '$$ mover check examples/c/bluetooth_driver.c'
+	@$(MOVER) check examples/c/bluetooth_driver.c; test $$? -eq 10
 
 build: build-packages
 	cargo build --release --locked --package mover
@@ -23,7 +26,7 @@ test: test-packages
 	cargo test --workspace --locked
 
 test-long: test-packages
-	MOVER_LONG=1 MOVER_PROGRAMS=200000 MOVER_FUZZ_SECONDS=600 cargo test --workspace --locked
+	MOVER_LONG=1 MOVER_C_PROGRAMS=10000 MOVER_PROGRAMS=200000 MOVER_FUZZ_SECONDS=600 cargo test --workspace --locked
 
 bench: build test-packages
 	$(MOVER) bench spin
@@ -34,7 +37,7 @@ lint:
 
 # What building and running needs besides Rust.
 build-packages:
-	@scripts/install-packages cc=gcc cpp=cpp
+	@scripts/install-packages cc=gcc cpp=cpp clang-19=clang-19 llvm-config-19=llvm-19-dev
 
 # What the tests need besides: the peer that mover is compared with.
 test-packages: build-packages

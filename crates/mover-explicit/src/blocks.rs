@@ -135,6 +135,12 @@ struct Gather<'a, 'm, V> {
 }
 
 impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
+    fn pass(&mut self, lanes: &[u64], step: Step) {
+        if let Some(classifier) = &mut self.classifier {
+            classifier.count(lanes, step);
+        }
+    }
+
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         let steps: Vec<Step> = path.steps().collect();
         match event {
@@ -158,9 +164,9 @@ impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
         ControlFlow::Continue(())
     }
 
-    fn pass(&mut self, work: &Workspace, thread: usize, steps: usize) {
+    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
         if let Some(classifier) = &mut self.classifier {
-            classifier.count(&work.lanes, thread);
+            classifier.count_place(&work.lanes, thread);
         }
         let place = self.machine.place(&work.lanes, thread);
         self.passed.note(steps, !place.ends_transaction);

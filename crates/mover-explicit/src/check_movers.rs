@@ -624,7 +624,7 @@ impl Visitor for Gather<'_> {
         ControlFlow::Continue(())
     }
 
-    fn pass(&mut self, work: &Workspace, thread: usize, steps: usize) {
+    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
         let place = self.machine.place(&work.lanes, thread);
         self.passed.note(steps, !place.ends_transaction);
     }

@@ -299,6 +299,7 @@ impl Sightings {
 /// loses its protection, exactly the blocks that counted on it have to be run
 /// again; the states that they found are real and stay.
 pub struct Ledger {
+    cells: usize,
     /// Cells first, then what has been met of the rest.
     objects: Vec<Sightings>,
     numbers: HashMap<Key, ObjectId>,
@@ -310,6 +311,14 @@ pub struct Ledger {
     relying: Vec<Vec<Block>>,
     /// Whether accesses still change what is believed.
     is_frozen: bool,
+    /// Whether anything has been seen that changed a belief since others were told.
+    has_news: bool,
+}
+
+/// What a ledger believes, for other ledgers of the same search.
+pub struct Beliefs {
+    cells: Vec<Sightings>,
+    others: Vec<(Key, Sightings)>,
 }
 
 /// A block by its state and thread; all threads if there is none.
@@ -322,20 +331,67 @@ pub struct Block {
 /// What is numbered when it is first met.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Key {
-    /// Three numbers: all of the channel, its sending and its receiving end.
+    /// All of a channel.
     Channel(u64),
+    SendingEnd(u64),
+    ReceivingEnd(u64),
     Object(Object),
 }
 
 impl Ledger {
     fn new(cells: u32) -> Self {
         Ledger {
+            cells: cells as usize,
             objects: vec![Sightings::NONE; cells as usize],
             numbers: HashMap::new(),
             fallen: Vec::new(),
             sets: HashMap::new(),
             relying: Vec::new(),
             is_frozen: false,
+            has_news: false,
+        }
+    }
+
+    /// What is believed now, if that has changed since the last call.
+    pub fn changed_beliefs(&mut self) -> Option<Beliefs> {
+        if !std::mem::take(&mut self.has_news) {
+            return None;
+        }
+        let numbered = self.numbers.iter();
+        let others = numbered.map(|(&key, &object)| (key, self.objects[object as usize].clone()));
+        Some(Beliefs {
+            cells: self.objects[..self.cells].to_vec(),
+            others: others.collect(),
+        })
+    }
+
+    /// Takes in what another ledger has seen.
+    pub fn hear(&mut self, beliefs: &Beliefs) {
+        for (object, theirs) in beliefs.cells.iter().enumerate() {
+            self.join(object as ObjectId, theirs);
+        }
+        for (key, theirs) in &beliefs.others {
+            let object = self.number(*key);
+            self.join(object, theirs);
+        }
+    }
+
+    fn join(&mut self, object: ObjectId, theirs: &Sightings) {
+        let seen = &mut self.objects[object as usize];
+        let before = seen.is_protected();
+        match (&mut seen.locks, &theirs.locks) {
+            (_, None) => {}
+            (None, Some(locks)) => seen.locks = Some(locks.clone()),
+            (Some(mine), Some(locks)) => mine.retain(|lock| locks.contains(lock)),
+        }
+        seen.owner = match (seen.owner, theirs.owner) {
+            (Owner::Nobody, other) | (other, Owner::Nobody) => other,
+            (Owner::One(a), Owner::One(b)) if a == b => Owner::One(a),
+            _ => Owner::Many,
+        };
+        seen.written |= theirs.written;
+        if before && !seen.is_protected() {
+            self.fallen.push(object);
         }
     }
 
@@ -348,12 +404,7 @@ impl Ledger {
         let next = self.objects.len() as ObjectId;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
-            let count = match key {
-                Key::Channel(_) => 3,
-                Key::Object(_) => 1,
-            };
-            let all = self.objects.len() + count;
-            self.objects.resize(all, Sightings::NONE);
+            self.objects.push(Sightings::NONE);
         }
         number
     }
@@ -365,14 +416,23 @@ impl Ledger {
         let seen = &mut self.objects[object as usize];
         let before = seen.is_protected();
         match &mut seen.locks {
-            None => seen.locks = Some(in_hand.to_vec()),
-            Some(locks) => locks.retain(|lock| in_hand.contains(lock)),
+            None => {
+                seen.locks = Some(in_hand.to_vec());
+                self.has_news = true;
+            }
+            Some(locks) => {
+                let count = locks.len();
+                locks.retain(|lock| in_hand.contains(lock));
+                self.has_news |= locks.len() < count;
+            }
         }
-        seen.owner = match seen.owner {
+        let owner = match seen.owner {
             Owner::Nobody => Owner::One(thread),
             Owner::One(owner) if owner == thread => Owner::One(thread),
             _ => Owner::Many,
         };
+        self.has_news |= owner != seen.owner || writes && !seen.written;
+        seen.owner = owner;
         seen.written |= writes;
         if before && !seen.is_protected() {
             self.fallen.push(object);
@@ -464,7 +524,6 @@ pub struct Classifier<'m> {
     pub ledger: Ledger,
     /// Whether what no other thread can reach is exclusive.
     by_reach: bool,
-    left_only: bool,
     /// Objects that the present block counts on.
     used: Vec<ObjectId>,
     held: Vec<ObjectId>,
@@ -480,7 +539,6 @@ impl<'m> Classifier<'m> {
             tables,
             ledger: Ledger::new(tables.cells),
             by_reach,
-            left_only: false,
             used: Vec::new(),
             held: Vec::new(),
             in_hand: Vec::new(),
@@ -527,10 +585,10 @@ impl<'m> Classifier<'m> {
     }
 
     /// Counts what all edges of a thread's location touch, in the middle of an atomic sequence.
-    pub fn count(&mut self, lanes: &[u64], thread: usize) {
+    pub fn count_place(&mut self, lanes: &[u64], thread: usize) {
+        self.touched.clear();
         self.find_held(lanes, thread);
         for number in 0..self.facts(lanes, thread).edges.len() {
-            self.touched.clear();
             self.touch(lanes, thread, number);
         }
     }
@@ -549,48 +607,57 @@ impl<'m> Classifier<'m> {
         })
     }
 
+    /// Counts what a step touches, on both sides of a rendezvous.
+    pub fn count(&mut self, lanes: &[u64], step: Step) {
+        self.touched.clear();
+        self.find_held(lanes, step.thread());
+        self.touch(lanes, step.thread(), step.edge());
+        if let Some((partner, edge)) = step.partner() {
+            self.find_held(lanes, partner);
+            self.touch(lanes, partner, edge);
+        }
+    }
+
     /// How the steps of a thread, which nobody comes between, commute as one.
+    /// What they touch has been counted.
     pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
         // A thread that leaves a place where it can be met withdraws an offer.
-        if steps.iter().any(|step| step.is_rendezvous()) || self.is_met(before, thread) {
+        let is_own = |step: &Step| step.thread() == thread && step.partner().is_none();
+        if !steps.iter().all(is_own) || self.is_met(before, thread) {
             return Moves::NONE;
         }
         let mut moves = Moves::START;
         let mut offers = false;
-        self.touched.clear();
         let mut work = std::mem::take(&mut self.work);
         work.lanes.clear();
         work.lanes.extend_from_slice(before);
         work.forget();
+        let mut touched = Vec::new();
         for (position, &step) in steps.iter().enumerate() {
-            let first = self.touched.len();
             let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
             moves.takes_lock |= !facts.takes.is_empty();
             moves.gives_lock_back |= facts.gives_back;
             offers |= facts.offers;
-            self.find_held(&work.lanes, thread);
             if position == 0 {
-                self.touch(&work.lanes, thread, step.edge());
+                self.count(&work.lanes, step);
             } else {
                 // What it could have done there instead is up to whoever can change it.
-                for number in 0..self.facts(&work.lanes, thread).edges.len() {
-                    self.touch(&work.lanes, thread, number);
-                }
-                for touched in &mut self.touched[first..] {
-                    if let Touched::ReadyEnd { whole, .. } = *touched {
-                        *touched = Touched::Channel(whole);
-                    }
-                }
+                self.count_place(&work.lanes, thread);
             }
+            touched.extend(self.touched.iter().map(|&touched| match touched {
+                Touched::ReadyEnd { whole, .. } if position > 0 => Touched::Channel(whole),
+                _ => touched,
+            }));
             if position + 1 < steps.len() {
                 self.machine.apply(&mut work, step);
             }
         }
         self.work = work;
+        self.touched = touched;
         self.find_held(before, thread);
         moves.left = !offers && self.is_left(before, thread);
         self.find_held(after, thread);
-        moves.right = !self.left_only && self.is_right(after, thread);
+        moves.right = self.is_right(after, thread);
         moves
     }
 
@@ -665,7 +732,10 @@ impl<'m> Classifier<'m> {
                         End::Receive => len > 0 && self.machine.finds_message(&view, number),
                     };
                     self.touched.push(if is_ready {
-                        let end = whole + if *end == End::Send { 1 } else { 2 };
+                        let end = self.ledger.number(match end {
+                            End::Send => Key::SendingEnd(handle),
+                            _ => Key::ReceivingEnd(handle),
+                        });
                         Touched::ReadyEnd { whole, end }
                     } else {
                         Touched::Channel(whole)
@@ -704,10 +774,12 @@ impl<'m> Classifier<'m> {
         let thread = thread as u16;
         self.ledger.see(whole, thread, &self.in_hand, true);
         if end != End::Receive {
-            self.ledger.see(whole + 1, thread, &self.in_hand, true);
+            let sending = self.ledger.number(Key::SendingEnd(handle));
+            self.ledger.see(sending, thread, &self.in_hand, true);
         }
         if end != End::Send {
-            self.ledger.see(whole + 2, thread, &self.in_hand, true);
+            let receiving = self.ledger.number(Key::ReceivingEnd(handle));
+            self.ledger.see(receiving, thread, &self.in_hand, true);
         }
         whole
     }

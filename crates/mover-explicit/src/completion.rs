@@ -610,6 +610,7 @@ mod tests {
             order: Order::DepthFirst,
             movers: None,
             run_time: None,
+            jobs: 1,
             errors: false,
             deadlocks: false,
             keep_going: false,

@@ -58,9 +58,13 @@ pub trait Visitor {
     /// A step has led somewhere; the workspace holds the state.
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()>;
 
+    /// A step is about to be taken, also one that leads to what was seen already.
+    #[inline]
+    fn pass(&mut self, _lanes: &[u64], _step: Step) {}
+
     /// An atomic sequence is at a place in its middle, after so many steps; shown also where the
     /// way on is known already.
-    fn pass(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
+    fn arrive(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
 
     /// Called every now and then, with the bytes taken by the expansion itself.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
@@ -173,6 +177,7 @@ impl<'m> Expander<'m> {
                     return Expansion::Stopped;
                 }
             }
+            visitor.pass(&work.lanes, step);
             let last = machine.apply(work, step);
             if let Some(error) = machine.error(&work.lanes, last) {
                 let path = Path {
@@ -188,7 +193,7 @@ impl<'m> Expander<'m> {
                 }
             }
             if machine.is_atomic(&work.lanes, last) {
-                visitor.pass(work, last, self.frames.len());
+                visitor.arrive(work, last, self.frames.len());
                 let first = self.steps.len();
                 machine.thread_steps(&work.lanes, last, false, &mut self.steps);
                 if self.steps.len() > first {

@@ -18,9 +18,11 @@ mod layout;
 mod machine;
 mod memory;
 mod objects;
+mod parallel;
 mod search;
 mod store;
 mod successors;
+mod way;
 
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use completion::{Ignoring, explore_with};

@@ -41,8 +41,14 @@ impl Step {
         self.edge as usize
     }
 
-    pub fn is_rendezvous(self) -> bool {
-        self.partner.is_some()
+    pub fn thread(self) -> usize {
+        self.thread as usize
+    }
+
+    /// The receiver of a rendezvous and the position of its edge.
+    pub fn partner(self) -> Option<(usize, usize)> {
+        let (thread, edge) = self.partner?;
+        Some((thread as usize, edge as usize))
     }
 
     /// Whether a thread takes it, or takes part in it.

@@ -22,11 +22,13 @@ use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
-use crate::blocks::{BlockVisitor, Blocks, Halts, same_state};
+use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Block, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::parallel;
 use crate::store::{NO_PARENT, Store};
+use crate::way::steps_through;
 
 /// Which state to expand next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +48,8 @@ pub struct Options<'a> {
     pub run_time: Option<RunTime<'a>>,
     /// Look for failed assertions (edges into error locations of that property);
     /// errors of other properties are always reported: a front end makes them only
+    /// How many cores to use; depth first it is always one.
+    pub jobs: usize,
     /// where they are asked for or where nothing can be said of what follows.
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
@@ -130,7 +134,13 @@ pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
         }
         _ => None,
     };
-    Ok(Search::new(&machine, tables.as_ref(), options).run())
+    let is_parallel = options.jobs > 1 && options.order == Order::BreadthFirst;
+    Ok(if is_parallel {
+        let workers = options.jobs.min(MOST_WORKERS);
+        parallel::explore(&machine, tables.as_ref(), options, workers)
+    } else {
+        Search::new(&machine, tables.as_ref(), options).run()
+    })
 }
 
 /// Explores with classes found out on the way, for the sake of what is believed in the end.
@@ -230,6 +240,9 @@ struct Limits<'o> {
     statistics: Statistics,
     stopped: Option<Stop>,
 }
+
+/// Most workers of a parallel search.
+const MOST_WORKERS: usize = 256;
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
@@ -438,7 +451,7 @@ impl<'m, 'o> Search<'m, 'o> {
         }
         if deadlocks
             && let Some(steps) = common_halt(halts)
-            && self.ends_in_deadlock(lanes, &steps)
+            && ends_in_deadlock(self.machine, lanes, &steps)
         {
             self.report(Property::NoDeadlock, None, steps);
             if !self.limits.options.keep_going {
@@ -446,23 +459,6 @@ impl<'m, 'o> Search<'m, 'o> {
             }
         }
         Expansion::Done
-    }
-
-    /// Whether nobody can move after the steps. Each thread can come to a halt by
-    /// its steps, but that they do not disturb each other may be a belief that
-    /// turned out wrong.
-    fn ends_in_deadlock(&self, lanes: &[u64], steps: &[Step]) -> bool {
-        let mut work = Workspace::default();
-        work.lanes.extend_from_slice(lanes);
-        for &step in steps {
-            if !self.machine.is_possible(&work.lanes, step) {
-                return false;
-            }
-            self.machine.apply(&mut work, step);
-        }
-        let mut possible = Vec::new();
-        self.machine.steps(&work.lanes, &mut possible);
-        possible.is_empty() && !self.machine.is_proper_end(&work.lanes)
     }
 
     /// Lets one thread alone go on, if it can do so by left movers.
@@ -585,58 +581,15 @@ impl<'m, 'o> Search<'m, 'o> {
             chain.push(parent);
         }
         chain.reverse();
-        let mut expander = Expander::new(self.machine, go_on);
-        let mut blocks = (self.limits.options.movers).map(|_| self.blocks());
-        let mut steps = Vec::new();
         let (mut numbers, mut key) = (Vec::new(), Vec::new());
-        for pair in chain.windows(2) {
-            let mut wanted = Vec::new();
-            store.load(pair[1], &mut numbers, &mut wanted, &mut key);
-            store.load(pair[0], &mut numbers, &mut expander.work.lanes, &mut key);
-            let way = match &mut blocks {
-                Some(blocks) => {
-                    let found = blocks.find_way(&expander.work.lanes, &wanted);
-                    found.unwrap_or_default()
-                }
-                None => {
-                    let mut finder = Finder {
-                        wanted,
-                        steps: Vec::new(),
-                    };
-                    expander.expand(&mut finder);
-                    finder.steps
-                }
-            };
-            store.load(pair[0], &mut numbers, &mut expander.work.lanes, &mut key);
-            self.translate(&mut expander.work, &way, &mut steps);
-        }
-        store.load(
-            found.state,
-            &mut numbers,
-            &mut expander.work.lanes,
-            &mut key,
-        );
-        self.translate(&mut expander.work, &found.steps, &mut steps);
-        steps
-    }
-
-    fn translate(
-        &self,
-        work: &mut Workspace,
-        steps: &[Step],
-        translated: &mut Vec<semantics::Step>,
-    ) {
-        for &step in steps {
-            let original = self.machine.original_step(&work.lanes, step);
-            match self.limits.options.movers {
-                Some(movers) => {
-                    let here = self.machine.location_of(&work.lanes, original.by.thread);
-                    translated.extend(unfuse(movers, here, original));
-                }
-                None => translated.push(original),
-            }
-            self.machine.apply(work, step);
-        }
+        let mut load = |number: u32| {
+            let mut lanes = Vec::new();
+            store.load(number, &mut numbers, &mut lanes, &mut key);
+            lanes
+        };
+        let states: Vec<Vec<u64>> = chain.into_iter().map(&mut load).collect();
+        let movers = self.limits.options.movers;
+        steps_through(self.machine, movers, go_on, &states, &found.steps)
     }
 }
 
@@ -647,8 +600,25 @@ enum GoneOn {
     Stopped,
 }
 
+/// Whether nobody can move after the steps. Each thread can come to a halt by
+/// its steps, but that they do not disturb each other may be a belief that
+/// turned out wrong.
+pub fn ends_in_deadlock(machine: &Machine, lanes: &[u64], steps: &[Step]) -> bool {
+    let mut work = Workspace::default();
+    work.lanes.extend_from_slice(lanes);
+    for &step in steps {
+        if !machine.is_possible(&work.lanes, step) {
+            return false;
+        }
+        machine.apply(&mut work, step);
+    }
+    let mut possible = Vec::new();
+    machine.steps(&work.lanes, &mut possible);
+    possible.is_empty() && !machine.is_proper_end(&work.lanes)
+}
+
 /// The steps by which all threads come to a halt, not all of them at proper ends.
-fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
+pub fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
     let waits = halts.iter().any(|halt| halt.waiting.is_some());
     let mut steps = Vec::new();
     for halt in halts {
@@ -751,28 +721,6 @@ impl Visitor for Search<'_, '_> {
             Some(_) => ControlFlow::Break(()),
             None => ControlFlow::Continue(()),
         }
-    }
-}
-
-/// Looks for the steps that lead to one particular state.
-struct Finder {
-    wanted: Vec<u64>,
-    steps: Vec<Step>,
-}
-
-impl Visitor for Finder {
-    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
-        match event {
-            Event::Successor if same_state(&work.lanes, &self.wanted) => {
-                self.steps = path.steps().collect();
-                ControlFlow::Break(())
-            }
-            Event::Successor | Event::Error(_) => ControlFlow::Continue(()),
-        }
-    }
-
-    fn tick(&mut self, _bytes: usize) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }
 

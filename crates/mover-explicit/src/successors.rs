@@ -119,7 +119,7 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, T> {
         ControlFlow::Continue(())
     }
 
-    fn pass(&mut self, work: &Workspace, thread: usize, steps: usize) {
+    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
         let place = self.machine.place(&work.lanes, thread);
         self.passed.note(steps, !place.ends_transaction);
     }

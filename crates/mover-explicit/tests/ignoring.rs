@@ -40,6 +40,7 @@ fn options<'a>(
         order: Order::DepthFirst,
         movers: None,
         run_time: None,
+        jobs: 1,
         errors,
         deadlocks,
         keep_going: false,
@@ -237,6 +238,7 @@ fn right_movers_make_methods_single_transactions() {
         let options = Options {
             movers: Some(&movers),
             run_time: None,
+            jobs: 1,
             ..options(true, false, &never, &mut silent)
         };
         explore(&program, options)

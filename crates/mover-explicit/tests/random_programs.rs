@@ -14,7 +14,7 @@ mod mt;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 
-use mover_explicit::{Ignoring, Options, Order, Outcome, explore, explore_with};
+use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explore_with};
 use mover_ir::expr::{
     BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, UnaryOp, VariableRef, mask,
 };
@@ -22,7 +22,7 @@ use mover_ir::print::print_program;
 use mover_ir::program::*;
 use mover_ir::semantics::{Machine, State};
 use mover_ir::validate::validate;
-use mover_reduce::{Movers, movers};
+use mover_reduce::{Movers, PhaseFacts, movers};
 
 struct Random(u64);
 
@@ -503,6 +503,7 @@ fn run(
             order,
             movers,
             run_time: None,
+            jobs: 1,
             errors,
             deadlocks,
             keep_going: false,
@@ -600,7 +601,55 @@ fn compare_reduced(program: &Program, judgement: &Judgement) -> Option<u64> {
             .statistics
             .states;
     }
+    compare_run_time(program, &movers, judgement);
     Some(stored)
+}
+
+/// So must movers that are found out during the search, with one worker and with several.
+fn compare_run_time(program: &Program, movers: &Movers, judgement: &Judgement) {
+    let facts = PhaseFacts::new(movers);
+    for (by_reach, jobs, order) in [
+        (false, 1, Order::BreadthFirst),
+        (false, 1, Order::DepthFirst),
+        (true, 1, Order::BreadthFirst),
+        (true, 2, Order::BreadthFirst),
+    ] {
+        for (errors, deadlocks) in [(true, false), (false, true)] {
+            let found = explore(
+                program,
+                Options {
+                    order,
+                    movers: Some(movers),
+                    run_time: Some(RunTime {
+                        facts: &facts,
+                        by_reach,
+                    }),
+                    jobs,
+                    errors,
+                    deadlocks,
+                    keep_going: false,
+                    timeout: None,
+                    memory: None,
+                    interrupt: &AtomicBool::new(false),
+                    progress: &mut |_| {},
+                },
+            )
+            .expect("small programs fit");
+            let expected = if errors {
+                judgement.error
+            } else {
+                judgement.deadlock
+            };
+            assert_eq!(
+                found.violation.is_some(),
+                expected,
+                "run time, by reach {by_reach}, {jobs} jobs, {order:?}, errors {errors}"
+            );
+            if found.violation.is_some() {
+                replay(program, &found);
+            }
+        }
+    }
 }
 
 /// So must each solution of the ignoring problem, with and without right movers, and chain blocks
@@ -635,6 +684,7 @@ fn compare_solutions(program: &Program, judgement: &Judgement) {
                     order: Order::DepthFirst,
                     movers: None,
                     run_time: None,
+                    jobs: 1,
                     errors,
                     deadlocks,
                     keep_going: false,
@@ -679,6 +729,16 @@ fn memory_agrees_with_the_semantics() {
 fn races_in_memory_are_not_reduced_away() {
     let (reduced, all) = compare_random(6_000, memory::racy_program);
     assert!(reduced * 10 < all * 9, "the reduction reduces");
+}
+
+#[test]
+fn dropping_a_pointer_does_not_commute_with_allocating() {
+    let program = memory::dropping_program();
+    assert_eq!(validate(&program), Ok(()));
+    let judgement = judge(&program).expect("it is small");
+    assert!(judgement.error);
+    compare(&program, &judgement);
+    assert!(compare_reduced(&program, &judgement).is_some());
 }
 
 /// Gives the states stored with reduction and without, where there is no violation.

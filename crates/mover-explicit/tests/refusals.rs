@@ -101,6 +101,7 @@ fn run(program: &Program) -> Outcome {
             order: Order::BreadthFirst,
             movers: None,
             run_time: None,
+            jobs: 1,
             errors: true,
             deadlocks: true,
             keep_going: false,

@@ -12,20 +12,41 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use mover_explicit::{Options, Order, Outcome, explore};
+use mover_explicit::{Options, Order, Outcome, RunTime, explore};
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
 use mover_ir::validate::validate;
-use mover_reduce::movers;
+use mover_reduce::{PhaseFacts, movers};
 
-fn run(program: &Program, reduced: bool, errors: bool, deadlocks: bool) -> Outcome {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reduction {
+    None,
+    Static,
+    Phase,
+    Dynamic,
+}
+
+const REDUCTIONS: [Reduction; 4] = [
+    Reduction::None,
+    Reduction::Static,
+    Reduction::Phase,
+    Reduction::Dynamic,
+];
+
+fn run(program: &Program, reduction: Reduction, errors: bool, deadlocks: bool) -> Outcome {
     let movers = movers(program).expect("these programs have movers");
+    let facts = PhaseFacts::new(&movers);
+    let is_run_time = matches!(reduction, Reduction::Phase | Reduction::Dynamic);
     let outcome = explore(
         program,
         Options {
             order: Order::BreadthFirst,
-            movers: reduced.then_some(&movers),
-            run_time: None,
+            movers: (reduction != Reduction::None).then_some(&movers),
+            run_time: is_run_time.then_some(RunTime {
+                facts: &facts,
+                by_reach: reduction == Reduction::Dynamic,
+            }),
+            jobs: 1,
             errors,
             deadlocks,
             keep_going: false,
@@ -109,11 +130,11 @@ fn verdicts_and_counts_are_the_references() {
         let full = expected("a.full");
         // To the reference a thread at `assume false` has ended; to mover it waits.
         let stuck = full.deadlock || program.name == "fig1_assume";
-        for reduced in [false, true] {
-            let found = run(&program, reduced, true, false).violation.is_some();
-            assert_eq!(found, full.wrong, "{} errors, {reduced}", program.name);
-            let found = run(&program, reduced, false, true).violation.is_some();
-            assert_eq!(found, stuck, "{} deadlocks, {reduced}", program.name);
+        for reduction in REDUCTIONS {
+            let found = run(&program, reduction, true, false).violation.is_some();
+            assert_eq!(found, full.wrong, "{} errors, {reduction:?}", program.name);
+            let found = run(&program, reduction, false, true).violation.is_some();
+            assert_eq!(found, stuck, "{} deadlocks, {reduction:?}", program.name);
         }
         if program.name == "counter_printed" {
             // A mutex that is given back by a thread that may not have it is no lock here.
@@ -123,8 +144,8 @@ fn verdicts_and_counts_are_the_references() {
             // The reference counts states behind which a thread has gone wrong.
             continue;
         }
-        for (explorer, reduced) in [("a.full", false), ("h.chain", true)] {
-            let stored = run(&program, reduced, true, false).statistics.states;
+        for (explorer, reduction) in [("a.full", Reduction::None), ("h.chain", Reduction::Static)] {
+            let stored = run(&program, reduction, true, false).statistics.states;
             assert_eq!(
                 stored,
                 expected(explorer).stored,
@@ -134,7 +155,9 @@ fn verdicts_and_counts_are_the_references() {
             compared += 1;
         }
         if !full.deadlock {
-            let stored = run(&program, true, true, true).statistics.states;
+            let stored = run(&program, Reduction::Static, true, true)
+                .statistics
+                .states;
             assert_eq!(
                 stored,
                 expected("dl.chain").stored,
@@ -153,12 +176,15 @@ fn no_pitfall_hides_an_error() {
     assert!(programs.len() > 15);
     for program in programs {
         for (errors, deadlocks) in [(true, false), (false, true)] {
-            let found = |reduced| {
-                run(&program, reduced, errors, deadlocks)
+            let found = |reduction| {
+                run(&program, reduction, errors, deadlocks)
                     .violation
                     .is_some()
             };
-            assert_eq!(found(true), found(false), "{}", program.name);
+            let all = found(Reduction::None);
+            for reduction in REDUCTIONS {
+                assert_eq!(found(reduction), all, "{} {reduction:?}", program.name);
+            }
         }
     }
 }

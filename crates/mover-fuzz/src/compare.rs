@@ -30,12 +30,18 @@ pub struct Way {
     pub order: Order,
     /// Chain blocks if absent.
     pub ignoring: Option<Ignoring>,
+    pub jobs: usize,
 }
 
 impl Way {
     /// Whether it is meant to store fewer states than there are.
     pub fn reduces(self) -> bool {
         self.reduction != Reduction::None
+    }
+
+    /// Whether the states stored do not depend on the order in which they are found.
+    fn is_order_independent(self) -> bool {
+        matches!(self.reduction, Reduction::None | Reduction::Static)
     }
 
     /// Whether it may miss violations.
@@ -51,10 +57,13 @@ impl fmt::Display for Way {
             Order::DepthFirst => "depth first",
         };
         write!(f, "{:?}, {order}", self.reduction)?;
-        match self.ignoring {
-            Some(ignoring) => write!(f, ", {ignoring:?}"),
-            None => Ok(()),
+        if let Some(ignoring) = self.ignoring {
+            write!(f, ", {ignoring:?}")?;
         }
+        if self.jobs > 1 {
+            write!(f, ", {} jobs", self.jobs)?;
+        }
+        Ok(())
     }
 }
 
@@ -63,6 +72,7 @@ const fn way(reduction: Reduction, order: Order) -> Way {
         reduction,
         order,
         ignoring: None,
+        jobs: 1,
     }
 }
 
@@ -71,6 +81,16 @@ const fn with(reduction: Reduction, ignoring: Ignoring) -> Way {
         reduction,
         order: Order::DepthFirst,
         ignoring: Some(ignoring),
+        jobs: 1,
+    }
+}
+
+const fn parallel(reduction: Reduction, jobs: usize) -> Way {
+    Way {
+        reduction,
+        order: Order::BreadthFirst,
+        ignoring: None,
+        jobs,
     }
 }
 
@@ -91,6 +111,10 @@ pub const WAYS: &[Way] = &[
     way(Reduction::Phase, Order::DepthFirst),
     way(Reduction::Dynamic, Order::BreadthFirst),
     way(Reduction::Dynamic, Order::DepthFirst),
+    parallel(Reduction::None, 2),
+    parallel(Reduction::Static, 3),
+    parallel(Reduction::Phase, 2),
+    parallel(Reduction::Dynamic, 2),
 ];
 
 /// What two ways disagree about, or what one of them did wrong alone.
@@ -132,6 +156,7 @@ pub fn compare(program: &Program) -> Result<Option<Compared>, Mismatch> {
         };
         let facts = PhaseFacts::new(&movers);
         let mut judged = None;
+        let mut stored: Vec<u64> = Vec::new();
         for (number, &way) in WAYS.iter().enumerate() {
             let fails = |what: String| Mismatch {
                 property,
@@ -142,7 +167,21 @@ pub fn compare(program: &Program) -> Result<Option<Compared>, Mismatch> {
             if outcome.stopped.is_some() {
                 return Ok(None);
             }
-            compared.states[number] += outcome.statistics.states;
+            let states = outcome.statistics.states;
+            compared.states[number] += states;
+            let same = WAYS.iter().position(|other| {
+                way.jobs > 1 && *other == Way { jobs: 1, ..way } && way.is_order_independent()
+            });
+            if let Some(other) = same
+                && outcome.violation.is_none()
+                && stored[other] != states
+            {
+                let with_one = stored[other];
+                return Err(fails(format!(
+                    "{states} states, but {with_one} with one job"
+                )));
+            }
+            stored.push(states);
             let found = outcome.violation.is_some();
             match judged {
                 None => judged = Some(found),
@@ -181,6 +220,7 @@ fn run(
     let options = Options {
         order: way.order,
         movers: way.reduces().then_some(movers),
+        jobs: way.jobs,
         run_time: match way.reduction {
             Reduction::None | Reduction::Static | Reduction::Left => None,
             Reduction::Phase | Reduction::Dynamic => Some(RunTime {

@@ -10,6 +10,7 @@
 //! - [`points_to`]: what it touches through pointers;
 //! - `small`: which integers are no pointers for certain;
 //! - [`locks`]: which of them are locks, and who has them where;
+//! - [`alone`]: where a thread has no others beside it;
 //! - [`movers`]: which edges move left or right, and why;
 //! - [`feedback`]: locations that break every cycle;
 //! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
@@ -21,6 +22,7 @@
 
 pub mod access;
 pub mod ahead;
+pub mod alone;
 pub mod explain;
 pub mod feedback;
 pub mod fuse;

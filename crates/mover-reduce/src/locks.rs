@@ -25,6 +25,7 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Effect, Init, Program};
 
 use crate::access::{AccessTable, EdgeRef, Object};
+use crate::alone::Alone;
 
 pub type LockSet = BTreeSet<Object>;
 
@@ -48,7 +49,7 @@ pub struct Locks {
 }
 
 impl Locks {
-    pub fn find(program: &Program, table: &AccessTable) -> Locks {
+    pub fn find(program: &Program, table: &AccessTable, alone: &Alone) -> Locks {
         let mut candidates: LockSet = table
             .iter()
             .flat_map(|(_, accesses)| accesses.keys())
@@ -57,15 +58,17 @@ impl Locks {
             .collect();
         candidates.retain(|&lock| {
             let is_taken = |edge| handling(program, lock, edge) == Handling::Takes;
-            let mut touching = table.iter().filter(|(_, a)| a.contains_key(&lock));
+            let mut touching = table
+                .iter()
+                .filter(|(edge, a)| a.contains_key(&lock) && !alone.is_alone(program, *edge));
             touching.any(|(edge, _)| is_taken(edge))
         });
         loop {
-            let locks = Locks::with(program, table, candidates.clone());
+            let locks = Locks::with(program, table, alone, candidates.clone());
             let broken: Vec<Object> = candidates
                 .iter()
                 .copied()
-                .filter(|&lock| !locks.obeys(program, table, lock))
+                .filter(|&lock| !locks.obeys(program, table, alone, lock))
                 .collect();
             if broken.is_empty() {
                 return locks;
@@ -74,7 +77,7 @@ impl Locks {
         }
     }
 
-    fn with(program: &Program, table: &AccessTable, locks: LockSet) -> Locks {
+    fn with(program: &Program, table: &AccessTable, alone: &Alone, locks: LockSet) -> Locks {
         let empty = || -> Vec<Vec<Vec<LockSet>>> {
             let of_template = |template: &mover_ir::program::Template| {
                 let locations = template.locations.iter();
@@ -85,7 +88,8 @@ impl Locks {
             program.templates.iter().map(of_template).collect()
         };
         let (mut takes, mut gives_back) = (empty(), empty());
-        for (edge, accesses) in table.iter() {
+        let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
+        for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
             for &lock in accesses.keys().filter(|object| locks.contains(object)) {
                 let set = match handling(program, lock, edge) {
                     Handling::Takes => &mut takes,
@@ -140,10 +144,12 @@ impl Locks {
     }
 
     /// Whether all edges treat the cell as a lock.
-    fn obeys(&self, program: &Program, table: &AccessTable, lock: Object) -> bool {
+    fn obeys(&self, program: &Program, table: &AccessTable, alone: &Alone, lock: Object) -> bool {
         table
             .iter()
-            .filter(|(_, accesses)| accesses.contains_key(&lock))
+            .filter(|(edge, accesses)| {
+                accesses.contains_key(&lock) && !alone.is_alone(program, *edge)
+            })
             .all(|(edge, _)| {
                 let location = &program.templates[edge.template].locations[edge.location];
                 let has = self.held[edge.template][edge.location].contains(&lock);

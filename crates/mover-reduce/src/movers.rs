@@ -12,6 +12,7 @@
 //! - An object that every edge touches with one and the same lock in hand is
 //!   exclusive to the thread that has that lock.
 //! - An object that nothing writes disturbs nobody.
+//! - Where a thread is alone ([`crate::alone`]) everything is exclusive to it.
 //!
 //! A thread that stands at a receive without buffer offers a rendezvous, and by
 //! any step of its own it withdraws the offer; others can get stuck by that. So
@@ -31,6 +32,7 @@ use std::collections::BTreeMap;
 use mover_ir::program::{Edge, Effect, Program, Template};
 
 use crate::access::{AccessTable, EdgeRef, Object};
+use crate::alone::Alone;
 use crate::fuse::{Fused, fuse};
 use crate::locks::{LockSet, Locks};
 
@@ -55,6 +57,15 @@ pub struct Mover {
     pub right: bool,
     pub takes_lock: bool,
     pub gives_lock_back: bool,
+}
+
+impl Mover {
+    const BOTH: Mover = Mover {
+        left: true,
+        right: true,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
 }
 
 /// The movers of a program whose atomic sequences have been fused.
@@ -94,8 +105,9 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
     let fused = fuse(original);
     let program = &fused.program;
     let table = AccessTable::new(program);
-    let locks = Locks::find(program, &table);
-    let protection = protections(program, &table, &locks);
+    let alone = Alone::find(program);
+    let locks = Locks::find(program, &table, &alone);
+    let protection = protections(program, &table, &locks, &alone);
     let meets = meeting_points(program);
     let offers = noticed_offers(program, &meets);
     let edges = program
@@ -112,7 +124,11 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
                             location,
                             edge,
                         };
-                        let mover = classify(&table, &locks, &protection, edge);
+                        let mover = if alone.is_alone(program, edge) {
+                            Mover::BOTH
+                        } else {
+                            classify(&table, &locks, &protection, edge)
+                        };
                         let withdraws = meets[template][location];
                         Mover {
                             left: mover.left && !withdraws && !offers,
@@ -147,6 +163,7 @@ fn protections(
     program: &Program,
     table: &AccessTable,
     locks: &Locks,
+    alone: &Alone,
 ) -> BTreeMap<Object, Protection> {
     struct Use {
         templates: Vec<usize>,
@@ -154,7 +171,8 @@ fn protections(
         common: LockSet,
     }
     let mut uses: BTreeMap<Object, Use> = BTreeMap::new();
-    for (edge, accesses) in table.iter() {
+    let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
+    for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
         let held = in_hand(locks, edge);
         for (&object, &written) in accesses {
             let found = uses.entry(object).or_insert_with(|| Use {
@@ -169,7 +187,8 @@ fn protections(
             found.common = found.common.intersection(&held).copied().collect();
         }
     }
-    uses.into_iter()
+    let mut protection: BTreeMap<Object, Protection> = uses
+        .into_iter()
         .map(|(object, found)| {
             let protection = if locks.locks.contains(&object) {
                 Protection::Lock
@@ -188,7 +207,14 @@ fn protections(
             };
             (object, protection)
         })
-        .collect()
+        .collect();
+    // What is touched only by a thread that is alone.
+    for (_, accesses) in table.iter() {
+        for &object in accesses.keys() {
+            protection.entry(object).or_insert(Protection::OneThread);
+        }
+    }
+    protection
 }
 
 /// Whether a template has exactly one thread, now and for ever.

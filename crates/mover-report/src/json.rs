@@ -74,11 +74,19 @@ fn step(step: &TraceStep) -> Value {
 const FORMAT: &str = "mover-trace-1";
 
 /// A counterexample as a file that `mover replay` accepts.
-pub fn trace_file(program: &str, trace: &Trace, error: Option<(TemplateId, LocationId)>) -> Value {
+/// `properties` is what was asked: a front end may leave out errors that are not.
+pub fn trace_file(
+    program: &str,
+    trace: &Trace,
+    error: Option<(TemplateId, LocationId)>,
+    properties: &[Property],
+) -> Value {
+    let asked: Vec<&str> = properties.iter().map(|p| p.name()).collect();
     json!({
         "format": FORMAT,
         "program": program,
         "property": trace.property.name(),
+        "properties": asked,
         "message": trace.message,
         "error": error.map(|(template, location)| json!({
             "template": template.0,
@@ -114,6 +122,8 @@ struct FileError {
 struct TraceFile {
     format: String,
     property: String,
+    #[serde(default)]
+    properties: Vec<String>,
     error: Option<FileError>,
     steps: Vec<FileStep>,
 }
@@ -122,6 +132,8 @@ struct TraceFile {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
     pub property: Property,
+    /// What was asked when it was found.
+    pub properties: Vec<Property>,
     pub error: Option<(TemplateId, LocationId)>,
     pub steps: Vec<Step>,
 }
@@ -142,6 +154,11 @@ pub fn read_trace_file(text: &str) -> Result<Claim, String> {
     };
     Ok(Claim {
         property: file.property.parse()?,
+        properties: file
+            .properties
+            .iter()
+            .map(|name| name.parse())
+            .collect::<Result<_, _>>()?,
         error: file
             .error
             .map(|error| (TemplateId(error.template), LocationId(error.location))),

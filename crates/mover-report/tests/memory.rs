@@ -202,10 +202,11 @@ fn traces_tell_memory_by_names_and_replay_with_their_choices() {
             "",
         ]
     );
-    let file = trace_file(&program.name, &trace, error).to_string();
+    let file = trace_file(&program.name, &trace, error, &[Property::MemorySafety]).to_string();
     let claim = read_trace_file(&file).expect("it was written by us");
     assert_eq!(claim.steps, steps);
     assert_eq!(claim.property, Property::MemorySafety);
+    assert_eq!(claim.properties, [Property::MemorySafety]);
     let again = Trace::replay(&program, &claim.steps, claim.property, claim.error);
     assert_eq!(again.as_ref(), Ok(&trace));
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_with};
 use mover_ir::print::print_program;
-use mover_ir::program::{Program, Property};
+use mover_ir::program::{ErrorMark, Program, Property};
 use mover_reduce::{PhaseFacts, movers};
 use mover_report::text::Style;
 use mover_report::trace::Trace;
@@ -16,9 +16,10 @@ use mover_report::verdict::{Answer, Verdict};
 use mover_report::{json, text};
 
 use crate::check_movers::{self, Tried};
-use crate::input::{self, InputArgs};
+use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
+use crate::property_file;
 use crate::resources::{available_memory, peak_mb};
 use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
@@ -119,10 +120,15 @@ pub struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// What to check (may be repeated): `unreach-call` (no assertion fails) or `no-deadlock` (no
-    /// invalid end state); both if not given
+    /// What to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
+    /// invalid end state); for C also `memory-safety`, `mutex-misuse` and `no-overflow`. If none is
+    /// given, all of these but `no-overflow`
     #[arg(long = "property", value_name = "NAME")]
     properties: Vec<Property>,
+
+    /// What to check, as a property file of SV-COMP (.prp)
+    #[arg(long, value_name = "FILE")]
+    property_file: Vec<PathBuf>,
 
     /// How to search; this version has `explicit`
     #[arg(long, value_enum, default_value = "auto")]
@@ -156,7 +162,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
 
-    /// Cores to use; explicit search takes one
+    /// Cores to use; depth first the search takes one
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
 
@@ -183,8 +189,22 @@ pub fn run(args: CheckArgs) -> u8 {
         eprintln!("mover: {reason}");
         return USAGE;
     }
-    let mut program = match input::read(&args.input) {
-        Ok(program) => program,
+    let mut asked = args.properties.clone();
+    for file in &args.property_file {
+        match property_file::read(file) {
+            Ok(properties) => asked.extend(properties),
+            Err(reason) => {
+                eprintln!("mover: {}: {reason}", file.display());
+                return BAD_INPUT;
+            }
+        }
+    }
+    let Input {
+        mut program,
+        properties,
+        limits,
+    } = match input::read(&args.input, &asked) {
+        Ok(input) => input,
         Err(code) => return code,
     };
     if args.dump == Some(Dump::Ir) {
@@ -193,18 +213,10 @@ pub fn run(args: CheckArgs) -> u8 {
             Err(code) => code,
         };
     }
-    let properties = if args.properties.is_empty() {
-        Property::BASIC.to_vec()
-    } else {
-        let mut properties = args.properties.clone();
-        properties.sort();
-        properties.dedup();
-        properties
-    };
     if !properties.contains(&Property::UnreachCall) {
         program.resume_after_errors();
     }
-    check(&args, &program, properties)
+    check(&args, &program, properties, &limits)
 }
 
 /// What this version does not have is refused by name.
@@ -237,13 +249,6 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
-    let foreign = |property: &&Property| !Property::BASIC.contains(property);
-    if let Some(property) = args.properties.iter().find(foreign) {
-        return Err(format!(
-            "nothing checks `{property}` of a Promela model; its properties are `unreach-call` \
-             and `no-deadlock`"
-        ));
-    }
     if args.jobs == 0 {
         return Err("--jobs needs at least 1".into());
     }
@@ -252,9 +257,6 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         .is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite()))
     {
         return Err("--timeout needs a number of seconds".into());
-    }
-    if args.jobs > 1 && !args.quiet {
-        eprintln!("mover: explicit search runs on one core in this version");
     }
     Ok(())
 }
@@ -288,12 +290,13 @@ fn try_movers(
         errors: true,
         deadlocks: true,
         keep_going: true,
+        jobs: 1,
         timeout: args.timeout.map(Duration::from_secs_f64),
         memory: memory_limit(args),
         interrupt,
         progress: &mut |statistics| progress.show(statistics),
     };
-    let file = args.input.file.display().to_string();
+    let file = args.input.name().to_string();
     let tried = check_movers::run(&file, &movers, options, args.json);
     progress.finish();
     tried.map(Some)
@@ -306,7 +309,7 @@ fn memory_limit(args: &CheckArgs) -> Option<usize> {
     limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
+fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
     let started = Instant::now();
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
@@ -346,6 +349,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         },
         movers: movers.as_ref(),
         run_time,
+        jobs: args.jobs,
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
@@ -364,11 +368,12 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.file.display());
+            eprintln!("mover: {}: {reason}", args.input.name());
             return BAD_INPUT;
         }
     };
     let verdict = match verdict(program, &outcome, is_sound) {
+        Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, &interrupt),
         Ok(verdict) => verdict,
         Err(reason) => {
             eprintln!("mover: internal error: the counterexample does not replay: {reason}");
@@ -378,7 +383,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
     let mut is_trace_lost = false;
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &verdict) {
         let error = outcome.violation.as_ref().and_then(|found| found.error);
-        let file = json::trace_file(&program.name, trace, error);
+        let file = json::trace_file(&program.name, trace, error, &properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
             eprintln!("mover: {reason}");
             // The answer is still worth telling: it may have taken hours.
@@ -420,6 +425,81 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>) -> u8 {
         Ok(()) if is_trace_lost => INTERNAL_ERROR,
         Ok(()) => answer.verdict.exit_code(),
         Err(code) => code,
+    }
+}
+
+/// No violation was found, but the translation of the program cuts some runs off:
+/// the answer is `safe` only if no run gets there.
+fn up_to_limits(
+    args: &CheckArgs,
+    program: &Program,
+    limits: &[Limit],
+    interrupt: &AtomicBool,
+) -> Verdict {
+    let mut marked = program.clone();
+    for limit in limits {
+        let template = &mut marked.templates[limit.template.index()];
+        let location = &mut template.locations[limit.location.index()];
+        location.edges.clear();
+        location.error = Some(ErrorMark {
+            property: Property::UnreachCall,
+            message: limit.message.clone(),
+            resume: None,
+        });
+    }
+    // An edge into an error has no effects.
+    for template in &mut marked.templates {
+        let is_error: Vec<bool> = template
+            .locations
+            .iter()
+            .map(|location| location.error.is_some())
+            .collect();
+        for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
+            if is_error[edge.target.index()] {
+                edge.effects.clear();
+            }
+        }
+    }
+    let movers = (args.reduce != Reduction::None)
+        .then(|| movers(&marked).ok())
+        .flatten();
+    let outcome = explore(
+        &marked,
+        Options {
+            order: Order::BreadthFirst,
+            movers: movers.as_ref(),
+            run_time: None,
+            jobs: 1,
+            errors: true,
+            deadlocks: false,
+            keep_going: false,
+            timeout: args.timeout.map(Duration::from_secs_f64),
+            memory: memory_limit(args),
+            interrupt,
+            progress: &mut |_| (),
+        },
+    );
+    let reached = match &outcome {
+        Ok(outcome) if outcome.stopped.is_some() && outcome.violation.is_none() => {
+            Some("the search for runs that are cut off was not finished".to_string())
+        }
+        Ok(outcome) => outcome.violation.as_ref().and_then(|found| {
+            let (template, location) = found.error?;
+            let mark = marked
+                .template(template)
+                .location(location)
+                .error
+                .as_ref()?;
+            Some(mark.message.clone())
+        }),
+        Err(reason) => Some(reason.to_string()),
+    };
+    match reached {
+        None => Verdict::Safe,
+        Some(reason) => Verdict::Unknown {
+            reason: format!("{reason}; no violation in the runs that stay within this bound"),
+            advice: "a larger --recursion or --threads".into(),
+        },
     }
 }
 

@@ -22,14 +22,14 @@ pub struct ExplainArgs {
 }
 
 pub fn run(args: &ExplainArgs) -> u8 {
-    let program = match input::read(&args.input) {
-        Ok(program) => program,
+    let program = match input::read(&args.input, &[]) {
+        Ok(input) => input.program,
         Err(code) => return code,
     };
     let explanation = match movers(&program) {
         Ok(movers) => explain(&movers),
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.file.display());
+            eprintln!("mover: {}: {reason}", args.input.name());
             return BAD_INPUT;
         }
     };

@@ -1,22 +1,23 @@
-//! From a file on the command line to a valid program.
+//! From files on the command line to a valid program.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mover_ir::diagnostic::Diagnostic;
-use mover_ir::program::Program;
+use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::source::SourceMap;
 use mover_ir::validate::validate;
 use mover_report::diagnostics::render;
 
 use crate::output::stderr_is_terminal;
-use crate::{BAD_INPUT, INTERNAL_ERROR};
+use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
 /// Options for reading the program.
 #[derive(Args)]
 pub struct InputArgs {
-    /// The program: a Promela model (.pml)
-    pub file: PathBuf,
+    /// The program: a Promela model (.pml), or the files of a C program (.c, .i, .ll, .bc)
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 
     /// Define a preprocessor macro, as in -DN=4
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
@@ -29,50 +30,188 @@ pub struct InputArgs {
     /// Look for included files in this directory too
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
+
+    /// C: a further option for clang (may be repeated), as in --cflags=-std=c99
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    cflags: Vec<String>,
+
+    /// C: as on a machine with 32-bit pointers
+    #[arg(long = "32", conflicts_with = "is_64_bit")]
+    is_32_bit: bool,
+
+    /// C: as on a machine with 64-bit pointers (the default)
+    #[arg(long = "64")]
+    is_64_bit: bool,
+
+    /// C: functions without a body return anything and change nothing
+    #[arg(long)]
+    havoc_externals: bool,
+
+    /// C: a wait for a condition variable may end without a signal
+    #[arg(long)]
+    spurious_wakeups: bool,
+
+    /// C: how often a function may be under way at a time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    recursion: u16,
+
+    /// C: most threads, created by loops, that are alive at a time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=200))]
+    threads: u16,
+}
+
+impl InputArgs {
+    /// The program as messages call it.
+    pub fn name(&self) -> String {
+        self.files
+            .first()
+            .map_or(String::new(), |file| file.display().to_string())
+    }
+}
+
+/// A place where the translation stops short of what the program does.
+pub struct Limit {
+    pub template: TemplateId,
+    pub location: LocationId,
+    /// Which bound, in words.
+    pub message: String,
+}
+
+pub struct Input {
+    pub program: Program,
+    /// What was asked, or what is asked in this language.
+    pub properties: Vec<Property>,
+    pub limits: Vec<Limit>,
 }
 
 /// Reads the program; on failure everything has been said and the exit code is given.
-pub fn read(args: &InputArgs) -> Result<Program, u8> {
-    if let Some(reason) = unsupported(&args.file) {
-        eprintln!("mover: {}: {reason}", args.file.display());
+/// Without properties those that are usual in the language are taken.
+pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
+    let mut asked = properties.to_vec();
+    asked.sort();
+    asked.dedup();
+    let input = match args.files.first() {
+        Some(file) if is_c(file) => read_c(args, asked)?,
+        _ => read_promela(args, asked)?,
+    };
+    if let Err(reason) = validate(&input.program) {
+        eprintln!("mover: internal error: the program was translated wrongly: {reason}");
+        return Err(INTERNAL_ERROR);
+    }
+    Ok(input)
+}
+
+fn is_c(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("c" | "i" | "ll" | "bc"))
+}
+
+fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
+    let [file] = &args.files[..] else {
+        eprintln!("mover: a Promela model is one file");
+        return Err(USAGE);
+    };
+    if file.extension().is_some_and(|extension| extension == "tm") {
+        let name = file.display();
+        eprintln!("mover: {name}: a transactional memory is checked with `mover tm check`");
         return Err(BAD_INPUT);
+    }
+    let foreign = |property: &&Property| !Property::BASIC.contains(property);
+    if let Some(property) = asked.iter().find(foreign) {
+        eprintln!(
+            "mover: nothing checks `{property}` of a Promela model; its properties are \
+             `unreach-call` and `no-deadlock`"
+        );
+        return Err(USAGE);
     }
     let options = mover_promela::Options {
         defines: args.define.clone(),
         undefines: args.undefine.clone(),
         includes: args.include.clone(),
     };
-    match mover_promela::parse(&args.file, &options) {
+    match mover_promela::parse(file, &options) {
         Ok(read) => {
             show(&read.program.sources, &read.warnings);
-            if let Err(reason) = validate(&read.program) {
-                eprintln!("mover: internal error: the model was translated wrongly: {reason}");
-                return Err(INTERNAL_ERROR);
-            }
-            Ok(read.program)
+            Ok(Input {
+                program: read.program,
+                properties: if asked.is_empty() {
+                    Property::BASIC.to_vec()
+                } else {
+                    asked
+                },
+                limits: Vec::new(),
+            })
+        }
+        Err(failure) => Err(refuse(args, &failure.sources, &failure.diagnostics)),
+    }
+}
+
+#[cfg(feature = "c")]
+fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
+    if let Some(other) = args.files.iter().find(|file| !is_c(file)) {
+        eprintln!("mover: {}: not a C file beside others", other.display());
+        return Err(USAGE);
+    }
+    if asked.contains(&Property::NoDataRace) {
+        eprintln!("mover: `no-data-race` is not checked by this version");
+        return Err(USAGE);
+    }
+    let properties = if asked.is_empty() {
+        mover_c::DEFAULT_PROPERTIES.to_vec()
+    } else {
+        asked
+    };
+    let options = mover_c::Options {
+        defines: args.define.clone(),
+        undefines: args.undefine.clone(),
+        includes: args.include.clone(),
+        cflags: args.cflags.clone(),
+        is_32_bit: args.is_32_bit,
+        properties: properties.iter().copied().collect(),
+        havoc_externals: args.havoc_externals,
+        spurious_wakeups: args.spurious_wakeups,
+        recursion: args.recursion.into(),
+        threads: args.threads.into(),
+    };
+    match mover_c::read(&args.files, &options) {
+        Ok(read) => {
+            let limit = |limit: mover_c::Limit| Limit {
+                template: limit.template,
+                location: limit.location,
+                message: limit.message,
+            };
+            Ok(Input {
+                program: read.program,
+                properties,
+                limits: read.limits.into_iter().map(limit).collect(),
+            })
         }
         Err(failure) => {
-            show(&failure.sources, &failure.diagnostics);
-            let errors = failure.diagnostics.iter().filter(|d| d.is_error()).count();
-            let errors = match errors {
-                1 => "1 error".to_string(),
-                n => format!("{n} errors"),
-            };
-            eprintln!("mover: {}: {errors}", args.file.display());
-            Err(BAD_INPUT)
+            eprint!("{}", failure.compiler);
+            Err(refuse(args, &failure.sources, &failure.diagnostics))
         }
     }
 }
 
-/// Why a file of this kind is not read.
-fn unsupported(file: &Path) -> Option<&'static str> {
-    match file.extension()?.to_str()? {
-        "c" | "i" | "ll" | "bc" => {
-            Some("C programs cannot be read by this version of mover, only Promela models")
-        }
-        "tm" => Some("a transactional memory is checked with `mover tm check`"),
-        _ => None,
-    }
+#[cfg(not(feature = "c"))]
+fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
+    eprintln!(
+        "mover: {}: this mover was built without LLVM and reads no C (feature `c`)",
+        args.name()
+    );
+    Err(BAD_INPUT)
+}
+
+fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
+    show(sources, diagnostics);
+    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+    let errors = match errors {
+        0 => "it does not compile".to_string(),
+        1 => "1 error".to_string(),
+        n => format!("{n} errors"),
+    };
+    eprintln!("mover: {}: {errors}", args.name());
+    BAD_INPUT
 }
 
 fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {

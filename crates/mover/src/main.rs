@@ -12,6 +12,7 @@ mod fuzz;
 mod input;
 mod output;
 mod progress;
+mod property_file;
 mod replay;
 mod resources;
 mod tm;

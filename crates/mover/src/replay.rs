@@ -22,10 +22,6 @@ pub struct ReplayArgs {
 }
 
 pub fn run(args: &ReplayArgs) -> u8 {
-    let mut program = match input::read(&args.input) {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
     let name = args.trace.display();
     let claim = std::fs::read_to_string(&args.trace)
         .map_err(|error| error.to_string())
@@ -36,6 +32,10 @@ pub fn run(args: &ReplayArgs) -> u8 {
             eprintln!("mover: {name}: {reason}");
             return BAD_INPUT;
         }
+    };
+    let mut program = match input::read(&args.input, &claim.properties) {
+        Ok(input) => input.program,
+        Err(code) => return code,
     };
     if claim.property == Property::NoDeadlock {
         program.resume_after_errors();

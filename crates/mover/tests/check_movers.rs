@@ -35,6 +35,7 @@ fn try_movers(movers: &Movers, classes: Classes) -> MoverCheck {
         errors: true,
         deadlocks: true,
         keep_going: true,
+        jobs: 1,
         timeout: Some(Duration::from_secs(3)),
         memory: Some(1 << 29),
         interrupt: &AtomicBool::new(false),

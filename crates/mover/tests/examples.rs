@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{mover, own_models, run};
+use common::{mover, own_examples, run};
 
 /// The words of the `expect:` line.
 fn expectation(model: &Path) -> (String, Option<String>) {
@@ -24,7 +24,7 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
     std::fs::create_dir_all(&scratch).expect("a scratch directory");
     let mut failures = Vec::new();
-    for model in own_models() {
+    for model in own_examples("promela", "pml") {
         let name = model
             .file_stem()
             .unwrap_or_default()
@@ -73,7 +73,7 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
 /// Breadth-first search finds a shortest counterexample, so no other is shorter.
 #[test]
 fn no_depth_first_counterexample_is_shorter() {
-    for model in own_models() {
+    for model in own_examples("promela", "pml") {
         if expectation(&model).0 == "safe" {
             continue;
         }

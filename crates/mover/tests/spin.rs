@@ -19,7 +19,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Ended, mover, own_models, repository, run};
+use common::{Ended, mover, own_examples, repository, run};
 
 const SPIN_MODELS: &str = "/usr/share/doc/spin/examples/Examples";
 const MOST_STATES: u64 = 2_000_000;
@@ -153,7 +153,7 @@ fn models() -> Vec<(String, PathBuf)> {
             "there is no model {name}"
         );
     }
-    for path in own_models() {
+    for path in own_examples("promela", "pml") {
         let name = path
             .file_stem()
             .unwrap_or_default()

@@ -428,12 +428,102 @@ impl Generator {
 /// [`Program::pointers_stay`] in the same way as the tame programs do.
 pub fn racy_program(seed: u64) -> Program {
     let mut random = Random(seed ^ 0xACE5);
+    let mut program = racy_frame(format!("racy {seed}"));
+    program.pointers_stay = !random.one_in(4);
+    for site in &mut program.sites {
+        site.cell = Ty::unsigned(random.pick(&[8, 32, 64]));
+    }
+    // A program that does fewer kinds of things leaves more to reduce.
+    let kinds: Vec<u64> = (0..STATEMENTS).filter(|_| random.below(3) > 0).collect();
+    for number in 0..2 + random.below(2) {
+        let mut thread = Racy {
+            random: &mut random,
+            kinds: &kinds,
+            locations: vec![Location::default()],
+            is_locked: false,
+        };
+        thread.prepare(number == 0);
+        for _ in 0..2 + thread.random.below(5) {
+            thread.statement();
+        }
+        thread.add_to(&mut program);
+    }
+    program
+}
+
+/// A thread frees an object and then drops its last pointer to it; another one
+/// allocates and asserts that it gets the number again. It does not if it comes
+/// between the two.
+pub fn dropping_program() -> Program {
+    let mut program = racy_frame("dropping".into());
+    program.pointers_stay = true;
+    let is_freed = global(3, Ty::BYTE);
+    let allocate = Effect::Allocate {
+        site: SiteId(0),
+        size: Expr::constant(16, 64),
+        result: local(0, POINTER),
+    };
+    let (mut one, mut two) = (Random(0), Random(0));
+    fn thread(random: &mut Random) -> Racy<'_> {
+        Racy {
+            random,
+            kinds: &[],
+            locations: vec![Location::default()],
+            is_locked: false,
+        }
+    }
+    let mut dropper = thread(&mut one);
+    dropper.then(Expr::TRUE, vec![allocate.clone()]);
+    dropper.then(
+        Expr::TRUE,
+        vec![
+            Effect::Free {
+                address: Expr::Read(local(0, POINTER)),
+            },
+            Effect::Assign {
+                place: is_freed.clone(),
+                value: Expr::constant(1, 8),
+            },
+        ],
+    );
+    dropper.then(
+        Expr::TRUE,
+        vec![Effect::Assign {
+            place: local(0, POINTER),
+            value: Expr::constant(0, 64),
+        }],
+    );
+    dropper.add_to(&mut program);
+    let mut other = thread(&mut two);
+    let guard = Expr::binary(BinaryOp::Eq, Expr::Read(is_freed), Expr::constant(1, 8));
+    other.then(guard, vec![allocate]);
+    let first = program.pointers.address(program.addressable_globals() + 1);
+    let is_first = Expr::binary(
+        BinaryOp::Eq,
+        Expr::Read(local(0, POINTER)),
+        Expr::constant(first as i64, 64),
+    );
+    other.edge(is_first.clone().negate(), Vec::new(), u32::MAX);
+    other.then(is_first, Vec::new());
+    other.add_to(&mut program);
+    program
+}
+
+/// What racy programs have in common: everything but their threads.
+fn racy_frame(name: String) -> Program {
     let pointers = PointerLayout::LP64;
     let pointer = Ty::unsigned(pointers.width);
     let mut object = variable("a".into(), Ty::unsigned(32), 4, Init::All(0));
     object.addressable = true;
-    let mut program = Program {
-        name: format!("racy {seed}"),
+    let site = |name: &str| AllocationSite {
+        name: name.into(),
+        cell: Ty::unsigned(32),
+        kind: SiteKind::Heap,
+        names: CellNames::default(),
+        span: None,
+    };
+    Program {
+        name,
         sources: Default::default(),
         globals: vec![
             variable("gp".into(), pointer, 1, Init::All(0)),
@@ -446,41 +536,13 @@ pub fn racy_program(seed: u64) -> Program {
         initial: Vec::new(),
         symbols: Vec::new(),
         pointers,
-        sites: Vec::new(),
-        pointers_stay: !random.one_in(4),
+        sites: vec![site("s"), site("t")],
+        pointers_stay: false,
         max_threads: 3,
         priority_scheduling: false,
         caveats: Vec::new(),
-    };
-    for name in ["s", "t"] {
-        program.sites.push(AllocationSite {
-            name: name.into(),
-            cell: Ty::unsigned(random.pick(&[8, 32, 64])),
-            kind: SiteKind::Heap,
-            names: CellNames::default(),
-            span: None,
-        });
     }
-    // A program that does fewer kinds of things leaves more to reduce.
-    let kinds: Vec<u64> = (0..STATEMENTS).filter(|_| random.below(3) > 0).collect();
-    for number in 0..2 + random.below(2) {
-        let template = Racy {
-            random: &mut random,
-            kinds: &kinds,
-            locations: vec![Location::default()],
-            is_locked: false,
-        }
-        .template(number);
-        program.templates.push(template);
-        program.initial.push(Instance {
-            template: TemplateId(number as u32),
-            args: Vec::new(),
-            priority: 1,
-        });
-    }
-    program
 }
-
 /// Builds one thread, statement by statement.
 struct Racy<'r> {
     random: &'r mut Random,
@@ -504,11 +566,15 @@ fn local(id: u32, ty: Ty) -> Place {
 }
 
 impl Racy<'_> {
-    /// Locals: pointers `p` and `q`, what is remembered, a byte.
-    fn template(mut self, number: u64) -> Template {
-        for _ in 0..3 + self.random.below(5) {
-            self.statement();
-        }
+    /// Makes it a thread of the program. Locals: pointers `p` and `q`, what is
+    /// remembered, a byte.
+    fn add_to(mut self, program: &mut Program) {
+        let number = program.templates.len() as u32;
+        program.initial.push(Instance {
+            template: TemplateId(number),
+            args: Vec::new(),
+            priority: 1,
+        });
         if let Some(last) = self.locations.last_mut() {
             last.valid_end = true;
         }
@@ -526,7 +592,7 @@ impl Racy<'_> {
             }),
             ..Location::default()
         });
-        Template {
+        program.templates.push(Template {
             name: format!("T{number}"),
             params: 0,
             locals: vec![
@@ -539,7 +605,36 @@ impl Racy<'_> {
             locations: self.locations,
             entry: LocationId(0),
             span: None,
+        });
+    }
+
+    /// The first thread makes two objects, and all take their addresses.
+    fn prepare(&mut self, is_first: bool) {
+        if is_first {
+            let make = |site: u32, result: u32| Effect::Allocate {
+                site: SiteId(site),
+                size: Expr::constant(16, 64),
+                result: global(result, POINTER),
+            };
+            let mut effects = vec![make(0, 0), make(1, 1)];
+            if self.random.one_in(2) {
+                effects.push(Effect::Store {
+                    address: Expr::Read(global(0, POINTER)),
+                    value: Expr::Read(global(1, POINTER)),
+                });
+            }
+            self.then(Expr::TRUE, effects);
         }
+        let take = |from: u32, to: u32| Effect::Assign {
+            place: local(to, POINTER),
+            value: Expr::Read(global(from, POINTER)),
+        };
+        let is_made = Expr::binary(
+            BinaryOp::Ne,
+            Expr::Read(global(1, POINTER)),
+            Expr::constant(0, 64),
+        );
+        self.then(is_made, vec![take(0, 0), take(1, 1)]);
     }
 
     /// An edge from the last location to a new one.
@@ -578,7 +673,7 @@ impl Racy<'_> {
                 variable: VariableId(2),
                 width: 64,
             },
-            1 => Expr::load(Expr::Read(self.pointer()), POINTER),
+            1 | 2 => Expr::load(Expr::Read(self.pointer()), POINTER),
             _ => Expr::Read(self.pointer()),
         }
     }

@@ -45,14 +45,14 @@ pub fn repository() -> PathBuf {
     crates.canonicalize().expect("the repository is there")
 }
 
-/// mover's own models, by name.
-pub fn own_models() -> Vec<PathBuf> {
-    let mut models: Vec<PathBuf> = std::fs::read_dir(repository().join("examples/promela"))
+/// mover's own examples in a language, by name.
+pub fn own_examples(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(repository().join("examples").join(folder))
         .expect("the examples are there")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "pml"))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
         .collect();
-    models.sort();
-    assert!(models.len() >= 15, "only {} examples", models.len());
-    models
+    files.sort();
+    assert!(files.len() >= 15, "only {} examples", files.len());
+    files
 }

@@ -1,0 +1,1700 @@
+//! One body of code for each kind of thread.
+//!
+//! An automaton of the IR has no calls. LLVM has inlined what it could; what is
+//! left here are recursive functions, calls through pointers, atomic sections
+//! and the library. [`Flattener`] copies them all into one [`Body`] of blocks:
+//!
+//! - a recursive function is copied to a stated depth; where it would go deeper
+//!   the run ends at a *limit*, and a verdict that depends on it says so;
+//! - a call through a pointer becomes a choice between all functions of that
+//!   type whose address is taken somewhere;
+//! - functions of the library that are loops over memory come from the runtime
+//!   ([`crate::RUNTIME`]) and are copied like the program's own; the others are
+//!   put together from loads, stores and a few primitive actions
+//!   ([`Kind::Library`]) that [`crate::actions`] gives a meaning.
+
+use std::collections::{BTreeMap, HashMap};
+
+use mover_ir::expr::{mask, resize, sign_extend};
+use mover_ir::program::Property;
+
+use crate::ssa::*;
+
+/// The code that threads of one kind run.
+#[derive(Clone, Debug)]
+pub struct Body {
+    pub name: String,
+    pub is_main: bool,
+    /// Parameters are the first values.
+    pub params: usize,
+    pub values: Vec<ValueInfo>,
+    pub blocks: Vec<Block>,
+    pub entry: BlockId,
+    pub loc: Option<Loc>,
+}
+
+/// What is wrong with a program, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Problem {
+    pub message: String,
+    pub loc: Option<Loc>,
+    pub help: Option<String>,
+}
+
+impl Problem {
+    pub fn new(message: impl Into<String>, loc: Option<Loc>) -> Problem {
+        Problem {
+            message: message.into(),
+            loc,
+            help: None,
+        }
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+pub struct Limits {
+    /// How often a function may be under way at a time.
+    pub recursion: usize,
+    pub havoc_externals: bool,
+}
+
+/// Most instructions of one body.
+const LARGEST: usize = 400_000;
+
+/// What flattening leaves to say.
+#[derive(Default)]
+pub struct Notes {
+    /// External functions whose result is any value.
+    pub havocked: BTreeMap<String, Option<Loc>>,
+    /// Whether some recursion was cut at the bound.
+    pub is_limited: bool,
+    /// Library features that change how others are modelled.
+    pub uses_mutex_kinds: bool,
+    pub uses_join_results: bool,
+    pub has_keys: bool,
+    pub ignored_attributes: bool,
+}
+
+pub struct Flattener<'m> {
+    module: &'m Module,
+    limits: &'m Limits,
+    pub notes: Notes,
+    /// Functions whose address is taken.
+    address_taken: Vec<FunctionId>,
+    values: Vec<ValueInfo>,
+    blocks: Vec<Block>,
+    stack: Vec<FunctionId>,
+    size: usize,
+    is_main: bool,
+}
+
+/// A function that is being copied.
+struct Frame {
+    /// Its parameters.
+    args: Vec<Operand>,
+    first_value: usize,
+    /// Blocks of the copy: where each begins, and where its end has come to be.
+    begins: Vec<BlockId>,
+    ends: Vec<BlockId>,
+    /// Instructions of the runtime stand where the runtime was called.
+    call_loc: Option<Loc>,
+    /// Where returns go; none for the root.
+    returns_to: Option<BlockId>,
+    returned: Vec<(Operand, BlockId)>,
+    /// Objects of the frame, whose life ends with it.
+    objects: Vec<Operand>,
+    /// Values of the copy that are constant.
+    constants: HashMap<ValueId, Operand>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    No,
+    Waiting,
+    Copied,
+}
+
+type Flat<T> = Result<T, Problem>;
+
+impl<'m> Flattener<'m> {
+    pub fn new(module: &'m Module, limits: &'m Limits) -> Self {
+        let mut address_taken = Vec::new();
+        let mut note = |operand: &Operand| note_functions(operand, &mut address_taken);
+        for global in &module.globals {
+            if let Some(Initial::Bytes { addresses, .. }) = &global.initial {
+                addresses.iter().for_each(|(_, operand)| note(operand));
+            }
+        }
+        for function in &module.functions {
+            for block in &function.blocks {
+                for inst in &block.insts {
+                    inst.kind.operands().into_iter().for_each(&mut note);
+                }
+                match &block.end {
+                    Terminator::Return(Some(value)) => note(value),
+                    Terminator::Branch { condition, .. } => note(condition),
+                    Terminator::Switch { value, .. } => note(value),
+                    _ => {}
+                }
+            }
+        }
+        address_taken.sort_unstable();
+        address_taken.dedup();
+        address_taken.retain(|&id| !module.functions[id].blocks.is_empty());
+        Flattener {
+            module,
+            limits,
+            notes: Notes::default(),
+            address_taken,
+            values: Vec::new(),
+            blocks: Vec::new(),
+            stack: Vec::new(),
+            size: 0,
+            is_main: false,
+        }
+    }
+
+    /// Functions that a thread can start with, where the pointer is not constant.
+    pub fn start_routines(&self) -> Vec<FunctionId> {
+        let width = self.module.pointer_width();
+        let fits = |function: &Function| {
+            let shapes: Vec<&Shape> = (0..function.params)
+                .map(|param| &function.values[param].shape)
+                .collect();
+            shapes == [&vec![width]] && function.return_shape.len() <= 1
+        };
+        let taken = self.address_taken.iter().copied();
+        taken
+            .filter(|&id| fits(&self.module.functions[id]) && !self.module.functions[id].is_runtime)
+            .collect()
+    }
+
+    /// The body of threads that start with this function.
+    pub fn body(&mut self, root: FunctionId, is_main: bool) -> Flat<Body> {
+        let module = self.module;
+        let function = &module.functions[root];
+        self.values = function.values[..function.params].to_vec();
+        self.blocks.clear();
+        self.stack.clear();
+        self.size = 0;
+        self.is_main = is_main;
+        let args = (0..function.params).map(Operand::Value).collect();
+        let entry = self.new_block();
+        let mut at = entry;
+        if is_main {
+            for &constructor in &module.constructors {
+                at = self.call(at, constructor, Vec::new(), None, None)?;
+            }
+        }
+        let begin = self.copy(root, args, None, None)?.0;
+        self.blocks[at].end = Terminator::Jump(begin);
+        Ok(Body {
+            name: function.name.clone(),
+            is_main,
+            params: function.params,
+            values: std::mem::take(&mut self.values),
+            blocks: std::mem::take(&mut self.blocks),
+            entry,
+            loc: function.loc,
+        })
+    }
+
+    fn new_block(&mut self) -> BlockId {
+        self.blocks.push(Block {
+            insts: Vec::new(),
+            end: Terminator::Unreachable,
+            end_loc: None,
+        });
+        self.blocks.len() - 1
+    }
+
+    fn new_value(&mut self, shape: Shape, name: &str) -> ValueId {
+        self.values.push(ValueInfo {
+            shape,
+            name: name.to_string(),
+            ..ValueInfo::default()
+        });
+        self.values.len() - 1
+    }
+
+    fn emit(&mut self, at: BlockId, result: Option<ValueId>, kind: Kind, loc: Option<Loc>) {
+        self.size += 1;
+        self.blocks[at].insts.push(Inst { result, kind, loc });
+    }
+
+    /// Emits something that yields one value.
+    fn value(&mut self, at: BlockId, width: u8, kind: Kind, loc: Option<Loc>) -> Operand {
+        let id = self.new_value(vec![width], "");
+        self.emit(at, Some(id), kind, loc);
+        Operand::Value(id)
+    }
+
+    fn end(&mut self, at: BlockId, end: Terminator, loc: Option<Loc>) {
+        self.blocks[at].end = end;
+        self.blocks[at].end_loc = loc;
+    }
+
+    /// Copies a function; gives its first block and, for a call, what it returns.
+    fn copy(
+        &mut self,
+        id: FunctionId,
+        args: Vec<Operand>,
+        returns_to: Option<BlockId>,
+        call_loc: Option<Loc>,
+    ) -> Flat<(BlockId, Vec<(Operand, BlockId)>)> {
+        let module = self.module;
+        let function = &module.functions[id];
+        if self.size > LARGEST {
+            return Err(Problem::new(
+                format!("more than {LARGEST} instructions when calls are put in line"),
+                function.loc,
+            )
+            .help("a smaller program, or a smaller --recursion"));
+        }
+        self.stack.push(id);
+        let first_value = self.values.len();
+        self.values
+            .extend(function.values[function.params..].iter().cloned());
+        let begins: Vec<BlockId> = function.blocks.iter().map(|_| self.new_block()).collect();
+        let mut frame = Frame {
+            args,
+            first_value,
+            ends: begins.clone(),
+            begins,
+            call_loc: call_loc.filter(|_| function.is_runtime),
+            returns_to,
+            returned: Vec::new(),
+            objects: Vec::new(),
+            constants: HashMap::new(),
+        };
+        // Only what can be reached is copied, where constants decide: a recursion
+        // whose depth is constant ends by itself.
+        let order = reverse_postorder(function);
+        let mut state = vec![Reached::No; function.blocks.len()];
+        state[0] = Reached::Waiting;
+        while let Some(&number) = order
+            .iter()
+            .find(|&&block| state[block] == Reached::Waiting)
+        {
+            state[number] = Reached::Copied;
+            for next in self.copy_block(function, number, &mut frame)? {
+                if state[next] == Reached::No {
+                    state[next] = Reached::Waiting;
+                }
+            }
+        }
+        // A phi names the block that its value comes from: where that ends now.
+        for &begin in &frame.begins {
+            for inst in &mut self.blocks[begin].insts {
+                if let Kind::Phi(incoming) = &mut inst.kind {
+                    for (_, from) in incoming {
+                        // Phis that stand for returned values are made with new numbers.
+                        *from = frame.ends[*from];
+                    }
+                }
+            }
+        }
+        self.stack.pop();
+        Ok((frame.begins[0], frame.returned))
+    }
+
+    /// Copies one block; gives the blocks of the original that can come next.
+    fn copy_block(
+        &mut self,
+        function: &Function,
+        number: BlockId,
+        frame: &mut Frame,
+    ) -> Flat<Vec<BlockId>> {
+        let owns_objects = frame.returns_to.is_some() && number == 0;
+        let block = &function.blocks[number];
+        let mut at = frame.begins[number];
+        for inst in &block.insts {
+            let loc = frame.call_loc.or(inst.loc);
+            let mut kind = inst.kind.clone();
+            for operand in kind.operands_mut() {
+                frame.rename(operand, function.params);
+            }
+            let result = inst.result.map(|id| frame.number(id, function.params));
+            if let (Kind::Pure(pure), Some(id)) = (&kind, result)
+                && let Some(constant) = fold(pure)
+            {
+                frame.constants.insert(id, constant);
+            }
+            at = self.inst(at, result, kind, loc, frame, owns_objects)?;
+        }
+        frame.ends[number] = at;
+        let loc = frame.call_loc.or(block.end_loc);
+        let is_over = !matches!(self.blocks[at].end, Terminator::Unreachable);
+        let known = |operand: &Operand| {
+            let mut operand = operand.clone();
+            frame.rename(&mut operand, function.params);
+            match operand {
+                Operand::Int { value, .. } => Some(value),
+                _ => None,
+            }
+        };
+        let end = match &block.end {
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => match known(condition) {
+                Some(0) => Terminator::Jump(*otherwise),
+                Some(_) => Terminator::Jump(*then),
+                None => block.end.clone(),
+            },
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => match known(value) {
+                Some(value) => {
+                    let case = cases.iter().find(|(case, _)| *case == value);
+                    Terminator::Jump(case.map_or(*default, |(_, to)| *to))
+                }
+                None => block.end.clone(),
+            },
+            other => other.clone(),
+        };
+        self.terminator(at, &end, loc, frame, function)?;
+        Ok(if is_over {
+            Vec::new()
+        } else {
+            end.successors()
+        })
+    }
+
+    fn terminator(
+        &mut self,
+        at: BlockId,
+        end: &Terminator,
+        loc: Option<Loc>,
+        frame: &mut Frame,
+        function: &Function,
+    ) -> Flat<()> {
+        let rename = |operand: &Operand| {
+            let mut operand = operand.clone();
+            frame.rename(&mut operand, function.params);
+            operand
+        };
+        let end = match end {
+            Terminator::Return(value) => {
+                let value = value.as_ref().map(rename);
+                match frame.returns_to {
+                    Some(to) => {
+                        for pointer in frame.objects.clone() {
+                            let kind = Kind::Lifetime {
+                                pointer,
+                                begins: false,
+                            };
+                            self.emit(at, None, kind, loc);
+                        }
+                        if let Some(value) = value {
+                            frame.returned.push((value, at));
+                        }
+                        Terminator::Jump(to)
+                    }
+                    None if self.is_main => Terminator::EndProcess,
+                    None => {
+                        let width = self.module.pointer_width();
+                        let value = match value {
+                            Some(value) if function.return_shape.len() == 1 => {
+                                let arg = value;
+                                let kind = Kind::Pure(Pure::Resize {
+                                    arg,
+                                    width,
+                                    extension: Extension::Sign,
+                                });
+                                self.value(at, width, kind, loc)
+                            }
+                            _ => Operand::Int { value: 0, width },
+                        };
+                        Terminator::EndThread(value)
+                    }
+                }
+            }
+            Terminator::Jump(to) => Terminator::Jump(frame.begins[*to]),
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => Terminator::Branch {
+                condition: rename(condition),
+                then: frame.begins[*then],
+                otherwise: frame.begins[*otherwise],
+            },
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => Terminator::Switch {
+                value: rename(value),
+                cases: cases
+                    .iter()
+                    .map(|(case, to)| (*case, frame.begins[*to]))
+                    .collect(),
+                default: frame.begins[*default],
+            },
+            // Behind a call that does not return, or a bug in the program.
+            Terminator::Unreachable => match self.blocks[at].end {
+                Terminator::Unreachable => Terminator::Fail {
+                    property: Property::UnreachCall,
+                    message: "code that cannot be reached is reached (undefined behaviour)".into(),
+                },
+                _ => return Ok(()),
+            },
+            Terminator::Unsupported(what) => {
+                return Err(Problem::new(format!("not supported: `{what}`"), loc));
+            }
+            other => other.clone(),
+        };
+        // A block that has ended for good (abort, a failed assertion) stays ended.
+        if matches!(self.blocks[at].end, Terminator::Unreachable) {
+            self.end(at, end, loc);
+        }
+        Ok(())
+    }
+
+    /// Copies one instruction; gives the block where the code goes on.
+    fn inst(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        kind: Kind,
+        loc: Option<Loc>,
+        frame: &mut Frame,
+        owns_objects: bool,
+    ) -> Flat<BlockId> {
+        // Behind a call that does not return nothing is done.
+        if !matches!(self.blocks[at].end, Terminator::Unreachable) {
+            return Ok(at);
+        }
+        if let Some(what) = kind.operands().into_iter().find_map(unsupported) {
+            let harmless = matches!(&kind, Kind::Call { callee: Callee::Function(id), .. }
+                if is_output(&self.module.functions[*id].name));
+            if !harmless {
+                return Err(Problem::new(format!("not supported: `{what}`"), loc));
+            }
+        }
+        match kind {
+            Kind::Unsupported(what) => {
+                let help = if what.starts_with("floating") {
+                    "use integers (fixed point) in the code that is checked"
+                } else {
+                    "leave this code out, for instance by an #ifdef, when the program is checked"
+                };
+                Err(Problem::new(format!("not supported: {what}"), loc).help(help))
+            }
+            Kind::Alloca { .. } => {
+                let Some(id) = result else { return Ok(at) };
+                self.emit(at, result, kind, loc);
+                if owns_objects {
+                    frame.objects.push(Operand::Value(id));
+                    let pointer = Operand::Value(id);
+                    let begins = true;
+                    self.emit(at, None, Kind::Lifetime { pointer, begins }, loc);
+                }
+                Ok(at)
+            }
+            Kind::Call {
+                callee,
+                args,
+                by_value,
+                shape,
+                arg_shapes,
+            } => {
+                let callee = match callee {
+                    Callee::Indirect(Operand::Function(id)) => Callee::Function(id),
+                    other => other,
+                };
+                match callee {
+                    Callee::Function(id) => {
+                        self.call_function(at, result, id, args, &by_value, shape, arg_shapes, loc)
+                    }
+                    Callee::Indirect(target) => {
+                        self.call_pointer(at, result, target, args, shape, &arg_shapes, loc)
+                    }
+                }
+            }
+            Kind::Load { pointer, shape } if has_odd_width(&shape) => {
+                let width = shape[0];
+                let mut whole = Operand::Int { value: 0, width };
+                for (at_byte, piece) in pieces(width) {
+                    let load = Kind::Load {
+                        pointer: displaced(&pointer, at_byte),
+                        shape: vec![piece],
+                    };
+                    let part = self.value(at, piece, load, loc);
+                    let part = self.resized(at, part, width, loc);
+                    let shift = Operand::Int {
+                        value: 8 * at_byte as u64,
+                        width,
+                    };
+                    let part = self.binary(at, BinaryKind::Shl, part, shift, width, loc);
+                    whole = self.binary(at, BinaryKind::Or, whole, part, width, loc);
+                }
+                self.emit(at, result, Kind::Pure(Pure::Copy(whole)), loc);
+                Ok(at)
+            }
+            Kind::Store {
+                pointer,
+                value,
+                shape,
+            } if has_odd_width(&shape) => {
+                let width = shape[0];
+                for (at_byte, piece) in pieces(width) {
+                    let shift = Operand::Int {
+                        value: 8 * at_byte as u64,
+                        width,
+                    };
+                    let part = self.binary(at, BinaryKind::LShr, value.clone(), shift, width, loc);
+                    let part = self.resized(at, part, piece, loc);
+                    let store = Kind::Store {
+                        pointer: displaced(&pointer, at_byte),
+                        value: part,
+                        shape: vec![piece],
+                    };
+                    self.emit(at, None, store, loc);
+                }
+                Ok(at)
+            }
+            kind => {
+                self.emit(at, result, kind, loc);
+                Ok(at)
+            }
+        }
+    }
+
+    fn binary(
+        &mut self,
+        at: BlockId,
+        kind: BinaryKind,
+        lhs: Operand,
+        rhs: Operand,
+        width: u8,
+        loc: Option<Loc>,
+    ) -> Operand {
+        let nsw = false;
+        let kind = Kind::Pure(Pure::Binary {
+            kind,
+            nsw,
+            lhs,
+            rhs,
+        });
+        self.value(at, width, kind, loc)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn call_function(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        id: FunctionId,
+        mut args: Vec<Operand>,
+        by_value: &[Option<u64>],
+        shape: Shape,
+        arg_shapes: Vec<Shape>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let module = self.module;
+        let function = &module.functions[id];
+        let name = function.name.as_str();
+        if matches!(name, "reach_error" | "__VERIFIER_error") {
+            let message = format!("{name}() is called");
+            return Ok(self.fail(at, Property::UnreachCall, message, loc));
+        }
+        if function.blocks.is_empty() || is_modelled(name) {
+            return self.library(at, result, name, args, shape, arg_shapes, loc);
+        }
+        if function.is_variadic && args.len() != function.params {
+            let message = format!("call of `{name}` with a variable number of arguments");
+            return Err(Problem::new(message, loc));
+        }
+        let mut at = at;
+        for (arg, size) in args.iter_mut().zip(by_value) {
+            if let Some(size) = size {
+                (at, *arg) = self.copy_structure(at, arg.clone(), *size, loc)?;
+            }
+        }
+        let is_atomic = name.starts_with("__VERIFIER_atomic_");
+        if is_atomic {
+            self.emit(at, None, Kind::AtomicBegin, loc);
+        }
+        let next = self.call(at, id, args, result, loc)?;
+        if is_atomic {
+            self.emit(next, None, Kind::AtomicEnd, loc);
+        }
+        Ok(next)
+    }
+
+    /// A copy of a structure for a callee that gets it by value.
+    fn copy_structure(
+        &mut self,
+        at: BlockId,
+        from: Operand,
+        size: u64,
+        loc: Option<Loc>,
+    ) -> Flat<(BlockId, Operand)> {
+        let width = self.module.pointer_width();
+        let kind = Kind::Alloca {
+            layout: Layout::Array {
+                element: Box::new(Layout::Scalar { bytes: 1 }),
+                count: size,
+                stride: 1,
+            },
+            count: Operand::Int { value: 1, width },
+            debug: DebugType::default(),
+        };
+        let copy = self.value(at, width, kind, loc);
+        let begins = true;
+        let pointer = copy.clone();
+        self.emit(at, None, Kind::Lifetime { pointer, begins }, loc);
+        let size = Operand::Int { value: size, width };
+        let at = self.runtime(at, "memcpy", vec![copy.clone(), from, size], None, loc)?;
+        Ok((at, copy))
+    }
+
+    /// Calls a function of the runtime library.
+    fn runtime(
+        &mut self,
+        at: BlockId,
+        name: &str,
+        args: Vec<Operand>,
+        result: Option<ValueId>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        match self.module.find(&format!("__mover_{name}")) {
+            Some(id) => self.call(at, id, args, result, loc),
+            None => Err(Problem::new(format!("`{name}` is not supported"), loc)),
+        }
+    }
+
+    /// Puts a copy of a function in place of a call.
+    fn call(
+        &mut self,
+        at: BlockId,
+        id: FunctionId,
+        args: Vec<Operand>,
+        result: Option<ValueId>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let module = self.module;
+        let depth = self.stack.iter().filter(|&&other| other == id).count();
+        if depth >= self.limits.recursion {
+            self.notes.is_limited = true;
+            let name = &module.functions[id].name;
+            let message = format!("`{name}` calls itself more than {depth} deep");
+            self.end(at, Terminator::Limit(message), loc);
+            return Ok(at);
+        }
+        let next = self.new_block();
+        let (begin, returned) = self.copy(id, args, Some(next), loc)?;
+        self.end(at, Terminator::Jump(begin), loc);
+        if let Some(result) = result {
+            self.join(next, result, returned, loc);
+        }
+        Ok(next)
+    }
+
+    /// Gives a value what comes from several blocks.
+    fn join(
+        &mut self,
+        at: BlockId,
+        result: ValueId,
+        from: Vec<(Operand, BlockId)>,
+        loc: Option<Loc>,
+    ) {
+        let kind = match &from[..] {
+            [(only, _)] => Kind::Pure(Pure::Copy(only.clone())),
+            [] => Kind::Pure(Pure::Copy(Operand::Undef(
+                self.values[result].shape.clone(),
+            ))),
+            _ => Kind::Phi(from),
+        };
+        self.emit(at, Some(result), kind, loc);
+    }
+
+    /// Chooses among the functions that a pointer can point to.
+    #[allow(clippy::too_many_arguments)]
+    fn call_pointer(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        target: Operand,
+        args: Vec<Operand>,
+        shape: Shape,
+        arg_shapes: &[Shape],
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let module = self.module;
+        let fits = |function: &Function| {
+            function.params == arg_shapes.len()
+                && !function.is_variadic
+                && function.return_shape == shape
+                && (0..function.params).all(|i| function.values[i].shape == arg_shapes[i])
+        };
+        let targets: Vec<FunctionId> = self
+            .address_taken
+            .iter()
+            .copied()
+            .filter(|&id| fits(&module.functions[id]))
+            .collect();
+        let next = self.new_block();
+        let mut returned = Vec::new();
+        let mut at = at;
+        for id in targets {
+            let is_it = self.value(
+                at,
+                1,
+                Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Eq,
+                    lhs: target.clone(),
+                    rhs: Operand::Function(id),
+                }),
+                loc,
+            );
+            let (then, otherwise) = (self.new_block(), self.new_block());
+            let end = Terminator::Branch {
+                condition: is_it,
+                then,
+                otherwise,
+            };
+            self.end(at, end, loc);
+            let value = result.map(|id| self.new_value(self.values[id].shape.clone(), ""));
+            let back = self.call(then, id, args.clone(), value, loc)?;
+            if matches!(self.blocks[back].end, Terminator::Unreachable) {
+                self.end(back, Terminator::Jump(next), loc);
+                if let Some(value) = value {
+                    returned.push((Operand::Value(value), back));
+                }
+            }
+            at = otherwise;
+        }
+        let message = "call through a pointer that points to no function of this type".to_string();
+        self.fail(at, Property::MemorySafety, message, loc);
+        if let Some(result) = result {
+            self.join(next, result, returned, loc);
+        }
+        Ok(next)
+    }
+
+    fn fail(
+        &mut self,
+        at: BlockId,
+        property: Property,
+        message: String,
+        loc: Option<Loc>,
+    ) -> BlockId {
+        self.end(at, Terminator::Fail { property, message }, loc);
+        at
+    }
+
+    /// The text of a string constant.
+    fn string(&self, operand: Option<&Operand>) -> Option<String> {
+        let Some(Operand::Global(id)) = operand else {
+            return None;
+        };
+        match &self.module.globals[*id].initial {
+            Some(Initial::Bytes { bytes, .. }) => {
+                let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+                Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// A function without a body.
+    #[allow(clippy::too_many_arguments)]
+    fn library(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        name: &str,
+        args: Vec<Operand>,
+        shape: Shape,
+        arg_shapes: Vec<Shape>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let pointer = self.module.pointer_width();
+        let width = shape.first().copied();
+        let int = |value: u64, width: u8| Operand::Int { value, width };
+        let missing = || Problem::new(format!("`{name}` is called with too few arguments"), loc);
+        let arg = |index: usize| args.get(index).cloned().ok_or_else(missing);
+        // Gives the call's result a value.
+        macro_rules! yields {
+            ($at:expr, $value:expr) => {{
+                if let Some(result) = result {
+                    self.emit($at, Some(result), Kind::Pure(Pure::Copy($value)), loc);
+                }
+                Ok($at)
+            }};
+        }
+        macro_rules! success {
+            ($at:expr) => {
+                match width {
+                    Some(width) => yields!($at, int(0, width)),
+                    None => Ok($at),
+                }
+            };
+        }
+        let field = |base: Operand, offset: i64| displaced(&base, offset);
+        let store = |pointer: Operand, value: Operand, width: u8| Kind::Store {
+            pointer,
+            value,
+            shape: vec![width],
+        };
+        match name {
+            "abort"
+            | "exit"
+            | "_exit"
+            | "_Exit"
+            | "quick_exit"
+            | "llvm.trap"
+            | "llvm.debugtrap"
+            | "pthread_kill_other_threads_np" => {
+                self.end(at, Terminator::EndProcess, loc);
+                Ok(at)
+            }
+            "__assert_fail" | "__assert" | "__assert_rtn" => {
+                let condition = self.string(args.first()).unwrap_or_default();
+                let message = format!("assertion violated: {condition}");
+                Ok(self.fail(at, Property::UnreachCall, message, loc))
+            }
+            "pthread_exit" | "thrd_exit" => {
+                let kind = Kind::Pure(Pure::Resize {
+                    arg: arg(0)?,
+                    width: pointer,
+                    extension: Extension::Sign,
+                });
+                let value = self.value(at, pointer, kind, loc);
+                self.end(at, Terminator::EndThread(value), loc);
+                Ok(at)
+            }
+            "__VERIFIER_assume" | "__builtin_assume" => {
+                let condition = self.value(
+                    at,
+                    1,
+                    Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Ne,
+                        lhs: arg(0)?,
+                        rhs: int(0, arg_shapes[0].first().copied().unwrap_or(32)),
+                    }),
+                    loc,
+                );
+                let (then, otherwise) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise,
+                };
+                self.end(at, end, loc);
+                self.end(otherwise, Terminator::EndProcess, loc);
+                Ok(then)
+            }
+            "__VERIFIER_assert" => {
+                let condition = self.value(
+                    at,
+                    1,
+                    Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Ne,
+                        lhs: arg(0)?,
+                        rhs: int(0, arg_shapes[0].first().copied().unwrap_or(32)),
+                    }),
+                    loc,
+                );
+                let (then, otherwise) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise,
+                };
+                self.end(at, end, loc);
+                let message = "assertion violated: __VERIFIER_assert".to_string();
+                self.fail(otherwise, Property::UnreachCall, message, loc);
+                Ok(then)
+            }
+            "__VERIFIER_atomic_begin" => {
+                self.emit(at, None, Kind::AtomicBegin, loc);
+                Ok(at)
+            }
+            "__VERIFIER_atomic_end" => {
+                self.emit(at, None, Kind::AtomicEnd, loc);
+                Ok(at)
+            }
+            _ if name.starts_with("__VERIFIER_nondet_") => {
+                let Some(width) = width else { return Ok(at) };
+                let suffix = &name["__VERIFIER_nondet_".len()..];
+                if matches!(suffix, "float" | "double") {
+                    let message = "floating-point input is not supported".to_string();
+                    return Err(Problem::new(message, loc));
+                }
+                // A `_Bool` is 0 or 1 in a wider cell.
+                let values = if matches!(suffix, "bool" | "_Bool") {
+                    2
+                } else {
+                    0
+                };
+                let kind = Kind::Library {
+                    name: "nondet".into(),
+                    args: vec![int(values, 64)],
+                    arg_shapes: vec![vec![64]],
+                    shape: vec![width],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![width], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            _ if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => {
+                let plain = if name.contains("cpy") {
+                    "memcpy"
+                } else {
+                    "memmove"
+                };
+                let size = self.resized(at, arg(2)?, pointer, loc);
+                self.runtime(at, plain, vec![arg(0)?, arg(1)?, size], None, loc)
+            }
+            _ if name.starts_with("llvm.memset.") => {
+                let byte = Kind::Pure(Pure::Resize {
+                    arg: arg(1)?,
+                    width: 32,
+                    extension: Extension::Zero,
+                });
+                let byte = self.value(at, 32, byte, loc);
+                let size = self.resized(at, arg(2)?, pointer, loc);
+                self.runtime(at, "memset", vec![arg(0)?, byte, size], None, loc)
+            }
+            // Fortified variants have the size of the target as the last argument.
+            "__memcpy_chk" | "__memmove_chk" | "__memset_chk" | "__strncpy_chk" => {
+                let plain = name.trim_matches('_').trim_end_matches("_chk");
+                self.runtime(at, plain, vec![arg(0)?, arg(1)?, arg(2)?], result, loc)
+            }
+            "__strcpy_chk" | "__strcat_chk" => {
+                let plain = name.trim_matches('_').trim_end_matches("_chk");
+                self.runtime(at, plain, vec![arg(0)?, arg(1)?], result, loc)
+            }
+            "malloc" | "__mover_allocate" | "alloca" => {
+                let kind = Kind::Library {
+                    name: "allocate".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes,
+                    shape,
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![pointer], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "free" | "__mover_release" | "__mover_bad_free" | "__mover_object_size" => {
+                let primitive = match name {
+                    "free" => "free",
+                    "__mover_release" => "release",
+                    "__mover_bad_free" => "check_heap",
+                    _ => "object_size",
+                };
+                let kind = Kind::Library {
+                    name: primitive.into(),
+                    args,
+                    arg_shapes,
+                    shape,
+                };
+                self.emit(at, result, kind, loc);
+                Ok(at)
+            }
+
+            // Threads.
+            "pthread_create" | "thrd_create" => {
+                let is_posix = name == "pthread_create";
+                let (attributes, routine, start_arg) = if is_posix {
+                    (arg(1)?, arg(2)?, arg(3)?)
+                } else {
+                    (int(0, pointer), arg(1)?, arg(2)?)
+                };
+                let detached = match attributes {
+                    Operand::Int { value: 0, .. } => int(0, 32),
+                    pointer => {
+                        let shape = vec![32];
+                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                    }
+                };
+                let handle = Kind::Library {
+                    name: "thread_reserve".into(),
+                    args: Vec::new(),
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let handle = self.value(at, pointer, handle, loc);
+                self.emit(at, None, store(arg(0)?, handle.clone(), pointer), loc);
+                let kind = Kind::Library {
+                    name: "thread_start".into(),
+                    args: vec![handle, detached, routine, start_arg],
+                    arg_shapes: Vec::new(),
+                    shape: Vec::new(),
+                };
+                self.emit(at, None, kind, loc);
+                success!(at)
+            }
+            "pthread_join" | "thrd_join" => {
+                let wants_result = !matches!(args.get(1), Some(Operand::Int { value: 0, .. }));
+                self.notes.uses_join_results |= wants_result;
+                let kind = Kind::Library {
+                    name: "thread_join".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let value = self.value(at, pointer, kind, loc);
+                let mut at = at;
+                if wants_result {
+                    let width = if name == "thrd_join" { 32 } else { pointer };
+                    let value = self.resized(at, value, width, loc);
+                    let target = arg(1)?;
+                    let is_set = Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Ne,
+                        lhs: target.clone(),
+                        rhs: int(0, pointer),
+                    });
+                    // The address of a variable is never null.
+                    let known = matches!(target, Operand::Global(_)) || self.is_alloca(&target);
+                    let next = self.new_block();
+                    if known {
+                        self.end(at, Terminator::Jump(next), loc);
+                        self.emit(next, None, store(target, value, width), loc);
+                        at = next;
+                    } else {
+                        let condition = self.value(at, 1, is_set, loc);
+                        let then = self.new_block();
+                        let end = Terminator::Branch {
+                            condition,
+                            then,
+                            otherwise: next,
+                        };
+                        self.end(at, end, loc);
+                        self.emit(then, None, store(target, value, width), loc);
+                        self.end(then, Terminator::Jump(next), loc);
+                        at = next;
+                    }
+                }
+                success!(at)
+            }
+            "pthread_detach" | "thrd_detach" => {
+                self.primitive(at, "thread_detach", vec![arg(0)?], Vec::new(), loc);
+                success!(at)
+            }
+            "pthread_self" | "thrd_current" => {
+                let kind = Kind::Library {
+                    name: "thread_self".into(),
+                    args: Vec::new(),
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![pointer], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_equal" | "thrd_equal" => {
+                let kind = Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Eq,
+                    lhs: arg(0)?,
+                    rhs: arg(1)?,
+                });
+                let equal = self.value(at, 1, kind, loc);
+                let value = self.resized(at, equal, width.unwrap_or(32), loc);
+                yields!(at, value)
+            }
+
+            // Locks.
+            "pthread_mutex_lock"
+            | "pthread_mutex_trylock"
+            | "pthread_mutex_unlock"
+            | "mtx_lock"
+            | "mtx_trylock"
+            | "mtx_unlock"
+            | "pthread_spin_lock"
+            | "pthread_spin_trylock"
+            | "pthread_spin_unlock"
+            | "pthread_mutex_destroy"
+            | "mtx_destroy"
+            | "pthread_spin_destroy"
+            | "pthread_rwlock_rdlock"
+            | "pthread_rwlock_wrlock"
+            | "pthread_rwlock_tryrdlock"
+            | "pthread_rwlock_trywrlock"
+            | "pthread_rwlock_unlock"
+            | "pthread_rwlock_destroy"
+            | "sem_wait"
+            | "sem_trywait"
+            | "pthread_mutex_timedlock"
+            | "mtx_timedlock"
+            | "sem_timedwait" => {
+                let is_c11 = name.starts_with("mtx_");
+                let plain = name.trim_start_matches("pthread_");
+                let plain = plain.replacen("mtx_", "mutex_", 1);
+                // A timed operation may give up at any time, as a try may.
+                let (plain, timed) = match plain.as_str() {
+                    "mutex_timedlock" => ("mutex_timedlock".to_string(), true),
+                    "sem_timedwait" => ("sem_timedwait".to_string(), true),
+                    _ => (plain, false),
+                };
+                let busy = match (is_c11, timed) {
+                    (true, false) => 1,
+                    (true, true) => 4,
+                    (false, true) => 110,
+                    (false, false) => 16,
+                };
+                let busy = if name.starts_with("sem_") {
+                    u64::from(u32::MAX)
+                } else {
+                    busy
+                };
+                let kind = Kind::Library {
+                    name: plain,
+                    args: vec![arg(0)?, int(busy, 32)],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_mutex_init" | "mtx_init" => {
+                let kind = match (name, arg(1)?) {
+                    ("mtx_init", kind) => {
+                        // mtx_recursive is 1, mtx_timed 2.
+                        let kind = Kind::Pure(Pure::Binary {
+                            kind: BinaryKind::And,
+                            nsw: false,
+                            lhs: kind,
+                            rhs: int(1, 32),
+                        });
+                        let kind = self.value(at, 32, kind, loc);
+                        if !matches!(args[1], Operand::Int { value, .. } if value & 1 == 0) {
+                            self.notes.uses_mutex_kinds = true;
+                        }
+                        kind
+                    }
+                    (_, Operand::Int { value: 0, .. }) => int(0, 32),
+                    (_, pointer) => {
+                        let shape = vec![32];
+                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                    }
+                };
+                self.primitive(at, "mutex_init", vec![arg(0)?, kind], Vec::new(), loc);
+                success!(at)
+            }
+            "pthread_mutexattr_settype" => {
+                self.notes.uses_mutex_kinds = true;
+                self.emit(at, None, store(arg(0)?, arg(1)?, 32), loc);
+                success!(at)
+            }
+            "pthread_attr_setdetachstate" => {
+                self.emit(at, None, store(arg(0)?, arg(1)?, 32), loc);
+                success!(at)
+            }
+            "pthread_mutexattr_init" | "pthread_attr_init" | "pthread_spin_init" => {
+                self.emit(at, None, store(arg(0)?, int(0, 32), 32), loc);
+                success!(at)
+            }
+            "pthread_rwlock_init" => {
+                self.emit(at, None, store(arg(0)?, int(0, 32), 32), loc);
+                self.emit(at, None, store(field(arg(0)?, 4), int(0, 32), 32), loc);
+                success!(at)
+            }
+
+            // Condition variables: a bit for each thread that waits.
+            "pthread_cond_wait"
+            | "cnd_wait"
+            | "pthread_cond_timedwait"
+            | "cnd_timedwait"
+            | "pthread_cond_clockwait" => {
+                let (condition, mutex) = (arg(0)?, arg(1)?);
+                let is_timed = !name.ends_with("_wait");
+                let timeout = match (is_timed, name.starts_with("cnd")) {
+                    (false, _) => 0,
+                    (true, true) => 4,
+                    (true, false) => 110,
+                };
+                self.primitive(
+                    at,
+                    "cond_sleep",
+                    vec![condition.clone(), mutex.clone()],
+                    Vec::new(),
+                    loc,
+                );
+                let kind = Kind::Library {
+                    name: "cond_wake".into(),
+                    args: vec![condition, mutex, int(timeout, 32)],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_cond_signal" | "cnd_signal" => {
+                self.primitive(at, "cond_signal", vec![arg(0)?], Vec::new(), loc);
+                success!(at)
+            }
+            "pthread_cond_broadcast" | "cnd_broadcast" | "pthread_cond_init" | "cnd_init" => {
+                self.emit(at, None, store(arg(0)?, int(0, 64), 64), loc);
+                success!(at)
+            }
+
+            // Barriers: how many, how many have come, a bit for each that waits.
+            "pthread_barrier_init" => {
+                let base = arg(0)?;
+                self.emit(at, None, store(base.clone(), arg(2)?, 32), loc);
+                self.emit(at, None, store(field(base.clone(), 4), int(0, 32), 32), loc);
+                self.emit(at, None, store(field(base, 8), int(0, 64), 64), loc);
+                success!(at)
+            }
+            "pthread_barrier_wait" => {
+                let shape = vec![32];
+                let kind = Kind::Library {
+                    name: "barrier_arrive".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape,
+                };
+                let arrived = self.value(at, 32, kind, loc);
+                let is_last = Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Ne,
+                    lhs: arrived.clone(),
+                    rhs: int(0, 32),
+                });
+                let condition = self.value(at, 1, is_last, loc);
+                let (next, waits) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then: next,
+                    otherwise: waits,
+                };
+                self.end(at, end, loc);
+                self.primitive(waits, "barrier_leave", vec![arg(0)?], Vec::new(), loc);
+                self.end(waits, Terminator::Jump(next), loc);
+                yields!(next, arrived)
+            }
+
+            // Semaphores: the number of permits.
+            "sem_init" => {
+                self.emit(at, None, store(arg(0)?, arg(2)?, 32), loc);
+                success!(at)
+            }
+            "sem_post" => {
+                let kind = Kind::Rmw {
+                    kind: RmwKind::Add,
+                    pointer: arg(0)?,
+                    value: int(1, 32),
+                    width: 32,
+                };
+                self.value(at, 32, kind, loc);
+                success!(at)
+            }
+            "sem_getvalue" => {
+                let kind = Kind::Load {
+                    pointer: arg(0)?,
+                    shape: vec![32],
+                };
+                let value = self.value(at, 32, kind, loc);
+                self.emit(at, None, store(arg(1)?, value, 32), loc);
+                success!(at)
+            }
+
+            "pthread_once" | "call_once" => {
+                let kind = Kind::Library {
+                    name: "once_begin".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![1],
+                };
+                let condition = self.value(at, 1, kind, loc);
+                let (then, next) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise: next,
+                };
+                self.end(at, end, loc);
+                let back = match arg(1)? {
+                    Operand::Function(id) => self.call(then, id, Vec::new(), None, loc)?,
+                    target => {
+                        self.call_pointer(then, None, target, Vec::new(), Vec::new(), &[], loc)?
+                    }
+                };
+                if matches!(self.blocks[back].end, Terminator::Unreachable) {
+                    self.emit(back, None, store(arg(0)?, int(2, 32), 32), loc);
+                    self.end(back, Terminator::Jump(next), loc);
+                }
+                success!(next)
+            }
+
+            // Keys.
+            "pthread_key_create" | "tss_create" => {
+                self.notes.has_keys = true;
+                let kind = Kind::Library {
+                    name: "key_create".into(),
+                    args: vec![arg(1)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                if !matches!(args.get(1), Some(Operand::Int { value: 0, .. })) {
+                    let message = format!("`{name}` with a destructor is not supported");
+                    return Err(Problem::new(message, loc)
+                        .help("give NULL and free what the key holds before the thread ends"));
+                }
+                let key = self.value(at, 32, kind, loc);
+                self.emit(at, None, store(arg(0)?, key, 32), loc);
+                success!(at)
+            }
+            "pthread_key_delete" | "tss_delete" => success!(at),
+            "pthread_getspecific" | "tss_get" => {
+                let kind = Kind::Library {
+                    name: "key_get".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![pointer], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_setspecific" | "tss_set" => {
+                let args = vec![arg(0)?, arg(1)?];
+                self.primitive(at, "key_set", args, Vec::new(), loc);
+                success!(at)
+            }
+
+            _ if is_output(name) || is_without_effect(name) => {
+                self.notes.ignored_attributes |= name.contains("attr_set");
+                match width {
+                    Some(width) => yields!(at, int(0, width)),
+                    None => Ok(at),
+                }
+            }
+            _ if self.module.find(&format!("__mover_{name}")).is_some() => {
+                self.runtime(at, name, args, result, loc)
+            }
+            _ if self.limits.havoc_externals => {
+                self.notes.havocked.entry(name.to_string()).or_insert(loc);
+                match (result, &shape[..]) {
+                    (Some(result), [width]) => {
+                        let kind = Kind::Library {
+                            name: "nondet".into(),
+                            args: vec![int(0, 64)],
+                            arg_shapes: Vec::new(),
+                            shape: vec![*width],
+                        };
+                        self.emit(at, Some(result), kind, loc);
+                        Ok(at)
+                    }
+                    (None, _) | (_, []) => Ok(at),
+                    _ => Err(Problem::new(
+                        format!("the result of `{name}` is of a type that is not supported"),
+                        loc,
+                    )),
+                }
+            }
+            _ => Err(unknown_function(name, loc)),
+        }
+    }
+
+    fn is_alloca(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Value(id) => self.blocks.iter().any(|block| {
+                block.insts.iter().any(|inst| {
+                    inst.result == Some(*id) && matches!(inst.kind, Kind::Alloca { .. })
+                })
+            }),
+            _ => false,
+        }
+    }
+
+    fn resized(&mut self, at: BlockId, arg: Operand, width: u8, loc: Option<Loc>) -> Operand {
+        let extension = Extension::Zero;
+        let kind = Kind::Pure(Pure::Resize {
+            arg,
+            width,
+            extension,
+        });
+        self.value(at, width, kind, loc)
+    }
+
+    fn primitive(
+        &mut self,
+        at: BlockId,
+        name: &str,
+        args: Vec<Operand>,
+        shape: Shape,
+        loc: Option<Loc>,
+    ) {
+        let kind = Kind::Library {
+            name: name.into(),
+            args,
+            arg_shapes: Vec::new(),
+            shape,
+        };
+        self.emit(at, None, kind, loc);
+    }
+}
+
+/// Whether a value is wider than a byte and no power of two, as units of bit-fields
+/// can be: the machine accesses it in pieces.
+fn has_odd_width(shape: &[u8]) -> bool {
+    matches!(shape, [width] if *width > 8 && !matches!(width, 16 | 32 | 64))
+}
+
+/// The pieces of such a value: byte and bits of each.
+fn pieces(width: u8) -> Vec<(i64, u8)> {
+    let bytes = i64::from(width.div_ceil(8));
+    let mut at = 0;
+    let mut pieces = Vec::new();
+    while at < bytes {
+        let piece = [4, 2, 1].into_iter().find(|piece| at + piece <= bytes);
+        let piece = piece.unwrap_or(1);
+        pieces.push((at, 8 * piece as u8));
+        at += piece;
+    }
+    pieces
+}
+
+fn displaced(pointer: &Operand, offset: i64) -> Operand {
+    if offset == 0 {
+        return pointer.clone();
+    }
+    Operand::Pure(Box::new(Pure::Gep {
+        base: pointer.clone(),
+        offset,
+        terms: Vec::new(),
+    }))
+}
+
+impl Frame {
+    fn number(&self, id: ValueId, params: usize) -> ValueId {
+        self.first_value + id - params
+    }
+
+    fn rename(&self, operand: &mut Operand, params: usize) {
+        match operand {
+            Operand::Value(id) if *id < params => {
+                *operand = match self.args.get(*id) {
+                    Some(arg) => arg.clone(),
+                    None => Operand::Unsupported("a missing argument".into()),
+                };
+            }
+            Operand::Value(id) => {
+                *id = self.number(*id, params);
+                if let Some(constant) = self.constants.get(id) {
+                    *operand = constant.clone();
+                }
+            }
+            Operand::Pure(pure) => {
+                for operand in pure.operands_mut() {
+                    self.rename(operand, params);
+                }
+            }
+            Operand::Aggregate(parts) => {
+                for part in parts {
+                    self.rename(part, params);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The blocks of a function, each before those that follow it, but for loops.
+fn reverse_postorder(function: &Function) -> Vec<BlockId> {
+    let mut seen = vec![false; function.blocks.len()];
+    let mut order = Vec::new();
+    let mut work = vec![(0, false)];
+    while let Some((block, is_done)) = work.pop() {
+        if is_done {
+            order.push(block);
+            continue;
+        }
+        if std::mem::replace(&mut seen[block], true) {
+            continue;
+        }
+        work.push((block, true));
+        work.extend(
+            function.blocks[block]
+                .end
+                .successors()
+                .into_iter()
+                .map(|next| (next, false)),
+        );
+    }
+    order.reverse();
+    order
+}
+
+/// The result of a computation with constants, where nothing can go wrong in it.
+fn fold(pure: &Pure) -> Option<Operand> {
+    let int = |operand: &Operand| match operand {
+        Operand::Int { value, width } => Some((*value, *width)),
+        _ => None,
+    };
+    let (value, width) = match pure {
+        Pure::Copy(arg) => int(arg)?,
+        Pure::Binary { kind, lhs, rhs, .. } => {
+            let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
+            let signed = |value| i128::from(sign_extend(value, width));
+            let exact = match kind {
+                BinaryKind::Add => signed(a) + signed(b),
+                BinaryKind::Sub => signed(a) - signed(b),
+                BinaryKind::Mul => signed(a) * signed(b),
+                _ => return None,
+            };
+            let result = exact as u64 & mask(width);
+            // What overflows is left as it is, to be looked at later.
+            if signed(result) != exact {
+                return None;
+            }
+            (result, width)
+        }
+        Pure::Compare {
+            predicate,
+            lhs,
+            rhs,
+        } => {
+            let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
+            let signed = |value| sign_extend(value, width);
+            let holds = match predicate {
+                Predicate::Eq => a == b,
+                Predicate::Ne => a != b,
+                Predicate::Ult => a < b,
+                Predicate::Ule => a <= b,
+                Predicate::Ugt => a > b,
+                Predicate::Uge => a >= b,
+                Predicate::Slt => signed(a) < signed(b),
+                Predicate::Sle => signed(a) <= signed(b),
+                Predicate::Sgt => signed(a) > signed(b),
+                Predicate::Sge => signed(a) >= signed(b),
+            };
+            (u64::from(holds), 1)
+        }
+        Pure::Resize {
+            arg,
+            width,
+            extension,
+        } => {
+            let (value, from) = int(arg)?;
+            let signed = *extension == Extension::Sign;
+            (resize(value, from, *width, signed), *width)
+        }
+        _ => return None,
+    };
+    Some(Operand::Int { value, width })
+}
+
+fn unsupported(operand: &Operand) -> Option<String> {
+    match operand {
+        Operand::Unsupported(what) => Some(what.clone()),
+        Operand::Pure(pure) => pure.operands().into_iter().find_map(unsupported),
+        Operand::Aggregate(parts) => parts.iter().find_map(unsupported),
+        _ => None,
+    }
+}
+
+fn note_functions(operand: &Operand, out: &mut Vec<FunctionId>) {
+    match operand {
+        Operand::Function(id) => out.push(*id),
+        Operand::Pure(pure) => pure
+            .operands()
+            .into_iter()
+            .for_each(|operand| note_functions(operand, out)),
+        Operand::Aggregate(parts) => parts.iter().for_each(|part| note_functions(part, out)),
+        _ => {}
+    }
+}
+
+fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
+    if name.contains("setjmp") || name.contains("longjmp") {
+        return Problem::new(format!("`{name}` is not supported"), loc)
+            .help("jumps between functions cannot be translated: return error codes instead");
+    }
+    if name.starts_with("llvm.va_") {
+        return Problem::new(
+            "functions with a variable number of arguments are not supported",
+            loc,
+        )
+        .help("declare the function without giving it a body, and use --havoc-externals");
+    }
+    Problem::new(
+        format!("the function `{name}` has no body and is not known"),
+        loc,
+    )
+    .help("give the file that defines it too, or let it return anything with --havoc-externals")
+}
+
+/// Functions that the front end knows better than the program's own body of them.
+fn is_modelled(name: &str) -> bool {
+    matches!(
+        name,
+        "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" | "__VERIFIER_assume"
+    )
+}
+
+/// Functions that only write to files or the terminal.
+fn is_output(name: &str) -> bool {
+    matches!(
+        name,
+        "printf"
+            | "fprintf"
+            | "vprintf"
+            | "vfprintf"
+            | "dprintf"
+            | "puts"
+            | "putchar"
+            | "putc"
+            | "fputs"
+            | "fputc"
+            | "fflush"
+            | "perror"
+            | "setbuf"
+            | "setvbuf"
+            | "__printf_chk"
+            | "__fprintf_chk"
+            | "fwrite"
+            | "_IO_putc"
+            | "fclose"
+    )
+}
+
+/// Functions that change nothing that a program can see, and succeed.
+fn is_without_effect(name: &str) -> bool {
+    matches!(
+        name,
+        "sleep"
+            | "usleep"
+            | "nanosleep"
+            | "clock_nanosleep"
+            | "sched_yield"
+            | "pthread_yield"
+            | "thrd_yield"
+            | "thrd_sleep"
+            | "srand"
+            | "srandom"
+            | "pthread_attr_destroy"
+            | "pthread_mutexattr_destroy"
+            | "pthread_condattr_init"
+            | "pthread_condattr_destroy"
+            | "pthread_condattr_setclock"
+            | "pthread_rwlockattr_init"
+            | "pthread_rwlockattr_destroy"
+            | "pthread_barrierattr_init"
+            | "pthread_barrierattr_destroy"
+            | "pthread_cond_destroy"
+            | "cnd_destroy"
+            | "pthread_barrier_destroy"
+            | "sem_destroy"
+            | "pthread_setname_np"
+            | "pthread_setconcurrency"
+            | "setlocale"
+            | "alarm"
+            | "__assert_perror_fail"
+    ) || (name.starts_with("pthread_") && name.contains("attr_set"))
+        || name.ends_with("attr_setpshared")
+}

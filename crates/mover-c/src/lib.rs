@@ -1,0 +1,423 @@
+//! C with pthreads to Program, by way of clang and LLVM IR.
+//!
+//! ```text
+//! prog.c ──clang──▶ LLVM IR ──inline, registers──▶ ssa ──flatten──▶ one body per
+//! kind of thread ──objects──▶ rows and addresses ──lower──▶ templates
+//! ```
+//!
+//! [`clang`] compiles, [`llvm`] reads the result into plain data ([`ssa`]),
+//! [`flatten`] puts calls in line and spells the library out, [`objects`] decides
+//! which variables need addresses, [`world`] lays out what threads share, and
+//! [`lower`] makes automata of the code, with [`actions`] for locks and threads.
+//!
+//! Whatever is not understood is an error that names the line, never a guess.
+
+mod actions;
+mod build;
+mod clang;
+mod flatten;
+mod llvm;
+mod lower;
+mod objects;
+mod ssa;
+mod threads;
+mod world;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use mover_ir::diagnostic::Diagnostic;
+use mover_ir::program::{Instance, LocationId, Program, Property, TemplateId};
+use mover_ir::source::{FileId, SourceMap};
+
+use flatten::{Body, Flattener, Limits, Problem};
+use lower::Builder;
+use objects::Objects;
+use ssa::{FunctionId, Kind, Module, Operand};
+use world::{Settings, World};
+
+/// The name under which the runtime library is compiled.
+pub(crate) const RUNTIME_NAME: &str = "mover-runtime.c";
+const RUNTIME: &str = include_str!("mover-runtime.c");
+
+/// What is asked of a C program if nothing else is said.
+pub const DEFAULT_PROPERTIES: [Property; 4] = [
+    Property::UnreachCall,
+    Property::NoDeadlock,
+    Property::MemorySafety,
+    Property::MutexMisuse,
+];
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub defines: Vec<String>,
+    pub undefines: Vec<String>,
+    pub includes: Vec<PathBuf>,
+    pub cflags: Vec<String>,
+    pub is_32_bit: bool,
+    /// Errors of other properties are left out.
+    pub properties: BTreeSet<Property>,
+    pub havoc_externals: bool,
+    pub spurious_wakeups: bool,
+    /// How often a function may be under way at a time.
+    pub recursion: usize,
+    /// Most threads created by loops that are alive at a time.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            defines: Vec::new(),
+            undefines: Vec::new(),
+            includes: Vec::new(),
+            cflags: Vec::new(),
+            is_32_bit: false,
+            properties: DEFAULT_PROPERTIES.into_iter().collect(),
+            havoc_externals: false,
+            spurious_wakeups: false,
+            recursion: 16,
+            threads: 16,
+        }
+    }
+}
+
+/// A place where the translation stops short of the program.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    pub template: TemplateId,
+    pub location: LocationId,
+    /// Which bound, in words: `fact calls itself more than 16 deep`.
+    pub message: String,
+}
+
+/// A program that was read.
+pub struct Read {
+    pub program: Program,
+    pub warnings: Vec<Diagnostic>,
+    /// Where runs are cut off; a verdict `safe` holds only if none can be reached.
+    pub limits: Vec<Limit>,
+}
+
+/// Why a program cannot be read.
+pub struct Failure {
+    pub sources: SourceMap,
+    pub diagnostics: Vec<Diagnostic>,
+    /// What clang said, as it said it.
+    pub compiler: String,
+}
+
+impl Failure {
+    fn message(text: impl Into<String>) -> Failure {
+        Failure {
+            sources: SourceMap::default(),
+            diagnostics: vec![Diagnostic::error(text)],
+            compiler: String::new(),
+        }
+    }
+}
+
+/// Reads one or more files (C, preprocessed C, LLVM IR) as one program.
+pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
+    let (module, said) = module(files, options)?;
+    let (mut sources, numbers) = read_sources(&module);
+    let name = files
+        .first()
+        .map_or(String::new(), |file| file.display().to_string());
+    match translate(&module, options, &sources, &numbers, name) {
+        Ok((program, limits, warnings)) => Ok(Read {
+            program,
+            warnings: warnings
+                .into_iter()
+                .map(|problem| diagnostic(problem, &sources, &numbers, Diagnostic::warning))
+                .collect(),
+            limits,
+        }),
+        Err(problem) => {
+            let diagnostic = diagnostic(problem, &sources, &numbers, Diagnostic::error);
+            Err(Failure {
+                sources: std::mem::take(&mut sources),
+                diagnostics: vec![diagnostic],
+                compiler: said,
+            })
+        }
+    }
+}
+
+/// Compiles and reads the files.
+fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Failure> {
+    let scratch = tempfile::tempdir()
+        .map_err(|error| Failure::message(format!("no place for temporary files: {error}")))?;
+    let compiling = clang::Options {
+        defines: options.defines.clone(),
+        undefines: options.undefines.clone(),
+        includes: options.includes.clone(),
+        flags: options.cflags.clone(),
+        is_32_bit: options.is_32_bit,
+    };
+    let mut said = String::new();
+    let mut compiled: Vec<PathBuf> = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        if let Err(error) = std::fs::File::open(file) {
+            return Err(Failure::message(format!("{}: {error}", file.display())));
+        }
+        if matches!(extension(file), Some("ll" | "bc")) {
+            compiled.push(file.clone());
+            continue;
+        }
+        let target = scratch.path().join(format!("{number}.bc"));
+        match clang::compile(file, &target, &compiling) {
+            Ok(warnings) => said += &warnings,
+            Err(message) => {
+                return Err(Failure {
+                    sources: SourceMap::default(),
+                    diagnostics: Vec::new(),
+                    compiler: message,
+                });
+            }
+        }
+        compiled.push(target);
+    }
+    let runtime = || {
+        let source = scratch.path().join(RUNTIME_NAME);
+        let target = scratch.path().join("runtime.bc");
+        let plain = clang::Options {
+            is_32_bit: options.is_32_bit,
+            flags: vec!["-fno-builtin".into()],
+            ..clang::Options::default()
+        };
+        std::fs::write(&source, RUNTIME)
+            .map_err(|error| error.to_string())
+            .and_then(|()| clang::compile(&source, &target, &plain))
+            .map_err(|error| format!("the runtime library: {error}"))?;
+        Ok(target)
+    };
+    let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
+    let module = llvm::read(&paths, runtime).map_err(Failure::message)?;
+    Ok((module, said))
+}
+
+fn extension(file: &Path) -> Option<&str> {
+    file.extension()?.to_str()
+}
+
+/// The user's files, where they can be found; by number in the module.
+fn read_sources(module: &Module) -> (SourceMap, Vec<Option<FileId>>) {
+    let mut sources = SourceMap::default();
+    let numbers = module
+        .files
+        .iter()
+        .map(|name| {
+            let bytes = std::fs::read(name).ok()?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Some(sources.add(name.clone(), text))
+        })
+        .collect();
+    (sources, numbers)
+}
+
+fn diagnostic(
+    problem: Problem,
+    sources: &SourceMap,
+    numbers: &[Option<FileId>],
+    severity: impl Fn(String) -> Diagnostic,
+) -> Diagnostic {
+    let span = problem.loc.and_then(|loc| {
+        let file = (*numbers.get(loc.file as usize)?)?;
+        let source = sources.file(file);
+        let range = source.line_range(loc.line as usize);
+        let start = (range.start + loc.column.saturating_sub(1) as usize).min(range.end);
+        Some(mover_ir::source::Span::new(file, start, range.end))
+    });
+    let mut shown = severity(problem.message);
+    if let Some(span) = span {
+        shown = shown.at(span, "");
+    }
+    match problem.help {
+        Some(help) => shown.help(help),
+        None => shown,
+    }
+}
+
+type Translated = (Program, Vec<Limit>, Vec<Problem>);
+
+fn translate(
+    module: &Module,
+    options: &Options,
+    sources: &SourceMap,
+    numbers: &[Option<FileId>],
+    name: String,
+) -> Result<Translated, Problem> {
+    let Some(main) = module
+        .find("main")
+        .filter(|&id| !module.functions[id].blocks.is_empty())
+    else {
+        return Err(
+            Problem::new("there is no function `main`", None).help("give all files of the program")
+        );
+    };
+    let limits = Limits {
+        recursion: options.recursion.max(1),
+        havoc_externals: options.havoc_externals,
+    };
+    let mut flattener = Flattener::new(module, &limits);
+    let mut roots = vec![main];
+    let mut bodies: Vec<Body> = Vec::new();
+    while bodies.len() < roots.len() {
+        let root = roots[bodies.len()];
+        let body = flattener.body(root, bodies.is_empty())?;
+        for routine in started(&body, &flattener) {
+            if !roots[1..].contains(&routine) {
+                if module.functions[routine].blocks.is_empty() {
+                    let name = &module.functions[routine].name;
+                    let message = format!("threads start with `{name}`, which has no body");
+                    return Err(Problem::new(message, None));
+                }
+                roots.push(routine);
+            }
+        }
+        bodies.push(body);
+    }
+    let routines = flattener.start_routines();
+    let mut notes = std::mem::take(&mut flattener.notes);
+    notes.uses_mutex_kinds |= has_special_mutexes(module);
+    let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds);
+    let threads = threads::find(&bodies, &roots, routines, options.threads.max(1));
+    let settings = Settings {
+        properties: options.properties.clone(),
+        spurious_wakeups: options.spurious_wakeups,
+    };
+    let mut world = World::new(
+        module,
+        &bodies,
+        &objects,
+        &settings,
+        &notes,
+        sources.clone(),
+        numbers.to_vec(),
+        threads,
+    )?;
+    let mut templates = Vec::new();
+    let mut cut_off = Vec::new();
+    for body in 0..bodies.len() {
+        let (template, limits) = Builder::template(&mut world, body)?;
+        let id = TemplateId(templates.len() as u32);
+        for location in limits {
+            let label = template.location(location).labels.first();
+            let message = label.map_or("", |label| label.trim_start_matches("limit: "));
+            cut_off.push(Limit {
+                template: id,
+                location,
+                message: message.to_string(),
+            });
+        }
+        templates.push(template);
+    }
+    let mut caveats = Vec::new();
+    let place = |loc: Option<ssa::Loc>| match world.span(loc) {
+        Some(span) => format!(" (first at {})", world.sources.locate(span)),
+        None => String::new(),
+    };
+    if let Some(loc) = module.weak_ordering {
+        caveats.push(format!(
+            "under sequential consistency: the program uses weaker memory orderings{}",
+            place(loc)
+        ));
+    }
+    if let Some(loc) = world.uninitialised {
+        caveats.push(format!(
+            "memory that is not initialised is taken to be zero{}",
+            place(loc)
+        ));
+    }
+    for (name, loc) in &notes.havocked {
+        caveats.push(format!(
+            "`{name}` has no body: any result, no other effect{}",
+            place(*loc)
+        ));
+    }
+    if !world.arguments.is_empty() {
+        caveats.push("the program is run without arguments".into());
+    }
+    if notes.ignored_attributes {
+        caveats.push(
+            "attributes of threads and locks other than kind and detach state are ignored".into(),
+        );
+    }
+    let program = Program {
+        name,
+        sources: sources.clone(),
+        max_threads: world.threads.most(),
+        pointers: world.pointers(),
+        sites: std::mem::take(&mut world.sites),
+        globals: std::mem::take(&mut world.globals),
+        channels: Vec::new(),
+        initial: vec![Instance {
+            template: TemplateId(0),
+            args: std::mem::take(&mut world.arguments),
+            priority: 1,
+        }],
+        templates,
+        symbols: Vec::new(),
+        priority_scheduling: false,
+        pointers_stay: false,
+        caveats,
+    };
+    Ok((program, cut_off, Vec::new()))
+}
+
+/// The functions that a body starts threads with.
+fn started(body: &Body, flattener: &Flattener) -> Vec<FunctionId> {
+    let mut found = Vec::new();
+    for inst in body.blocks.iter().flat_map(|block| &block.insts) {
+        let Kind::Library { name, args, .. } = &inst.kind else {
+            continue;
+        };
+        if name != "thread_start" {
+            continue;
+        }
+        match args.get(2) {
+            Some(Operand::Function(id)) => found.push(*id),
+            _ => found.extend(flattener.start_routines()),
+        }
+    }
+    found
+}
+
+/// Whether a static initialiser gives a mutex a kind.
+fn has_special_mutexes(module: &Module) -> bool {
+    let at = objects::mutex_kind_offset(module.pointer_bytes) as usize;
+    fn mutexes(layout: &ssa::Layout, base: u64, out: &mut Vec<u64>) {
+        match layout {
+            ssa::Layout::Array {
+                element,
+                count,
+                stride,
+            } => {
+                for index in 0..(*count).min(1024) {
+                    mutexes(element, base + index * stride, out);
+                }
+            }
+            ssa::Layout::Struct { name, fields, .. } => {
+                if name.starts_with("union.pthread_mutex_t") {
+                    out.push(base);
+                    return;
+                }
+                for (offset, field) in fields {
+                    mutexes(field, base + offset, out);
+                }
+            }
+            _ => {}
+        }
+    }
+    module.globals.iter().any(|global| {
+        let Some(ssa::Initial::Bytes { bytes, .. }) = &global.initial else {
+            return false;
+        };
+        let mut found = Vec::new();
+        mutexes(&global.layout, 0, &mut found);
+        found
+            .iter()
+            .any(|&base| bytes.get(base as usize + at).is_some_and(|&kind| kind != 0))
+    })
+}

@@ -1,0 +1,199 @@
+//! Which values must be kept across a location.
+//!
+//! A value is live if some way from there uses it before it is computed again.
+//! Addresses of variables are not values here: they are known by their form. And
+//! what can be computed again from something that is live anyway is computed
+//! again, instead of being kept twice.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use mover_ir::program::Property;
+
+use super::Builder;
+use crate::ssa::*;
+
+impl Builder<'_, '_> {
+    /// The values that must be at hand to know an operand.
+    pub(super) fn needs(&self, operand: &Operand, out: &mut Vec<ValueId>) {
+        if let Some(form) = self.world.objects.form(self.body, operand) {
+            for (term, _) in &form.terms {
+                self.needs(term, out);
+            }
+            return;
+        }
+        match operand {
+            Operand::Value(id) => match self.recomputed(*id) {
+                Some(again) => {
+                    for operand in again.operands() {
+                        self.needs(operand, out);
+                    }
+                }
+                None => out.push(*id),
+            },
+            Operand::Pure(pure) => {
+                for operand in pure.operands() {
+                    self.needs(operand, out);
+                }
+            }
+            Operand::Aggregate(parts) => parts.iter().for_each(|part| self.needs(part, out)),
+            _ => {}
+        }
+    }
+
+    /// What a value is computed from again wherever it is needed, instead of being
+    /// kept: constants, and what tells neither more nor less than its operand.
+    pub(super) fn recomputed(&self, value: ValueId) -> Option<Kind> {
+        if let Some(known) = self.recomputed_cache.borrow().get(&value) {
+            return known.clone();
+        }
+        let found = self.find_recomputed(value);
+        let mut cache = self.recomputed_cache.borrow_mut();
+        cache.insert(value, found.clone());
+        found
+    }
+
+    pub(super) fn find_recomputed(&self, value: ValueId) -> Option<Kind> {
+        let inst = self.world.objects.definition(self.body, value)?;
+        let is_constant = |operand: &Operand| {
+            let mut needed = Vec::new();
+            self.needs(operand, &mut needed);
+            needed.is_empty()
+                && !matches!(operand, Operand::Undef(_) | Operand::Aggregate(_))
+                && self.world.objects.form(self.body, operand).is_none()
+        };
+        match &inst.kind {
+            Kind::Library { name, .. } if name == "thread_reserve" => {
+                let fixed = self.world.threads.fixed.get(&(self.body, value))?;
+                Some(Kind::Pure(Pure::Copy(Operand::Int {
+                    value: *fixed,
+                    width: self.world.module.pointer_width(),
+                })))
+            }
+            Kind::Pure(pure) => {
+                let keeps_all = match pure {
+                    Pure::Copy(arg) => self.world.objects.form(self.body, arg).is_none(),
+                    Pure::Resize { arg, width, .. } => {
+                        let from = match arg {
+                            Operand::Value(id) => self.code.values[*id].shape.first(),
+                            _ => None,
+                        };
+                        from.is_some_and(|from| from <= width) || is_constant(arg)
+                    }
+                    Pure::Binary {
+                        kind: BinaryKind::Add | BinaryKind::Sub | BinaryKind::Xor,
+                        nsw,
+                        lhs,
+                        rhs,
+                    } => {
+                        let is_checked = *nsw && self.world.wants(Property::NoOverflow);
+                        !is_checked && (is_constant(rhs) || is_constant(lhs))
+                    }
+                    Pure::Gep { terms, .. } => terms.is_empty(),
+                    Pure::Compare { lhs, rhs, .. } => is_constant(lhs) && is_constant(rhs),
+                    _ => false,
+                };
+                keeps_all.then(|| inst.kind.clone())
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn needs_of(&self, inst: &Inst) -> Vec<ValueId> {
+        let mut out = Vec::new();
+        let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
+        if self.is_address(inst) || is_recomputed || matches!(inst.kind, Kind::Phi(_)) {
+            return out;
+        }
+        for operand in inst.kind.operands() {
+            self.needs(operand, &mut out);
+        }
+        out
+    }
+
+    /// Whether the instruction only computes an address that is known by its form.
+    pub(super) fn is_address(&self, inst: &Inst) -> bool {
+        match (&inst.kind, inst.result) {
+            (Kind::Pure(_) | Kind::Alloca { .. }, Some(id)) => self
+                .world
+                .objects
+                .form(self.body, &Operand::Value(id))
+                .is_some(),
+            _ => false,
+        }
+    }
+
+    pub(super) fn needs_of_end(&self, end: &Terminator) -> Vec<ValueId> {
+        let mut out = Vec::new();
+        match end {
+            Terminator::Return(Some(value)) => self.needs(value, &mut out),
+            Terminator::EndThread(value) if self.world.threads.results.is_some() => {
+                self.needs(value, &mut out);
+            }
+            Terminator::Branch { condition, .. } => self.needs(condition, &mut out),
+            Terminator::Switch { value, .. } => self.needs(value, &mut out),
+            _ => {}
+        }
+        out
+    }
+
+    pub(super) fn live_before(&self, block: BlockId, index: usize) -> Rc<BTreeSet<ValueId>> {
+        if let Some(known) = self.live_cache.borrow().get(&(block, index)) {
+            return Rc::clone(known);
+        }
+        let live = Rc::new(self.compute_live_before(block, index));
+        let mut cache = self.live_cache.borrow_mut();
+        cache.insert((block, index), Rc::clone(&live));
+        live
+    }
+
+    pub(super) fn compute_live_before(&self, block: BlockId, index: usize) -> BTreeSet<ValueId> {
+        let code = self.code;
+        let mut live = self.live_out[block].clone();
+        live.extend(self.needs_of_end(&code.blocks[block].end));
+        for inst in code.blocks[block].insts.iter().skip(index).rev() {
+            if let Some(id) = inst.result {
+                live.remove(&id);
+            }
+            live.extend(self.needs_of(inst));
+        }
+        live
+    }
+
+    pub(super) fn liveness(&mut self) -> Vec<BTreeSet<ValueId>> {
+        let code = self.code;
+        let count = code.blocks.len();
+        self.live_out = vec![BTreeSet::new(); count];
+        let mut predecessors: Vec<Vec<BlockId>> = vec![Vec::new(); count];
+        for (number, block) in code.blocks.iter().enumerate() {
+            for next in block.end.successors() {
+                predecessors[next].push(number);
+            }
+        }
+        let mut work: Vec<BlockId> = (0..count).collect();
+        while let Some(block) = work.pop() {
+            let live = self.compute_live_before(block, 0);
+            for &from in &predecessors[block] {
+                let mut coming = live.clone();
+                for inst in &code.blocks[block].insts {
+                    let Kind::Phi(incoming) = &inst.kind else {
+                        break;
+                    };
+                    for (operand, source) in incoming {
+                        if *source == from {
+                            let mut needed = Vec::new();
+                            self.needs(operand, &mut needed);
+                            coming.extend(needed);
+                        }
+                    }
+                }
+                let known = self.live_out[from].len();
+                self.live_out[from].extend(coming);
+                if self.live_out[from].len() > known {
+                    work.push(from);
+                }
+            }
+        }
+        std::mem::take(&mut self.live_out)
+    }
+}

@@ -1,0 +1,167 @@
+//! Which threads there can be, and which code runs at most once.
+//!
+//! A place that creates a thread and is passed at most once has one thread, and
+//! that thread's handle is a constant. Places in loops, or in code that several
+//! threads run, take handles from a common store of bounded size.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use mover_ir::program::TemplateId;
+
+use crate::flatten::Body;
+use crate::ssa::*;
+use crate::world::Threads;
+
+/// A place that starts threads.
+struct Start {
+    body: usize,
+    block: BlockId,
+    /// Where the handle comes from.
+    reserve: Option<ValueId>,
+    routines: Vec<FunctionId>,
+}
+
+pub fn find(
+    bodies: &[Body],
+    roots: &[FunctionId],
+    routines: Vec<FunctionId>,
+    most: usize,
+) -> Threads {
+    let mut starts = Vec::new();
+    for (number, body) in bodies.iter().enumerate() {
+        for (block, code) in body.blocks.iter().enumerate() {
+            for inst in &code.insts {
+                let Kind::Library { name, args, .. } = &inst.kind else {
+                    continue;
+                };
+                if name != "thread_start" {
+                    continue;
+                }
+                starts.push(Start {
+                    body: number,
+                    block,
+                    reserve: match args.first() {
+                        Some(Operand::Value(id)) => Some(*id),
+                        _ => None,
+                    },
+                    routines: match args.get(2) {
+                        Some(Operand::Function(id)) => vec![*id],
+                        _ => routines.clone(),
+                    },
+                });
+            }
+        }
+    }
+    let cyclic: Vec<BTreeSet<BlockId>> = bodies.iter().map(in_cycles).collect();
+    // Bodies that run once: main, and what is started from one place that is
+    // passed once.
+    let mut once: BTreeSet<usize> = BTreeSet::from([0]);
+    loop {
+        let before = once.len();
+        for (number, root) in roots.iter().enumerate().skip(1) {
+            let from: Vec<&Start> = starts
+                .iter()
+                .filter(|start| start.routines.contains(root))
+                .collect();
+            if let [only] = from[..]
+                && once.contains(&only.body)
+                && !cyclic[only.body].contains(&only.block)
+            {
+                once.insert(number);
+            }
+        }
+        if once.len() == before {
+            break;
+        }
+    }
+    let mut fixed = HashMap::new();
+    // Handle 0 is none, 1 the main thread's.
+    let mut next = 2;
+    let mut dynamic = 0;
+    for start in &starts {
+        let is_once = once.contains(&start.body) && !cyclic[start.body].contains(&start.block);
+        match start.reserve {
+            Some(id) if is_once => {
+                fixed.insert((start.body, id), next);
+                next += 1;
+            }
+            _ => dynamic = most as u64,
+        }
+    }
+    Threads {
+        templates: roots
+            .iter()
+            .enumerate()
+            .skip(1)
+            .map(|(number, root)| (*root, TemplateId(number as u32)))
+            .collect::<BTreeMap<_, _>>(),
+        routines,
+        fixed,
+        once,
+        first_free: next,
+        dynamic,
+        status: None,
+        results: None,
+        keys: None,
+        has_detach: false,
+    }
+}
+
+/// The blocks that a run can come back to.
+fn in_cycles(body: &Body) -> BTreeSet<BlockId> {
+    let count = body.blocks.len();
+    let next: Vec<Vec<BlockId>> = body
+        .blocks
+        .iter()
+        .map(|block| block.end.successors())
+        .collect();
+    // Strongly connected components, by Tarjan's algorithm without recursion.
+    let mut index = vec![usize::MAX; count];
+    let mut low = vec![0; count];
+    let mut on_stack = vec![false; count];
+    let mut stack = Vec::new();
+    let mut found = BTreeSet::new();
+    let mut counter = 0;
+    for root in 0..count {
+        if index[root] != usize::MAX {
+            continue;
+        }
+        let mut work = vec![(root, 0)];
+        while let Some(&mut (block, ref mut edge)) = work.last_mut() {
+            if *edge == 0 {
+                index[block] = counter;
+                low[block] = counter;
+                counter += 1;
+                stack.push(block);
+                on_stack[block] = true;
+            }
+            if let Some(&to) = next[block].get(*edge) {
+                *edge += 1;
+                if index[to] == usize::MAX {
+                    work.push((to, 0));
+                } else if on_stack[to] {
+                    low[block] = low[block].min(index[to]);
+                }
+                continue;
+            }
+            work.pop();
+            if let Some(&(parent, _)) = work.last() {
+                low[parent] = low[parent].min(low[block]);
+            }
+            if low[block] == index[block] {
+                let mut component = Vec::new();
+                while let Some(member) = stack.pop() {
+                    on_stack[member] = false;
+                    component.push(member);
+                    if member == block {
+                        break;
+                    }
+                }
+                if component.len() > 1 || next[block].contains(&block) {
+                    found.extend(component);
+                }
+            }
+        }
+    }
+    found
+}

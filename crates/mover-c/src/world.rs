@@ -1,0 +1,637 @@
+//! What all threads share: the program in the making.
+//!
+//! Decides once for all bodies which variables become rows, which become objects
+//! with an address and in which order (their numbers are in pointers), which
+//! threads there can be, and how places of the source are told.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use mover_ir::expr::{Expr, Ty, mask};
+use mover_ir::program::{
+    AllocationSite, CellName, CellNames, Init, PointerLayout, Property, SiteId, SiteKind,
+    TemplateId, Variable, VariableId,
+};
+use mover_ir::source::{FileId, SourceMap, Span};
+
+use crate::flatten::{Body, Notes, Problem};
+use crate::objects::{Leaf, Object, Objects, cell_bytes};
+use crate::ssa::*;
+
+/// How the program is to be understood.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub properties: BTreeSet<Property>,
+    pub spurious_wakeups: bool,
+}
+
+pub struct World<'a> {
+    pub module: &'a Module,
+    pub bodies: &'a [Body],
+    pub objects: &'a Objects<'a>,
+    pub settings: &'a Settings,
+    pub notes: &'a Notes,
+    pub sources: SourceMap,
+    files: Vec<Option<FileId>>,
+    pub globals: Vec<Variable>,
+    rows: HashMap<(Object, u64), VariableId>,
+    /// Addressed variables that live as long as the program.
+    pub memory: BTreeMap<Object, VariableId>,
+    pub sites: Vec<AllocationSite>,
+    stack_sites: HashMap<Object, SiteId>,
+    /// By body and value of the call.
+    heap_sites: HashMap<(usize, ValueId), SiteId>,
+    pub threads: Threads,
+    pub uninitialised: Option<Option<Loc>>,
+    /// What the parameters of `main` are.
+    pub arguments: Vec<u64>,
+}
+
+/// Bytes, and addresses in them: offset and number.
+type InitialBytes = (Vec<u8>, Vec<(u64, u64)>);
+
+/// Which threads there can be.
+pub struct Threads {
+    /// The template of each function that threads start with.
+    pub templates: BTreeMap<FunctionId, TemplateId>,
+    /// All functions that a thread can start with if the pointer is not constant.
+    pub routines: Vec<FunctionId>,
+    /// The number in the thread's handle where a thread is created only once.
+    pub fixed: HashMap<(usize, ValueId), u64>,
+    /// Bodies that at most one thread runs.
+    pub once: BTreeSet<usize>,
+    /// The first handle that is given out at run time, and how many there are.
+    pub first_free: u64,
+    pub dynamic: u64,
+    /// State of each handle: see [`crate::actions`].
+    pub status: Option<VariableId>,
+    pub results: Option<VariableId>,
+    pub keys: Option<VariableId>,
+    pub has_detach: bool,
+}
+
+impl Threads {
+    /// Most threads that are alive at a time.
+    pub fn most(&self) -> u32 {
+        // Handle 0 is none, 1 the main thread's.
+        (self.first_free - 1 + self.dynamic) as u32
+    }
+
+    pub fn handles(&self) -> u64 {
+        self.first_free + self.dynamic
+    }
+}
+
+impl<'a> World<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        module: &'a Module,
+        bodies: &'a [Body],
+        objects: &'a Objects<'a>,
+        settings: &'a Settings,
+        notes: &'a Notes,
+        sources: SourceMap,
+        files: Vec<Option<FileId>>,
+        threads: Threads,
+    ) -> Result<World<'a>, Problem> {
+        let mut world = World {
+            module,
+            bodies,
+            objects,
+            settings,
+            notes,
+            sources,
+            files,
+            globals: Vec::new(),
+            rows: HashMap::new(),
+            memory: BTreeMap::new(),
+            sites: Vec::new(),
+            stack_sites: HashMap::new(),
+            heap_sites: HashMap::new(),
+            threads,
+            uninitialised: None,
+            arguments: Vec::new(),
+        };
+        world.place_objects()?;
+        world.add_arguments();
+        world.find_sites();
+        world.add_thread_rows();
+        Ok(world)
+    }
+
+    pub fn wants(&self, property: Property) -> bool {
+        self.settings.properties.contains(&property)
+    }
+
+    pub fn pointers(&self) -> PointerLayout {
+        match self.module.pointer_bytes {
+            4 => PointerLayout::ILP32,
+            _ => PointerLayout::LP64,
+        }
+    }
+
+    pub fn note_uninitialised(&mut self, loc: Option<Loc>) {
+        self.uninitialised.get_or_insert(loc);
+    }
+
+    /// The line of the source as a span.
+    pub fn span(&self, loc: Option<Loc>) -> Option<Span> {
+        let loc = loc?;
+        let file = (*self.files.get(loc.file as usize)?)?;
+        let source = self.sources.file(file);
+        let range = source.line_range(loc.line as usize);
+        let text = source.text.get(range.clone())?;
+        let start = range.start + (text.len() - text.trim_start().len());
+        let end = range.start + text.trim_end().len();
+        (start < end).then(|| Span::new(file, start, end))
+    }
+
+    /// Whether an addressed variable lives as long as the program.
+    fn is_static(&self, object: Object) -> bool {
+        match object {
+            Object::Global(id) => !self.module.globals[id].thread_local,
+            Object::Local(body, value) => {
+                let has_lifetime = self
+                    .objects
+                    .facts(object)
+                    .is_some_and(|facts| facts.has_lifetime);
+                let has_size = matches!(
+                    self.objects.definition(body, value).map(|inst| &inst.kind),
+                    Some(Kind::Alloca {
+                        count: Operand::Int { .. },
+                        ..
+                    })
+                );
+                self.bodies[body].is_main && !has_lifetime && has_size
+            }
+        }
+    }
+
+    /// Gives addressed variables their numbers, then their initial values.
+    fn place_objects(&mut self) -> Result<(), Problem> {
+        let addressed: Vec<Object> = self
+            .objects
+            .facts
+            .iter()
+            .filter(|(_, facts)| facts.is_addressed)
+            .map(|(object, _)| *object)
+            .filter(|object| self.is_static(*object))
+            .collect();
+        for object in addressed {
+            if let Object::Global(id) = object
+                && self.module.globals[id].initial.is_none()
+            {
+                // Only declared: an error where it is accessed.
+                continue;
+            }
+            let layout = self.objects.layout(object);
+            let bytes = layout.bytes();
+            let loc = self.loc_of(object);
+            let name = self.objects.name(object);
+            if bytes > self.pointers().max_object_size() {
+                let message = format!("`{name}` has {bytes} bytes, more than is supported");
+                return Err(Problem::new(message, loc));
+            }
+            let cell = cell_bytes(&layout, self.module.pointer_bytes);
+            let id = VariableId(self.globals.len() as u32);
+            let len = (bytes / cell).max(1) as u32;
+            let signed = self.sign(object, 0);
+            self.globals.push(Variable {
+                name: tidy(&name),
+                ty: Ty {
+                    width: 8 * cell as u8,
+                    signed,
+                },
+                len,
+                is_array: len != 1,
+                init: Init::All(0),
+                symbols: None,
+                span: self.span(loc),
+                addressable: true,
+                names: self.cell_names(object, &layout),
+            });
+            self.memory.insert(object, id);
+        }
+        for (object, id) in self.memory.clone() {
+            let Object::Global(global) = object else {
+                continue;
+            };
+            let (bytes, addresses) = self.checked_initial(global)?;
+            let mut bytes = bytes;
+            let pointer = self.module.pointer_bytes as usize;
+            for (at, value) in addresses {
+                let at = at as usize;
+                if let Some(target) = bytes.get_mut(at..at + pointer) {
+                    target.copy_from_slice(&value.to_le_bytes()[..pointer]);
+                }
+            }
+            let variable = &mut self.globals[id.index()];
+            let cell = usize::from(variable.ty.width / 8);
+            let cells: Vec<u64> = bytes
+                .chunks(cell)
+                .map(|chunk| {
+                    let mut word = [0u8; 8];
+                    word[..chunk.len()].copy_from_slice(chunk);
+                    u64::from_le_bytes(word)
+                })
+                .collect();
+            if cells.iter().any(|&cell| cell != 0) && cells.len() == variable.len as usize {
+                variable.init = Init::Cells(cells);
+            }
+        }
+        Ok(())
+    }
+
+    /// What `main` gets: the name of the program and nothing else.
+    fn add_arguments(&mut self) {
+        let main = &self.bodies[0];
+        if main.params == 0 {
+            return;
+        }
+        self.arguments = vec![1];
+        if main.params > 1 {
+            let first_number = self.globals.len() as u64 + 1;
+            let pointers = self.pointers();
+            let width = self.module.pointer_width();
+            let name = self.model_row("%argv[0]", Ty::unsigned(8), 8);
+            self.globals[name.index()].init = Init::Cells(b"program\0".map(u64::from).to_vec());
+            let vector = self.model_row("%argv", Ty::unsigned(width), 2);
+            let cells = vec![pointers.address(first_number), 0];
+            self.globals[vector.index()].init = Init::Cells(cells);
+            for id in [name, vector] {
+                self.globals[id.index()].addressable = true;
+            }
+            self.arguments.push(pointers.address(first_number + 1));
+        }
+        // Further parameters (the environment) are null.
+        self.arguments.resize(main.params, 0);
+    }
+
+    fn loc_of(&self, object: Object) -> Option<Loc> {
+        match object {
+            Object::Global(id) => self.module.globals[id].loc,
+            Object::Local(body, value) => self.objects.definition(body, value)?.loc,
+        }
+    }
+
+    fn sign(&self, object: Object, offset: u64) -> bool {
+        let fields = &self.objects.debug(object).fields;
+        fields
+            .iter()
+            .find(|field| field.offset == offset)
+            .is_some_and(|field| field.signed)
+    }
+
+    fn cell_names(&self, object: Object, layout: &Layout) -> CellNames {
+        let stride = match layout {
+            Layout::Array { stride, .. } => *stride,
+            _ => 0,
+        };
+        names_of(self.objects.debug(object), stride)
+    }
+
+    fn checked_initial(&self, id: GlobalId) -> Result<InitialBytes, Problem> {
+        let global = &self.module.globals[id];
+        if let Some(Initial::Unsupported(what)) = &global.initial {
+            let message = format!("the initial value of `{}`: {what}", global.name);
+            return Err(Problem::new(message, global.loc));
+        }
+        Ok(self.initial_bytes(id))
+    }
+
+    /// The initial bytes of a variable, and the addresses in it as numbers.
+    pub fn initial_bytes(&self, id: GlobalId) -> InitialBytes {
+        let global = &self.module.globals[id];
+        match &global.initial {
+            Some(Initial::Bytes { bytes, addresses }) => {
+                let addresses = addresses
+                    .iter()
+                    .filter_map(|(at, operand)| Some((*at, self.constant_address(operand)?)))
+                    .collect();
+                (bytes.clone(), addresses)
+            }
+            _ => (vec![0; global.layout.bytes() as usize], Vec::new()),
+        }
+    }
+
+    /// An address that is a constant of the program, as a number.
+    fn constant_address(&self, operand: &Operand) -> Option<u64> {
+        match operand {
+            Operand::Int { value, .. } => Some(*value),
+            Operand::Function(id) => Some(self.function_address(*id)),
+            Operand::Global(id) => self.number_of(Object::Global(*id)),
+            Operand::Pure(pure) => match &**pure {
+                Pure::Copy(arg) | Pure::Resize { arg, .. } => self.constant_address(arg),
+                Pure::Gep {
+                    base,
+                    offset,
+                    terms,
+                } if terms.is_empty() => {
+                    Some(self.constant_address(base)?.wrapping_add(*offset as u64))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn number_of(&self, object: Object) -> Option<u64> {
+        let id = *self.memory.get(&object)?;
+        let before = self.globals[..id.index()].iter();
+        let object = 1 + before.filter(|variable| variable.addressable).count() as u64;
+        Some(self.pointers().address(object))
+    }
+
+    pub fn address_of(&self, object: Object) -> Option<Expr> {
+        let variable = *self.memory.get(&object)?;
+        let width = self.module.pointer_width();
+        Some(Expr::Address { variable, width })
+    }
+
+    /// Functions have the highest object numbers.
+    pub fn function_address(&self, id: FunctionId) -> u64 {
+        let layout = self.pointers();
+        layout.address(layout.last_object() - id as u64) & mask(layout.width)
+    }
+
+    /// The row of a scalar of a variable that has no address.
+    pub fn row(&mut self, object: Object, leaf: &Leaf) -> Option<VariableId> {
+        if let Some(&known) = self.rows.get(&(object, leaf.offset)) {
+            return Some(known);
+        }
+        if let Object::Global(id) = object
+            && self.module.globals[id].initial.is_none()
+        {
+            return None;
+        }
+        let (mut variable, init) = self.row_variable(object, leaf);
+        variable.init = init;
+        let id = VariableId(self.globals.len() as u32);
+        self.globals.push(variable);
+        self.rows.insert((object, leaf.offset), id);
+        Some(id)
+    }
+
+    /// How the row of a scalar is called and what it begins with.
+    pub fn row_variable(&self, object: Object, leaf: &Leaf) -> (Variable, Init) {
+        let fields = &self.objects.debug(object).fields;
+        let field = fields.iter().find(|field| field.offset == leaf.offset);
+        let path = match field {
+            Some(field) => field.path.clone(),
+            None if leaf.offset == 0 => String::new(),
+            None => format!("+{}", leaf.offset),
+        };
+        let len = leaf.dimensions.iter().map(|d| d.count).product::<u64>() as u32;
+        let name = format!("{}{path}", tidy(&self.objects.name(object)));
+        let variable = Variable {
+            name,
+            ty: Ty {
+                width: (8 * leaf.bytes) as u8,
+                signed: field.is_some_and(|field| field.signed),
+            },
+            len: len.max(1),
+            is_array: !leaf.dimensions.is_empty(),
+            init: Init::All(0),
+            symbols: None,
+            span: self.span(self.loc_of(object)),
+            addressable: false,
+            names: match field {
+                Some(field) if field.is_pointer => CellNames::pointers(self.pointers()),
+                _ => CellNames::default(),
+            },
+        };
+        let init = match object {
+            Object::Global(id) => self.row_init(id, leaf, variable.len),
+            Object::Local(..) => Init::All(0),
+        };
+        (variable, init)
+    }
+
+    fn row_init(&self, id: GlobalId, leaf: &Leaf, len: u32) -> Init {
+        let (mut bytes, addresses) = self.initial_bytes(id);
+        let pointer = self.module.pointer_bytes as usize;
+        for (at, value) in addresses {
+            let at = at as usize;
+            if let Some(target) = bytes.get_mut(at..at + pointer) {
+                target.copy_from_slice(&value.to_le_bytes()[..pointer]);
+            }
+        }
+        let layout = &self.module.globals[id].layout;
+        let mut offsets = Vec::new();
+        leaf_offsets(layout, leaf.offset, 0, &mut offsets);
+        let cells: Vec<u64> = offsets
+            .iter()
+            .map(|&at| {
+                let mut word = [0u8; 8];
+                let (at, size) = (at as usize, leaf.bytes as usize);
+                if let Some(found) = bytes.get(at..at + size) {
+                    word[..size].copy_from_slice(found);
+                }
+                u64::from_le_bytes(word)
+            })
+            .collect();
+        if cells.len() == len as usize && cells.iter().any(|&cell| cell != 0) {
+            Init::Cells(cells)
+        } else {
+            Init::All(0)
+        }
+    }
+
+    /// Whether only one thread ever accesses a variable.
+    pub fn is_private(&self, object: Object) -> bool {
+        let Some(facts) = self.objects.facts(object) else {
+            return true;
+        };
+        if !facts.is_written {
+            return true;
+        }
+        let mut bodies = facts.bodies.iter();
+        match (bodies.next(), bodies.next()) {
+            (Some(only), None) => self.threads.once.contains(only),
+            (None, _) => true,
+            _ => false,
+        }
+    }
+
+    fn find_sites(&mut self) {
+        for (number, body) in self.bodies.iter().enumerate() {
+            for inst in body.blocks.iter().flat_map(|block| &block.insts) {
+                let (Kind::Library { name, args, .. }, Some(id)) = (&inst.kind, inst.result) else {
+                    continue;
+                };
+                if name != "allocate" {
+                    continue;
+                }
+                let info = &body.values[id];
+                let name = match (&info.pointee, self.span(inst.loc)) {
+                    (Some(pointee), _) => pointee.name.clone(),
+                    (None, Some(span)) => format!("heap@{}", self.sources.locate(span).line),
+                    (None, None) => "heap".to_string(),
+                };
+                let names = match &info.pointee {
+                    Some(pointee) => {
+                        let is_one = matches!(args.first(), Some(Operand::Int { value, .. })
+                            if *value == pointee.bytes);
+                        names_of(&pointee.debug, if is_one { 0 } else { pointee.bytes })
+                    }
+                    None => CellNames::default(),
+                };
+                let site = SiteId(self.sites.len() as u32);
+                self.sites.push(AllocationSite {
+                    name,
+                    cell: Ty::unsigned(32),
+                    kind: SiteKind::Heap,
+                    names,
+                    span: self.span(inst.loc),
+                });
+                self.heap_sites.insert((number, id), site);
+            }
+        }
+    }
+
+    pub fn heap_site(&self, body: usize, value: ValueId) -> Option<SiteId> {
+        self.heap_sites.get(&(body, value)).copied()
+    }
+
+    pub fn all_heap_sites(&self) -> Vec<SiteId> {
+        let mut sites: Vec<SiteId> = self.heap_sites.values().copied().collect();
+        sites.sort_unstable();
+        sites
+    }
+
+    pub fn stack_site(&mut self, object: Object) -> SiteId {
+        if let Some(&known) = self.stack_sites.get(&object) {
+            return known;
+        }
+        let layout = self.objects.layout(object);
+        let site = SiteId(self.sites.len() as u32);
+        self.sites.push(AllocationSite {
+            name: tidy(&self.objects.name(object)),
+            cell: Ty::unsigned(8 * cell_bytes(&layout, self.module.pointer_bytes) as u8),
+            kind: SiteKind::Stack,
+            names: self.cell_names(object, &layout),
+            span: self.span(self.loc_of(object)),
+        });
+        self.stack_sites.insert(object, site);
+        site
+    }
+
+    /// The rows that the model of threads keeps.
+    fn add_thread_rows(&mut self) {
+        let has = |wanted: &str| {
+            self.bodies.iter().any(|body| {
+                let insts = body.blocks.iter().flat_map(|block| &block.insts);
+                insts
+                    .into_iter()
+                    .any(|inst| matches!(&inst.kind, Kind::Library { name, .. } if name == wanted))
+            })
+        };
+        self.threads.has_detach = has("thread_detach") || self.has_detached_start();
+        let has_status = has("thread_join") || self.threads.has_detach || self.threads.dynamic > 0;
+        let has_keys = has("key_create");
+        let handles = self.threads.handles() as u32;
+        if has_status {
+            let mut cells = vec![0; handles as usize];
+            if let Some(main) = cells.get_mut(1) {
+                *main = crate::actions::RUNNING;
+            }
+            let id = self.model_row("%thread_status", Ty::unsigned(8), handles);
+            self.globals[id.index()].init = Init::Cells(cells);
+            self.threads.status = Some(id);
+        }
+        if self.notes.uses_join_results {
+            let ty = Ty::unsigned(self.module.pointer_width());
+            self.threads.results = Some(self.model_row("%thread_result", ty, handles));
+        }
+        if has_keys {
+            self.threads.keys = Some(self.model_row("%pthread_keys", Ty::unsigned(32), 1));
+        }
+    }
+
+    fn has_detached_start(&self) -> bool {
+        self.bodies.iter().any(|body| {
+            let mut insts = body.blocks.iter().flat_map(|block| &block.insts);
+            insts.any(|inst| match &inst.kind {
+                Kind::Library { name, args, .. } if name == "thread_start" => {
+                    !matches!(args.get(1), Some(Operand::Int { value: 0, .. }))
+                }
+                _ => false,
+            })
+        })
+    }
+
+    fn model_row(&mut self, name: &str, ty: Ty, len: u32) -> VariableId {
+        let id = VariableId(self.globals.len() as u32);
+        self.globals.push(Variable {
+            name: name.into(),
+            ty,
+            len,
+            is_array: len != 1,
+            init: Init::All(0),
+            symbols: None,
+            span: None,
+            addressable: false,
+            names: CellNames::default(),
+        });
+        id
+    }
+}
+
+/// What the fields of an object, or of each of its elements, are called.
+fn names_of(debug: &DebugType, stride: u64) -> CellNames {
+    let fields = debug
+        .fields
+        .iter()
+        .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
+        .map(|field| CellName {
+            offset: field.offset,
+            name: field.path.trim_start_matches('.').to_string(),
+            ty: Ty {
+                width: (8 * field.bytes) as u8,
+                signed: field.signed,
+            },
+            is_pointer: field.is_pointer,
+        })
+        .collect();
+    CellNames { stride, fields }
+}
+
+/// Where the cells of a leaf lie, in the order of its row.
+fn leaf_offsets(layout: &Layout, wanted: u64, base: u64, out: &mut Vec<u64>) {
+    match layout {
+        Layout::Array {
+            element,
+            count,
+            stride,
+        } => {
+            for index in 0..*count {
+                leaf_offsets(element, wanted, base + index * stride, out);
+            }
+        }
+        Layout::Struct { fields, .. } => {
+            let field = fields
+                .iter()
+                .filter(|(at, field)| *at <= wanted && wanted < at + field.bytes().max(1))
+                .find(|(_, field)| field.bytes() > 0);
+            match field {
+                Some((at, field)) => leaf_offsets(field, wanted - at, base + at, out),
+                None => out.push(base + wanted),
+            }
+        }
+        _ => out.push(base + wanted),
+    }
+}
+
+/// A name without what LLVM appends to static variables of functions.
+fn tidy(name: &str) -> String {
+    match name.split_once('.') {
+        Some((function, variable)) if !function.is_empty() && !variable.is_empty() => {
+            let variable = variable.split('.').next().unwrap_or(variable);
+            if variable.chars().all(|c| c.is_ascii_digit()) {
+                function.to_string()
+            } else {
+                variable.to_string()
+            }
+        }
+        _ => name.to_string(),
+    }
+}

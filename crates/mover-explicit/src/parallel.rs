@@ -1,0 +1,710 @@
+//! The search on several cores.
+//!
+//! Every state belongs to one worker, by its hash. A worker keeps the states that
+//! are its own in a store of its own, expands them, and sends what it finds to
+//! the owners; nothing is shared but the mailboxes. The work goes in rounds: all
+//! expand some states of the present level, then all look up what they were sent.
+//! So levels are those of a breadth-first search, a counterexample is as short as
+//! with one worker, and the states stored are the same for any number of workers
+//! (except where a thread is let go on alone, which depends on what was expanded
+//! when).
+//!
+//! Each worker has beliefs of its own about what is exclusive to whom (see
+//! `classify`). Between rounds they are put together; what one of them has seen
+//! against a belief of another makes that one run its blocks again.
+//!
+//! A state that let one thread go on alone must not put the others off for ever:
+//! one of the states it leads to must come after it in an order that has an end.
+//! Here that is the order of levels and, within a level, of hashes, which does not
+//! depend on who expands what when. The owners tell after the round; if there is
+//! no such state, the one that asked tries another thread in the next, or all.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mover_ir::program::{LocationId, Property, TemplateId};
+use mover_ir::semantics;
+use mover_reduce::Movers;
+
+use crate::blocks::{BlockVisitor, Blocks, Halts};
+use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
+use crate::expand::{Event, Expander, Expansion, Path, Visitor};
+use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::search::{Options, Outcome, Statistics, Stop, Violation, common_halt, ends_in_deadlock};
+use crate::store::{NO_PARENT, Store, scramble};
+use crate::way::steps_through;
+
+/// States that a worker expands before it looks at its mail.
+const STATES_PER_ROUND: usize = 1 << 9;
+
+/// Lanes sent in a round after which a worker stops expanding.
+const LANES_PER_ROUND: usize = 1 << 20;
+
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// A state of some worker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Address {
+    worker: u16,
+    number: u32,
+}
+
+/// States on their way to their owner.
+#[derive(Default)]
+struct Mail {
+    lanes: Vec<u64>,
+    letters: Vec<Letter>,
+}
+
+struct Letter {
+    lanes: u32,
+    /// The number of the state it comes from.
+    from: u32,
+    asks: Option<Asks>,
+}
+
+/// A state that let a thread go on alone wants to know whether this one comes after it.
+#[derive(Clone, Copy)]
+enum Asks {
+    /// It has this hash and is of the present level.
+    WithHash(u64),
+    /// It is of an earlier level.
+    Again,
+}
+
+struct Found {
+    property: Property,
+    error: Option<(TemplateId, LocationId)>,
+    state: Address,
+    steps: Vec<Step>,
+}
+
+/// What all workers see.
+struct Shared<'a> {
+    machine: &'a Machine,
+    tables: Option<&'a PhaseTables>,
+    by_reach: bool,
+    is_reduced: bool,
+    errors: bool,
+    deadlocks: bool,
+    keep_going: bool,
+    deadline: Option<Instant>,
+    memory: Option<usize>,
+    interrupt: &'a AtomicBool,
+    barrier: Barrier,
+    /// From worker to worker.
+    mail: Vec<Vec<Mutex<Mail>>>,
+    /// For each worker, which of its states lead to one that comes later.
+    fresh: Vec<Mutex<Vec<u32>>>,
+    beliefs: Vec<Mutex<Option<Beliefs>>>,
+    /// For each worker, whether it has states left in this level and after it.
+    left: Vec<Mutex<Left>>,
+    found: Mutex<Vec<Found>>,
+    violations: AtomicU64,
+    stopped: Mutex<Option<Stop>>,
+    states: AtomicU64,
+    transitions: AtomicU64,
+    bytes: Vec<AtomicU64>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Left {
+    in_level: bool,
+    at_all: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Which worker owns a state.
+fn owner(lanes: &[u64], workers: usize) -> usize {
+    (hash(lanes) >> 32) as usize % workers
+}
+
+/// Lanes at the end that are zero do not count: they are threads that do not exist.
+fn hash(lanes: &[u64]) -> u64 {
+    let used = lanes
+        .iter()
+        .rposition(|&lane| lane != 0)
+        .map_or(0, |last| last + 1);
+    let used = lanes[..used].iter();
+    used.fold(0, |hash, &lane| scramble(hash ^ lane))
+}
+
+struct Worker<'a> {
+    shared: &'a Shared<'a>,
+    number: usize,
+    store: Store,
+    parents: Vec<Address>,
+    numbers: Vec<u32>,
+    key: Vec<u32>,
+    next: u32,
+    level_start: u32,
+    level_end: u32,
+    /// The state that is being expanded.
+    state: u32,
+    /// What it asks the owners of what it leads to.
+    asks: Option<Asks>,
+    outgoing: Vec<Mail>,
+    sent: usize,
+    again: Vec<Block>,
+    /// States that let a thread go on alone in this round, and which.
+    went_on: Vec<(u32, usize)>,
+    /// States that could not let a thread go on alone, and which to try next.
+    to_retry: Vec<(u32, usize)>,
+    looks: u32,
+}
+
+/// Explores breadth first with several workers.
+pub fn explore(
+    machine: &Machine,
+    tables: Option<&PhaseTables>,
+    options: Options,
+    workers: usize,
+) -> Outcome {
+    let started = Instant::now();
+    let each = |_: usize| Mutex::new(Mail::default());
+    let shared = Shared {
+        machine,
+        tables,
+        by_reach: options.run_time.is_some_and(|run_time| run_time.by_reach),
+        is_reduced: options.movers.is_some(),
+        errors: options.errors,
+        deadlocks: options.deadlocks,
+        keep_going: options.keep_going,
+        deadline: options.timeout.map(|timeout| started + timeout),
+        memory: options.memory,
+        interrupt: options.interrupt,
+        barrier: Barrier::new(workers),
+        mail: (0..workers)
+            .map(|_| (0..workers).map(each).collect())
+            .collect(),
+        fresh: (0..workers).map(|_| Mutex::new(Vec::new())).collect(),
+        beliefs: (0..workers).map(|_| Mutex::new(None)).collect(),
+        left: (0..workers).map(|_| Mutex::new(Left::default())).collect(),
+        found: Mutex::new(Vec::new()),
+        violations: AtomicU64::new(0),
+        stopped: Mutex::new(None),
+        states: AtomicU64::new(0),
+        transitions: AtomicU64::new(0),
+        bytes: (0..workers).map(|_| AtomicU64::new(0)).collect(),
+    };
+    let mut depth = 0;
+    let progress = options.progress;
+    let finished: Vec<Worker> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers)
+            .map(|number| {
+                let shared = &shared;
+                scope.spawn(move || Worker::new(shared, number).run())
+            })
+            .collect();
+        let mut next_progress = Instant::now() + PROGRESS_EVERY;
+        while !handles.iter().all(|handle| handle.is_finished()) {
+            std::thread::sleep(Duration::from_millis(1));
+            if Instant::now() >= next_progress {
+                next_progress = Instant::now() + PROGRESS_EVERY;
+                progress(&shared.statistics(started, 0));
+            }
+        }
+        let joined = handles.into_iter().filter_map(|handle| handle.join().ok());
+        let mut workers = Vec::new();
+        for (worker, levels) in joined {
+            depth = depth.max(levels);
+            workers.push(worker);
+        }
+        workers
+    });
+    if finished.len() < workers {
+        // A worker that panicked has taken states with it.
+        panic!("a worker of the parallel search failed");
+    }
+    let mut statistics = shared.statistics(started, depth);
+    let mut found = std::mem::take(&mut *lock(&shared.found));
+    // In the same level a deadlock is one step shorter than an error.
+    found.sort_by_key(|found| {
+        (
+            found.error.is_some(),
+            found.state.worker,
+            found.state.number,
+        )
+    });
+    statistics.violations = if shared.keep_going {
+        shared.violations.load(Ordering::Relaxed)
+    } else {
+        u64::from(!found.is_empty())
+    };
+    let violation = found.first().map(|found| Violation {
+        property: found.property,
+        error: found.error,
+        steps: rebuild(&shared, &finished, options.movers, found),
+    });
+    Outcome {
+        violation,
+        stopped: *lock(&shared.stopped),
+        refusal: machine.refusal().map(str::to_string),
+        statistics,
+    }
+}
+
+impl Shared<'_> {
+    fn statistics(&self, started: Instant, depth: u64) -> Statistics {
+        let bytes = self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed));
+        Statistics {
+            states: self.states.load(Ordering::Relaxed),
+            transitions: self.transitions.load(Ordering::Relaxed),
+            depth,
+            frontier: 0,
+            bytes: bytes.sum(),
+            elapsed: started.elapsed(),
+            violations: 0,
+        }
+    }
+
+    fn stop(&self, why: Stop) {
+        lock(&self.stopped).get_or_insert(why);
+    }
+}
+
+impl<'a> Worker<'a> {
+    fn new(shared: &'a Shared<'a>, number: usize) -> Self {
+        let workers = shared.mail.len();
+        let mut worker = Worker {
+            shared,
+            number,
+            store: Store::new(shared.machine.initial().len()),
+            parents: Vec::new(),
+            numbers: Vec::new(),
+            key: Vec::new(),
+            next: 0,
+            level_start: 0,
+            level_end: 0,
+            state: 0,
+            asks: None,
+            outgoing: (0..workers).map(|_| Mail::default()).collect(),
+            sent: 0,
+            again: Vec::new(),
+            went_on: Vec::new(),
+            to_retry: Vec::new(),
+            looks: 0,
+        };
+        if owner(shared.machine.initial(), workers) == number {
+            let nobody = Address {
+                worker: 0,
+                number: NO_PARENT,
+            };
+            worker.insert(shared.machine.initial(), nobody);
+        }
+        worker.level_end = worker.store.len();
+        worker
+    }
+
+    /// Works until there is nothing left; gives how many levels there were.
+    fn run(mut self) -> (Self, u64) {
+        let shared = self.shared;
+        let mut expander = Expander::new(shared.machine, shared.keep_going);
+        let classifier = shared
+            .tables
+            .map(|tables| Classifier::new(shared.machine, tables, shared.by_reach));
+        let mut blocks = shared
+            .is_reduced
+            .then(|| Blocks::new(shared.machine, classifier, shared.deadlocks));
+        let mut levels = 0;
+        loop {
+            self.expand_some(&mut expander, &mut blocks);
+            for (to, mail) in self.outgoing.iter_mut().enumerate() {
+                *lock(&shared.mail[self.number][to]) = std::mem::take(mail);
+            }
+            self.sent = 0;
+            shared.barrier.wait();
+            self.look_up();
+            *lock(&shared.beliefs[self.number]) = blocks
+                .as_mut()
+                .and_then(|blocks| blocks.classifier.as_mut())
+                .and_then(|classifier| classifier.ledger.changed_beliefs());
+            shared.barrier.wait();
+            self.hear(&mut blocks);
+            let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
+            let bytes = self.store.bytes() + self.parents.capacity() * 8 + ledger;
+            shared.bytes[self.number].store(bytes as u64, Ordering::Relaxed);
+            let waits = !self.again.is_empty() || !self.to_retry.is_empty();
+            *lock(&shared.left[self.number]) = Left {
+                in_level: self.next < self.level_end || waits,
+                at_all: self.next < self.store.len() || waits,
+            };
+            shared.barrier.wait();
+            let left = |which: fn(&Left) -> bool| shared.left.iter().any(|left| which(&lock(left)));
+            let has_stopped = lock(&shared.stopped).is_some();
+            let is_level_done = !left(|left| left.in_level);
+            let is_found = !shared.keep_going && !lock(&shared.found).is_empty();
+            let is_done = has_stopped || (is_level_done && (is_found || !left(|left| left.at_all)));
+            // Nobody may change what the decision rests on before all have decided.
+            shared.barrier.wait();
+            if is_done {
+                return (self, levels);
+            }
+            if is_level_done {
+                self.level_start = self.level_end;
+                self.level_end = self.store.len();
+                levels += 1;
+            }
+        }
+    }
+
+    fn expand_some(&mut self, expander: &mut Expander<'a>, blocks: &mut Option<Blocks<'a>>) {
+        let shared = self.shared;
+        for _ in 0..STATES_PER_ROUND {
+            if self.sent >= LANES_PER_ROUND {
+                return;
+            }
+            let (number, only, first) = if let Some((number, first)) = self.to_retry.pop() {
+                (number, None, first)
+            } else if let Some(block) = self.again.pop() {
+                (block.state, block.thread, 0)
+            } else if self.next < self.level_end {
+                self.next += 1;
+                (self.next - 1, None, 0)
+            } else {
+                return;
+            };
+            self.look(0);
+            if lock(&shared.stopped).is_some() {
+                return;
+            }
+            self.state = number;
+            let lanes = &mut expander.work.lanes;
+            self.store
+                .load(number, &mut self.numbers, lanes, &mut self.key);
+            let expansion = match blocks {
+                Some(blocks) => {
+                    let lanes = expander.work.lanes.clone();
+                    self.run_blocks(blocks, &lanes, only, first)
+                }
+                None => expander.expand(self),
+            };
+            if shared.machine.refusal().is_some() {
+                shared.stop(Stop::Refused);
+            }
+            let lanes = &expander.work.lanes;
+            if let (Expansion::Stuck, true) = (expansion, shared.deadlocks)
+                && !shared.machine.is_proper_end(lanes)
+            {
+                self.report(Property::NoDeadlock, None, Vec::new());
+            }
+        }
+    }
+
+    fn run_blocks(
+        &mut self,
+        blocks: &mut Blocks<'a>,
+        lanes: &[u64],
+        only: Option<u16>,
+        first: usize,
+    ) -> Expansion {
+        let shared = self.shared;
+        let is_run_time = blocks.classifier.is_some();
+        if only.is_none() && is_run_time && self.go_on(blocks, lanes, first) {
+            return Expansion::Done;
+        }
+        let mut halts: Vec<Halts> = Vec::new();
+        let mut counted_on = Vec::new();
+        for thread in 0..shared.machine.threads(lanes) {
+            if only.is_some_and(|only| usize::from(only) != thread) {
+                continue;
+            }
+            loop {
+                if let Expansion::Stopped = blocks.run(lanes, thread, self) {
+                    return Expansion::Stopped;
+                }
+                let Some(classifier) = &mut blocks.classifier else {
+                    break;
+                };
+                let (used, holds) = classifier.finish_block();
+                if !holds {
+                    continue;
+                }
+                if shared.deadlocks {
+                    counted_on.extend_from_slice(used);
+                } else {
+                    let used = used.to_vec();
+                    let block = Block {
+                        state: self.state,
+                        thread: Some(thread as u16),
+                    };
+                    classifier.ledger.rely(block, &used);
+                }
+                break;
+            }
+            halts.push(blocks.take_halts());
+        }
+        if let Some(classifier) = &mut blocks.classifier {
+            counted_on.sort_unstable();
+            counted_on.dedup();
+            let block = Block {
+                state: self.state,
+                thread: None,
+            };
+            classifier.ledger.rely(block, &counted_on);
+            self.again.extend(classifier.ledger.take_invalid());
+        }
+        if shared.deadlocks
+            && let Some(steps) = common_halt(halts)
+            && ends_in_deadlock(shared.machine, lanes, &steps)
+        {
+            self.report(Property::NoDeadlock, None, steps);
+        }
+        Expansion::Done
+    }
+
+    /// Lets one thread alone go on, if it can; whether that is enough is heard later.
+    fn go_on(&mut self, blocks: &mut Blocks<'a>, lanes: &[u64], first: usize) -> bool {
+        for thread in first..self.shared.machine.threads(lanes) {
+            if !blocks.can_go_on(lanes, thread) {
+                continue;
+            }
+            let is_present = self.state >= self.level_start;
+            self.asks = Some(if is_present {
+                Asks::WithHash(hash(lanes))
+            } else {
+                Asks::Again
+            });
+            let expansion = blocks.go_on(lanes, thread, self);
+            self.asks = None;
+            if let Expansion::Stopped = expansion {
+                return true;
+            }
+            let Some(classifier) = &mut blocks.classifier else {
+                return false;
+            };
+            let (used, holds) = classifier.finish_block();
+            if !holds {
+                continue;
+            }
+            let used = used.to_vec();
+            let block = Block {
+                state: self.state,
+                thread: None,
+            };
+            classifier.ledger.rely(block, &used);
+            self.again.extend(classifier.ledger.take_invalid());
+            self.went_on.push((self.state, thread));
+            return true;
+        }
+        false
+    }
+
+    fn send(&mut self, lanes: &[u64]) {
+        self.shared.transitions.fetch_add(1, Ordering::Relaxed);
+        let to = owner(lanes, self.outgoing.len());
+        let mail = &mut self.outgoing[to];
+        mail.lanes.extend_from_slice(lanes);
+        mail.letters.push(Letter {
+            lanes: lanes.len() as u32,
+            from: self.state,
+            asks: self.asks,
+        });
+        self.sent += lanes.len();
+    }
+
+    /// Looks up the states that were sent to this worker.
+    fn look_up(&mut self) {
+        let shared = self.shared;
+        for from in 0..shared.mail.len() {
+            let mail = std::mem::take(&mut *lock(&shared.mail[from][self.number]));
+            let mut start = 0;
+            let mut fresh = Vec::new();
+            for letter in mail.letters {
+                let end = start + letter.lanes as usize;
+                let parent = Address {
+                    worker: from as u16,
+                    number: letter.from,
+                };
+                let Some(number) = self.insert(&mail.lanes[start..end], parent) else {
+                    shared.stop(Stop::StoreFull);
+                    return;
+                };
+                let comes_later = number >= self.level_end
+                    || match letter.asks {
+                        Some(Asks::WithHash(asking)) => {
+                            number >= self.level_start && hash(&mail.lanes[start..end]) > asking
+                        }
+                        _ => false,
+                    };
+                if letter.asks.is_some() && comes_later {
+                    fresh.push(parent.number);
+                }
+                start = end;
+            }
+            lock(&shared.fresh[from]).append(&mut fresh);
+        }
+    }
+
+    /// Takes in what the others have found out.
+    fn hear(&mut self, blocks: &mut Option<Blocks<'a>>) {
+        let fresh = std::mem::take(&mut *lock(&self.shared.fresh[self.number]));
+        let went_on = std::mem::take(&mut self.went_on);
+        let stuck = went_on.iter().filter(|(state, _)| !fresh.contains(state));
+        self.to_retry
+            .extend(stuck.map(|&(state, thread)| (state, thread + 1)));
+        let classifier = blocks
+            .as_mut()
+            .and_then(|blocks| blocks.classifier.as_mut());
+        if let Some(classifier) = classifier {
+            for (worker, beliefs) in self.shared.beliefs.iter().enumerate() {
+                if worker != self.number
+                    && let Some(beliefs) = &*lock(beliefs)
+                {
+                    classifier.ledger.hear(beliefs);
+                }
+            }
+            self.again.extend(classifier.ledger.take_invalid());
+        }
+    }
+
+    /// The number of a state, which is added if it is new; `None` if there is no room.
+    fn insert(&mut self, lanes: &[u64], parent: Address) -> Option<u32> {
+        self.store.ensure_lanes(lanes.len());
+        self.numbers.clear();
+        self.numbers.resize(self.store.lanes(), 0);
+        let mut fits = true;
+        let padding = std::iter::repeat(&0);
+        let all = lanes.iter().chain(padding).take(self.store.lanes());
+        for (lane, &value) in all.enumerate() {
+            let (number, has_room) = self.store.intern(lane, value);
+            self.numbers[lane] = number;
+            fits &= has_room;
+        }
+        if !fits || self.parents.is_empty() {
+            self.store.relayout();
+        }
+        let hash = self.store.encode(&self.numbers, &mut self.key);
+        let inserted = self.store.insert(&self.key, hash, NO_PARENT).ok()?;
+        if inserted.is_new {
+            self.parents.push(parent);
+            self.shared.states.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(inserted.number)
+    }
+
+    fn report(
+        &mut self,
+        property: Property,
+        error: Option<(TemplateId, LocationId)>,
+        steps: Vec<Step>,
+    ) {
+        self.shared.violations.fetch_add(1, Ordering::Relaxed);
+        let mut found = lock(&self.shared.found);
+        // One of each kind from each worker is enough to choose the first of all.
+        let is_known = found.iter().any(|other| {
+            usize::from(other.state.worker) == self.number
+                && other.error.is_some() == error.is_some()
+        });
+        if !is_known {
+            found.push(Found {
+                property,
+                error,
+                state: Address {
+                    worker: self.number as u16,
+                    number: self.state,
+                },
+                steps,
+            });
+        }
+    }
+
+    fn meet_error(
+        &mut self,
+        error: ErrorLocation,
+        steps: impl FnOnce() -> Vec<Step>,
+    ) -> ControlFlow<()> {
+        self.shared.transitions.fetch_add(1, Ordering::Relaxed);
+        if self.shared.errors || error.property != Property::UnreachCall {
+            let place = (error.template, error.location);
+            self.report(error.property, Some(place), steps());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Looks at the clock, the memory and the interrupt, now and then.
+    fn look(&mut self, extra_bytes: usize) {
+        self.looks += 1;
+        if extra_bytes == 0 && !self.looks.is_multiple_of(64) {
+            return;
+        }
+        let shared = self.shared;
+        let others = shared
+            .bytes
+            .iter()
+            .map(|bytes| bytes.load(Ordering::Relaxed));
+        let bytes = others.sum::<u64>() as usize + extra_bytes + self.store.next_growth();
+        if shared.interrupt.load(Ordering::Relaxed) {
+            shared.stop(Stop::Interrupt);
+        } else if shared.deadline.is_some_and(|end| Instant::now() >= end) {
+            shared.stop(Stop::Timeout);
+        } else if shared.memory.is_some_and(|memory| bytes > memory) {
+            shared.stop(Stop::Memory);
+        }
+    }
+
+    fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
+        self.look(bytes.max(1));
+        match *lock(&self.shared.stopped) {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Visitor for Worker<'_> {
+    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
+        match event {
+            Event::Successor => self.send(&work.lanes),
+            Event::Error(error) => return self.meet_error(error, || path.steps().collect()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
+        Worker::tick(self, bytes)
+    }
+}
+
+impl BlockVisitor for Worker<'_> {
+    fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()> {
+        self.send(lanes);
+        ControlFlow::Continue(())
+    }
+
+    fn error(&mut self, error: ErrorLocation, steps: Vec<Step>) -> ControlFlow<()> {
+        self.meet_error(error, || steps)
+    }
+
+    fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
+        Worker::tick(self, bytes)
+    }
+}
+
+/// The whole path to a violation, found again from the parents.
+fn rebuild(
+    shared: &Shared,
+    workers: &[Worker],
+    movers: Option<&Movers>,
+    found: &Found,
+) -> Vec<semantics::Step> {
+    let mut states = Vec::new();
+    let mut at = found.state;
+    while at.number != NO_PARENT {
+        let worker = &workers[usize::from(at.worker)];
+        let (mut numbers, mut lanes, mut key) = (Vec::new(), Vec::new(), Vec::new());
+        worker
+            .store
+            .load(at.number, &mut numbers, &mut lanes, &mut key);
+        states.push(lanes);
+        at = worker.parents[at.number as usize];
+    }
+    states.reverse();
+    let go_on = shared.keep_going;
+    steps_through(shared.machine, movers, go_on, &states, &found.steps)
+}

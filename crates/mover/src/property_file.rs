@@ -1,0 +1,54 @@
+//! Property files of SV-COMP: `CHECK( init(main()), LTL(G ! call(reach_error())) )`.
+
+use std::path::Path;
+
+use mover_ir::program::Property;
+
+/// The properties that a file asks for; the error is a sentence for the user.
+pub fn read(file: &Path) -> Result<Vec<Property>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Vec<Property>, String> {
+    let mut properties = Vec::new();
+    let lines = text.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        let formula: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let formula = formula
+            .strip_prefix("CHECK(init(main()),LTL(")
+            .and_then(|rest| rest.strip_suffix("))"))
+            .ok_or_else(|| format!("not a property of SV-COMP: `{line}`"))?;
+        properties.push(match formula {
+            "G!call(reach_error())" | "G!call(__VERIFIER_error())" => Property::UnreachCall,
+            "Gvalid-deref" | "Gvalid-free" => Property::MemorySafety,
+            "G!overflow" => Property::NoOverflow,
+            "G!data-race" => Property::NoDataRace,
+            "G!deadlock" => Property::NoDeadlock,
+            _ => return Err(format!("this property is not checked: `{line}`")),
+        });
+    }
+    if properties.is_empty() {
+        return Err("no property in it".into());
+    }
+    Ok(properties)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_of_sv_comp_are_understood() {
+        let text = "CHECK( init(main()), LTL(G ! call(reach_error())) )\n\n\
+                    CHECK( init(main()), LTL(G valid-deref) )\n";
+        assert_eq!(
+            parse(text),
+            Ok(vec![Property::UnreachCall, Property::MemorySafety])
+        );
+        let unknown = parse("CHECK( init(main()), LTL(F end) )");
+        assert!(unknown.is_err_and(|reason| reason.contains("F end")));
+        assert!(parse("").is_err());
+        assert!(parse("int main() {}").is_err());
+    }
+}

@@ -1,0 +1,9 @@
+//! mover on C programs.
+#![cfg(feature = "c")]
+
+mod common;
+
+#[path = "c/cli.rs"]
+mod cli;
+#[path = "c/examples.rs"]
+mod examples;

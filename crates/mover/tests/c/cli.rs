@@ -1,0 +1,284 @@
+//! The command line on C programs: options, and input that cannot be read.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::common::{Ended, mover, run};
+
+/// A file with this text in a directory of the test's own.
+fn file(test: &str, name: &str, text: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("c_cli")
+        .join(test);
+    std::fs::create_dir_all(&directory).expect("a scratch directory");
+    let path = directory.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn check(options: &[&str], files: &[PathBuf]) -> Ended {
+    run(mover().arg("check").args(options).args(files))
+}
+
+/// Checks that a program is refused with these words, and without a panic.
+#[track_caller]
+fn refused(test: &str, name: &str, text: &str, words: &[&str]) {
+    let ended = check(&[], &[file(test, name, text)]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    for word in words {
+        assert!(
+            ended.stderr.contains(word),
+            "no `{word}` in: {}",
+            ended.stderr
+        );
+    }
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_does_not_compile_is_told_in_the_compilers_words() {
+    refused(
+        "compile",
+        "a.c",
+        "int main(void) {\n  return undeclared;\n}\n",
+        &["a.c:2:10", "undeclared identifier"],
+    );
+    refused(
+        "compile",
+        "b.c",
+        "#include <not_there.h>\n",
+        &["'not_there.h' file not found"],
+    );
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    refused(
+        "missing",
+        "a.c",
+        "int f(void) { return 0; }\n",
+        &["no function `main`"],
+    );
+    refused(
+        "missing",
+        "b.c",
+        "int f(int);\nint main(void) {\n  return f(1);\n}\n",
+        &["`f` has no body", "b.c:3", "--havoc-externals"],
+    );
+    refused(
+        "missing",
+        "c.c",
+        "extern int x;\nint main(void) { return x; }\n",
+        &["`x` is declared but not defined", "c.c:2"],
+    );
+    let ended = check(&[], &[PathBuf::from("not-there.c")]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("not-there.c"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_is_not_supported_is_named_with_its_line() {
+    refused(
+        "unsupported",
+        "assembly.c",
+        "int main(void) {\n  int x;\n  __asm__(\"mov $1, %0\" : \"=r\"(x));\n  return x;\n}\n",
+        &["inline assembly", "assembly.c:3"],
+    );
+    refused(
+        "unsupported",
+        "jump.c",
+        "#include <setjmp.h>\njmp_buf b;\nint main(void) {\n  return setjmp(b);\n}\n",
+        &["setjmp", "jump.c:4"],
+    );
+    refused(
+        "unsupported",
+        "float.c",
+        "double g;\nint main(void) {\n  return g * 2 > 1;\n}\n",
+        &["floating-point", "float.c:3"],
+    );
+    refused(
+        "unsupported",
+        "wide.c",
+        "__int128 g;\nint main(void) {\n  g = g * g;\n  return 0;\n}\n",
+        &["not supported", "wide.c:3"],
+    );
+    refused(
+        "unsupported",
+        "variadic.c",
+        "#include <stdarg.h>\nint sum(int n, ...) { va_list l; va_start(l, n); int x = va_arg(l, int); va_end(l); return x; }\nint main(void) {\n  return sum(1, 2);\n}\n",
+        &["variable number of arguments"],
+    );
+}
+
+#[test]
+fn constant_floating_point_is_fine() {
+    let source = "#include <assert.h>\nstatic double g = 1.5;\nint main(void) {\n  double x = 2.0 * 3.0;\n  g = x;\n  int y = (int)(1.5 * 2);\n  assert(y == 3);\n}\n";
+    let ended = check(&[], &[file("constant", "a.c", source)]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn broken_llvm_ir_is_refused() {
+    refused("llvm", "a.ll", "nonsense\n", &["a.ll", "LLVM 19"]);
+    refused("llvm", "b.bc", "BC\u{1}\u{2}rubbish", &["b.bc", "LLVM 19"]);
+    refused("llvm", "c.ll", "", &["no function `main`"]);
+    // The pointer types of LLVM 14 and before.
+    refused(
+        "llvm",
+        "d.ll",
+        "@x = global i32 0\ndefine i32 @main() {\n  %p = getelementptr i32, i32* @x, i64 0\n  ret i32 0\n}\n@y = global %opaque* null\n",
+        &["d.ll", "LLVM 19"],
+    );
+}
+
+#[test]
+fn llvm_ir_is_read_as_text_and_as_bitcode() {
+    let text = "@x = global i32 0\ndeclare void @reach_error()\ndefine i32 @main() {\n  store i32 5, ptr @x\n  %v = load i32, ptr @x\n  %c = icmp eq i32 %v, 5\n  br i1 %c, label %bad, label %good\nbad:\n  call void @reach_error()\n  unreachable\ngood:\n  ret i32 0\n}\n";
+    let ended = check(&[], &[file("ir", "a.ll", text)]);
+    assert_eq!(ended.code, Some(10), "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("reach_error() is called"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn a_large_preprocessed_file_is_read_in_seconds() {
+    let mut text = String::new();
+    let mut number = 0;
+    while text.len() < 5 << 20 {
+        text +=
+            &format!("static int unused_{number}(int a, int b) {{ return a * {number} + b; }}\n");
+        number += 1;
+    }
+    text += "int g;\nint main(void) { g = 1; return 0; }\n";
+    let path = file("large", "large.i", &text);
+    let started = Instant::now();
+    let ended = check(&[], &[path]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        started.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[test]
+fn several_files_are_one_program() {
+    let a = file(
+        "several",
+        "a.c",
+        "#include <assert.h>\nextern int shared;\nint twice(int);\nint main(void) { shared = twice(N); assert(shared == 8); }\n",
+    );
+    let b = file(
+        "several",
+        "b.c",
+        "int shared;\nint twice(int x) { return 2 * x; }\n",
+    );
+    assert_eq!(check(&["-DN=4"], &[a.clone(), b.clone()]).code, Some(0));
+    assert_eq!(check(&["-DN=5"], &[a, b]).code, Some(10));
+}
+
+#[test]
+fn pointers_have_32_bits_if_asked() {
+    let source = "extern void reach_error(void);\nlong wide;\nint main(void) { wide = 1L << 31; if (wide < 0 && sizeof(void *) == 4) reach_error(); }\n";
+    let path = file("bits", "a.c", source);
+    assert_eq!(check(&["--32"], &[path.clone()]).code, Some(10));
+    assert_eq!(check(&["--64"], &[path]).code, Some(0));
+}
+
+#[test]
+fn functions_without_a_body_can_return_anything() {
+    let source = "extern void reach_error(void);\n_Bool choose(void);\nint main(void) { if (choose()) reach_error(); }\n";
+    let ended = check(
+        &["--havoc-externals", "--json"],
+        &[file("havoc", "a.c", source)],
+    );
+    assert_eq!(ended.code, Some(10), "{}", ended.stderr);
+    let caveats = ended.json()["caveats"].to_string();
+    assert!(caveats.contains("`choose` has no body"), "{caveats}");
+}
+
+#[test]
+fn property_files_of_the_competition_are_understood() {
+    let source =
+        "#include <limits.h>\nint x = INT_MAX;\nint main(void) { x++; int *p = 0; return *p; }\n";
+    let program = file("properties", "a.c", source);
+    let overflow = file(
+        "properties",
+        "overflow.prp",
+        "CHECK( init(main()), LTL(G ! overflow) )\n",
+    );
+    let asked = format!("--property-file={}", overflow.display());
+    let answer = check(&["--json", &asked], &[program.clone()]).json();
+    assert_eq!(answer["property"], "no-overflow");
+    // Wrong memory accesses end the run whatever is asked.
+    let answer = check(
+        &["--json", "--property", "unreach-call"],
+        &[program.clone()],
+    )
+    .json();
+    assert_eq!(answer["property"], "memory-safety");
+    let other = file("properties", "x.prp", "CHECK( init(main()), LTL(F end) )\n");
+    let ended = check(
+        &[&format!("--property-file={}", other.display())],
+        &[program],
+    );
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("not checked"), "{}", ended.stderr);
+}
+
+#[test]
+fn waits_may_end_without_a_signal_if_asked() {
+    let source = "#include <assert.h>\n#include <pthread.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic pthread_cond_t c = PTHREAD_COND_INITIALIZER;\nstatic int ready;\nstatic void *set(void *arg) {\n  pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);\n  return arg;\n}\nint main(void) {\n  pthread_t t;\n  pthread_mutex_lock(&m);\n  pthread_create(&t, NULL, set, NULL);\n  pthread_cond_wait(&c, &m);\n  assert(ready);\n  pthread_mutex_unlock(&m);\n  pthread_join(t, NULL);\n}\n";
+    let path = file("spurious", "a.c", source);
+    assert_eq!(check(&[], &[path.clone()]).code, Some(0));
+    assert_eq!(check(&["--spurious-wakeups"], &[path]).code, Some(10));
+}
+
+#[test]
+fn bounds_that_matter_make_the_verdict_unknown() {
+    let source = "#include <pthread.h>\nstatic void *work(void *arg) { return arg; }\nint main(void) {\n  pthread_t t[5];\n  for (int i = 0; i < 5; i++) pthread_create(&t[i], NULL, work, NULL);\n  for (int i = 0; i < 5; i++) pthread_join(t[i], NULL);\n}\n";
+    let path = file("bounds", "a.c", source);
+    let ended = check(&["--threads", "3"], &[path.clone()]);
+    assert_eq!(ended.code, Some(5), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("more than 3 threads"),
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(check(&["--threads", "5"], &[path]).code, Some(0));
+}
+
+#[test]
+fn the_dump_shows_every_action_beside_its_line() {
+    let source = "int x, y;\nint main(void) {\n  x = 1;\n  y = x + 2;\n}\n";
+    // With one thread nothing is shared, and all is one action; so let there be two.
+    let source = format!(
+        "#include <pthread.h>\n{source}\nstatic void *other(void *arg) {{\n  x = 7;\n  y = 8;\n  return arg;\n}}\n"
+    )
+    .replace("  x = 1;", "  pthread_t t;\n  extern void *start(void *);\n  x = 1;");
+    let source = source.replace(
+        "  extern void *start(void *);\n",
+        "  pthread_create(&t, 0, other, 0);\n",
+    );
+    let source = source.replace("int x, y;", "int x, y;\nstatic void *other(void *);");
+    let path = file("dump", "a.c", &source);
+    let ended = check(&["--dump", "ir"], &[path]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for line in [
+        "x := 1",
+        "x = 1;",
+        "x := 7",
+        "x = 7;",
+        "spawn other(",
+        "thread main",
+    ] {
+        assert!(
+            ended.stdout.contains(line),
+            "no `{line}` in {}",
+            ended.stdout
+        );
+    }
+}
