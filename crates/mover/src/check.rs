@@ -15,6 +15,7 @@ use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
 use mover_report::{json, text};
 
+use crate::check_movers::{self, Tried};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
@@ -170,6 +171,10 @@ pub struct CheckArgs {
     #[arg(long)]
     keep_going: bool,
 
+    /// Before the search, try in all interleavings whether what the reduction counts on commutes
+    #[arg(long)]
+    check_movers: bool,
+
     /// Print the program instead of checking it
     #[arg(long, value_enum, value_name = "WHAT")]
     dump: Option<Dump>,
@@ -256,10 +261,65 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     Ok(())
 }
 
+/// Tries the movers of the asked reduction, or the static ones if none is asked for.
+fn try_movers(
+    args: &CheckArgs,
+    program: &Program,
+    interrupt: &AtomicBool,
+) -> Result<Option<Tried>, u8> {
+    let movers = match movers(program) {
+        Ok(movers) if args.reduce == Reduction::Left => movers.left_only(),
+        Ok(movers) => movers,
+        Err(reason) => {
+            eprintln!("mover: no movers to check: {reason}");
+            return Ok(None);
+        }
+    };
+    let facts = match args.reduce {
+        Reduction::Phase | Reduction::Dynamic => Some(PhaseFacts::new(&movers)),
+        _ => None,
+    };
+    let progress = Progress::new(args.quiet);
+    let options = Options {
+        order: Order::BreadthFirst,
+        movers: Some(&movers),
+        run_time: facts.as_ref().map(|facts| RunTime {
+            facts,
+            by_reach: args.reduce == Reduction::Dynamic,
+        }),
+        errors: true,
+        deadlocks: true,
+        keep_going: true,
+        jobs: 1,
+        timeout: args.timeout.map(Duration::from_secs_f64),
+        memory: memory_limit(args),
+        interrupt,
+        progress: &mut |statistics| progress.show(statistics),
+    };
+    let file = args.input.name().to_string();
+    let tried = check_movers::run(&file, &movers, options, args.json);
+    progress.finish();
+    tried.map(Some)
+}
+
+/// Bytes that a search may take.
+fn memory_limit(args: &CheckArgs) -> Option<usize> {
+    let asked = args.memory.map(|megabytes| megabytes << 20);
+    let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
+    limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
 fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
     let started = Instant::now();
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
+    let mut tried = None;
+    if args.check_movers {
+        tried = match try_movers(args, program, &interrupt) {
+            Ok(tried) => tried,
+            Err(code) => return code,
+        };
+    }
     let movers = match args.reduce {
         Reduction::None => None,
         reduction => match movers(program) {
@@ -277,10 +337,6 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
     let progress = Progress::new(args.quiet);
-    let memory = args
-        .memory
-        .map(|megabytes| megabytes << 20)
-        .or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
     let run_time = facts.as_ref().map(|facts| RunTime {
         facts,
         by_reach: args.reduce == Reduction::Dynamic,
@@ -298,7 +354,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
         timeout: args.timeout.map(Duration::from_secs_f64),
-        memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        memory: memory_limit(args),
         interrupt: &interrupt,
         progress: &mut show,
     };
@@ -317,9 +373,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         }
     };
     let verdict = match verdict(program, &outcome, is_sound) {
-        Ok(Verdict::Safe) if !limits.is_empty() => {
-            up_to_limits(args, program, limits, memory, &interrupt)
-        }
+        Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, &interrupt),
         Ok(verdict) => verdict,
         Err(reason) => {
             eprintln!("mover: internal error: the counterexample does not replay: {reason}");
@@ -355,14 +409,17 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         caveats: program.caveats.clone(),
     };
     let told = if args.json {
-        format!("{}\n", json::answer(&answer))
+        let mut object = json::answer(&answer);
+        if let Some(tried) = &tried {
+            object["movers_checked"] = tried.json();
+        }
+        format!("{object}\n")
     } else {
-        text::answer(
-            &answer,
-            Style {
-                color: stdout_color(),
-            },
-        )
+        let style = Style {
+            color: stdout_color(),
+        };
+        let tried = tried.map_or(String::new(), |tried| tried.text());
+        tried + &text::answer(&answer, style)
     };
     match print(&told) {
         Ok(()) if is_trace_lost => INTERNAL_ERROR,
@@ -377,7 +434,6 @@ fn up_to_limits(
     args: &CheckArgs,
     program: &Program,
     limits: &[Limit],
-    memory: Option<u64>,
     interrupt: &AtomicBool,
 ) -> Verdict {
     let mut marked = program.clone();
@@ -418,7 +474,7 @@ fn up_to_limits(
             deadlocks: false,
             keep_going: false,
             timeout: args.timeout.map(Duration::from_secs_f64),
-            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            memory: memory_limit(args),
             interrupt,
             progress: &mut |_| (),
         },
