@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 use hashbrown::HashTable;
 
 use crate::classify::{Classifier, Look};
-use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
+use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
 
@@ -127,6 +127,7 @@ struct Gather<'a, 'm, V> {
     machine: &'a Machine,
     classifier: Option<&'a mut Classifier<'m>>,
     thread: usize,
+    passed: PassedPlaces,
     successors: Vec<Successor>,
     errors: Vec<(ErrorLocation, Vec<Step>)>,
     visitor: &'a mut V,
@@ -145,9 +146,10 @@ impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
         match event {
             Event::Error(error) => self.errors.push((error, steps)),
             Event::Successor => {
-                let moves = steps
+                let mut moves = steps
                     .iter()
                     .fold(Moves::START, |moves, step| moves.then(step.moves));
+                moves.left &= self.passed.all_left(steps.len());
                 // A sequence that stopped in its middle has looked at what it waits for;
                 // of a long one only one of several ways may be shown.
                 let is_opaque =
@@ -160,6 +162,14 @@ impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
+        if let Some(classifier) = &mut self.classifier {
+            classifier.count_place(&work.lanes, thread);
+        }
+        let place = self.machine.place(&work.lanes, thread);
+        self.passed.note(steps, !place.ends_transaction);
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
@@ -414,6 +424,7 @@ impl<'m> Blocks<'m> {
             machine: self.machine,
             classifier: self.classifier.as_mut(),
             thread,
+            passed: PassedPlaces::default(),
             successors: Vec::new(),
             errors: Vec::new(),
             visitor,

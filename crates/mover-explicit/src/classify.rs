@@ -83,6 +83,8 @@ struct EdgeFacts {
     takes: Vec<PickedCell>,
     gives_back: bool,
     meets: Meets,
+    /// Makes an offer, where others can see that none was made.
+    offers: bool,
 }
 
 /// Whether an edge is a receive from a channel that may have no buffer.
@@ -209,6 +211,7 @@ impl PhaseTables {
                             takes: handled.takes.iter().map(place).collect(),
                             gives_back: !handled.gives_back.is_empty(),
                             meets: meets(edge.original),
+                            offers: facts.offers[template][location][edge.original],
                         }
                     })
                     .collect();
@@ -306,6 +309,8 @@ pub struct Ledger {
     sets: HashMap<Box<[ObjectId]>, usize>,
     /// For each set the blocks.
     relying: Vec<Vec<Block>>,
+    /// Whether accesses still change what is believed.
+    is_frozen: bool,
     /// Whether anything has been seen that changed a belief since others were told.
     has_news: bool,
 }
@@ -342,6 +347,7 @@ impl Ledger {
             fallen: Vec::new(),
             sets: HashMap::new(),
             relying: Vec::new(),
+            is_frozen: false,
             has_news: false,
         }
     }
@@ -389,6 +395,11 @@ impl Ledger {
         }
     }
 
+    /// Believes what it does now for ever.
+    pub fn freeze(&mut self) {
+        self.is_frozen = true;
+    }
+
     fn number(&mut self, key: Key) -> ObjectId {
         let next = self.objects.len() as ObjectId;
         let number = *self.numbers.entry(key).or_insert(next);
@@ -399,6 +410,9 @@ impl Ledger {
     }
 
     fn see(&mut self, object: ObjectId, thread: u16, in_hand: &[ObjectId], writes: bool) {
+        if self.is_frozen {
+            return;
+        }
         let seen = &mut self.objects[object as usize];
         let before = seen.is_protected();
         match &mut seen.locks {
@@ -560,13 +574,22 @@ impl<'m> Classifier<'m> {
         for number in 0..facts.edges.len() {
             self.touched.clear();
             self.touch(lanes, thread, number);
-            ends_transaction |= !self.is_left(lanes, thread);
+            ends_transaction |= facts.edges[number].offers || !self.is_left(lanes, thread);
         }
         Look {
             ends_transaction,
             is_met,
             takes_lock: facts.takes_lock,
             may_release: !self.held.is_empty() || facts.may_release,
+        }
+    }
+
+    /// Counts what all edges of a thread's location touch, in the middle of an atomic sequence.
+    pub fn count_place(&mut self, lanes: &[u64], thread: usize) {
+        self.touched.clear();
+        self.find_held(lanes, thread);
+        for number in 0..self.facts(lanes, thread).edges.len() {
+            self.touch(lanes, thread, number);
         }
     }
 
@@ -604,6 +627,7 @@ impl<'m> Classifier<'m> {
             return Moves::NONE;
         }
         let mut moves = Moves::START;
+        let mut offers = false;
         let mut work = std::mem::take(&mut self.work);
         work.lanes.clear();
         work.lanes.extend_from_slice(before);
@@ -613,7 +637,13 @@ impl<'m> Classifier<'m> {
             let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
             moves.takes_lock |= !facts.takes.is_empty();
             moves.gives_lock_back |= facts.gives_back;
-            self.count(&work.lanes, step);
+            offers |= facts.offers;
+            if position == 0 {
+                self.count(&work.lanes, step);
+            } else {
+                // What it could have done there instead is up to whoever can change it.
+                self.count_place(&work.lanes, thread);
+            }
             touched.extend(self.touched.iter().map(|&touched| match touched {
                 Touched::ReadyEnd { whole, .. } if position > 0 => Touched::Channel(whole),
                 _ => touched,
@@ -625,7 +655,7 @@ impl<'m> Classifier<'m> {
         self.work = work;
         self.touched = touched;
         self.find_held(before, thread);
-        moves.left = self.is_left(before, thread);
+        moves.left = !offers && self.is_left(before, thread);
         self.find_held(after, thread);
         moves.right = self.is_right(after, thread);
         moves

@@ -62,8 +62,37 @@ pub trait Visitor {
     #[inline]
     fn pass(&mut self, _lanes: &[u64], _step: Step) {}
 
+    /// An atomic sequence is at a place in its middle, after so many steps; shown also where the
+    /// way on is known already.
+    fn arrive(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
+
     /// Called every now and then, with the bytes taken by the expansion itself.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
+}
+
+/// Whether nothing but left movers could come at the places that an atomic
+/// sequence has passed.
+///
+/// A sequence moves as the steps that it takes, but what it could have done at a
+/// place in its middle counts, too: if that is up to others, they must be let
+/// in before the sequence begins.
+#[derive(Default)]
+pub struct PassedPlaces {
+    are_left: Vec<bool>,
+}
+
+impl PassedPlaces {
+    /// Notes the place that is come to after so many steps.
+    pub fn note(&mut self, steps: usize, is_left: bool) {
+        self.are_left.truncate(steps.saturating_sub(1));
+        self.are_left.push(is_left);
+    }
+
+    /// Whether all places between so many steps are such.
+    pub fn all_left(&self, steps: usize) -> bool {
+        let between = self.are_left.iter().take(steps.saturating_sub(1));
+        between.copied().all(|is_left| is_left)
+    }
 }
 
 /// The steps from the expanded state to the present one.
@@ -164,6 +193,7 @@ impl<'m> Expander<'m> {
                 }
             }
             if machine.is_atomic(&work.lanes, last) {
+                visitor.arrive(work, last, self.frames.len());
                 let first = self.steps.len();
                 machine.thread_steps(&work.lanes, last, false, &mut self.steps);
                 if self.steps.len() > first {

@@ -7,6 +7,7 @@
 //! are kept.
 
 mod blocks;
+mod check_movers;
 mod classify;
 mod code;
 mod compile;
@@ -23,5 +24,6 @@ mod store;
 mod successors;
 mod way;
 
+pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use completion::{Ignoring, explore_with};
 pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

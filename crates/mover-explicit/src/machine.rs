@@ -50,6 +50,12 @@ impl Step {
         let (thread, edge) = self.partner?;
         Some((thread as usize, edge as usize))
     }
+
+    /// Whether a thread takes it, or takes part in it.
+    pub fn involves(self, thread: usize) -> bool {
+        let is = |other: u16| usize::from(other) == thread;
+        is(self.thread) || self.partner.is_some_and(|(partner, _)| is(partner))
+    }
 }
 
 /// How a step commutes with what other threads do.
@@ -584,8 +590,11 @@ impl Machine {
     }
 
     pub fn is_possible(&self, lanes: &[u64], step: Step) -> bool {
+        let thread = usize::from(step.thread);
         let mut steps = Vec::new();
-        self.thread_steps(lanes, step.thread as usize, false, &mut steps);
+        if thread < self.slots(lanes) {
+            self.thread_steps(lanes, thread, false, &mut steps);
+        }
         steps.contains(&step)
     }
 

@@ -23,7 +23,7 @@ use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
-use crate::classify::{Block, Classifier, PhaseTables};
+use crate::classify::{Block, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::parallel;
@@ -141,6 +141,15 @@ pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
     } else {
         Search::new(&machine, tables.as_ref(), options).run()
     })
+}
+
+/// Explores with classes found out on the way, for the sake of what is believed in the end.
+pub(crate) fn beliefs(
+    machine: &Machine,
+    tables: &PhaseTables,
+    options: Options,
+) -> (Outcome, Option<Ledger>) {
+    Search::new(machine, Some(tables), options).run_to_end()
 }
 
 /// A violation, by the state it starts from.
@@ -266,7 +275,12 @@ impl<'m, 'o> Search<'m, 'o> {
         }
     }
 
-    fn run(mut self) -> Outcome {
+    fn run(self) -> Outcome {
+        self.run_to_end().0
+    }
+
+    /// Also gives what is believed of objects in the end.
+    fn run_to_end(mut self) -> (Outcome, Option<Ledger>) {
         let keep_going = self.limits.options.keep_going;
         let mut expander = Expander::new(self.machine, keep_going);
         let mut blocks = self.limits.options.movers.map(|_| self.blocks());
@@ -361,12 +375,14 @@ impl<'m, 'o> Search<'m, 'o> {
             error: found.error,
             steps: self.rebuild(found, keep_going),
         });
-        Outcome {
+        let outcome = Outcome {
             violation,
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),
             statistics: self.limits.statistics,
-        }
+        };
+        let classifier = blocks.and_then(|blocks| blocks.classifier);
+        (outcome, classifier.map(|classifier| classifier.ledger))
     }
 
     fn blocks(&self) -> Blocks<'m> {

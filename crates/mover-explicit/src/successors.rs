@@ -9,7 +9,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::expand::{Event, Expander, Expansion, Path, SHORT_CHAIN, Visitor};
+use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Place, Step, Workspace};
 
 /// A state that a step leads to; lanes and steps lie in [`Trail`].
@@ -81,6 +81,7 @@ struct Gather<'a, T> {
     thread: usize,
     trail: &'a mut Trail,
     errors: Vec<(ErrorLocation, Vec<Step>)>,
+    passed: PassedPlaces,
     tick: T,
 }
 
@@ -102,7 +103,11 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, T> {
                     Moves::NONE
                 } else {
                     let all = taken.iter().map(|step| step.moves);
-                    all.fold(Moves::START, Moves::then)
+                    let moves = all.fold(Moves::START, Moves::then);
+                    Moves {
+                        left: moves.left && self.passed.all_left(taken.len()),
+                        ..moves
+                    }
                 };
                 trail.successors.push(Successor {
                     lanes: lanes..trail.lanes.len(),
@@ -112,6 +117,11 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, T> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
+        let place = self.machine.place(&work.lanes, thread);
+        self.passed.note(steps, !place.ends_transaction);
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
@@ -151,6 +161,7 @@ impl<'m> Stepper<'m> {
             thread,
             trail,
             errors: Vec::new(),
+            passed: PassedPlaces::default(),
             tick,
         };
         let expansion = self.expander.expand_thread(thread, &mut gather);

@@ -2,14 +2,18 @@
 //!
 //! The facts that the reduction uses, put beside the source: for each shared
 //! object how it is protected and where it is not, for each statement its class
-//! and the objects that decide it.
+//! and the objects that decide it, and the transactions that follow from it.
 
 use std::collections::BTreeSet;
 
+use mover_ir::print::print_expr;
 use mover_ir::program::Program;
 
 use crate::access::{EdgeRef, Object};
-use crate::movers::{Movers, Protection, in_hand};
+use crate::lock_rows::{LockPlace, without_resize};
+use crate::locks::LockSet;
+use crate::movers::{Movers, Protection};
+use crate::transactions::{Classes, Transaction};
 
 /// What is known of one shared object.
 pub struct ObjectFacts {
@@ -33,29 +37,98 @@ pub struct StatementFacts {
     pub text: String,
     /// `both mover`, `right mover`, `left mover`, `non-mover`.
     pub class: &'static str,
+    /// Whether a transaction commits by it.
+    pub commits: bool,
     /// The shared objects it touches and what they are.
     pub reasons: Vec<String>,
+}
+
+/// What a thread does as if nobody came between.
+pub struct TransactionFacts {
+    pub thread: String,
+    /// The lines of all its statements, in order.
+    pub lines: Vec<usize>,
+    /// The lines where it can commit.
+    pub commits_at: Vec<usize>,
+    /// Whether it can end where it began.
+    pub repeats: bool,
 }
 
 pub struct Explanation {
     pub objects: Vec<ObjectFacts>,
     pub statements: Vec<StatementFacts>,
+    pub transactions: Vec<TransactionFacts>,
+    /// Threads that are one transaction from their first statement to their last.
+    pub atomic: Vec<String>,
 }
 
 pub fn explain(movers: &Movers) -> Explanation {
     let program = &movers.fused.program;
+    let classes = Classes::new(movers);
+    let by_template: Vec<Vec<Transaction>> = (0..program.templates.len())
+        .map(|template| classes.transactions(template))
+        .collect();
+    let commits: BTreeSet<EdgeRef> = by_template
+        .iter()
+        .flatten()
+        .flat_map(|transaction| transaction.commits.iter().copied())
+        .collect();
+    let is_atomic = |transactions: &&Vec<Transaction>| match &transactions[..] {
+        [only] => !only.ends.contains(&only.start),
+        _ => false,
+    };
     Explanation {
         objects: movers
             .protection
-            .iter()
-            .map(|(&object, protection)| object_facts(movers, object, protection))
+            .keys()
+            .map(|&object| object_facts(&classes, object))
             .collect(),
         statements: movers
             .table
             .iter()
-            .filter_map(|(edge, _)| statement_facts(program, movers, edge))
+            .filter_map(|(edge, _)| statement_facts(&classes, edge, commits.contains(&edge)))
+            .collect(),
+        transactions: by_template
+            .iter()
+            .flatten()
+            .map(|transaction| transaction_facts(program, transaction))
+            .filter(|transaction| !transaction.lines.is_empty())
+            .collect(),
+        atomic: by_template
+            .iter()
+            .filter(is_atomic)
+            .flatten()
+            .map(|transaction| program.templates[transaction.template].name.clone())
             .collect(),
     }
+}
+
+fn transaction_facts(program: &Program, transaction: &Transaction) -> TransactionFacts {
+    let lines = |edges: &BTreeSet<EdgeRef>| -> Vec<usize> {
+        let shown = edges
+            .iter()
+            .filter(|&&edge| !leads_to_error(program, edge))
+            .filter_map(|&edge| line_of(program, edge));
+        let lines: BTreeSet<usize> = shown.collect();
+        lines.into_iter().collect()
+    };
+    TransactionFacts {
+        thread: program.templates[transaction.template].name.clone(),
+        lines: lines(&transaction.edges),
+        commits_at: lines(&transaction.commits),
+        repeats: transaction.ends.contains(&transaction.start),
+    }
+}
+
+/// A lock of a row in the words of the source.
+fn place_name(program: &Program, template: usize, place: &LockPlace) -> String {
+    let row = &program.globals[place.variable.index()];
+    if !row.is_array {
+        return row.name.clone();
+    }
+    let template = Some(&program.templates[template]);
+    let index = print_expr(program, template, without_resize(&place.index));
+    format!("{}[{index}]", row.name)
 }
 
 fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
@@ -69,7 +142,8 @@ fn leads_to_error(program: &Program, edge: EdgeRef) -> bool {
     template.location(edge.of(program).target).error.is_some()
 }
 
-fn object_facts(movers: &Movers, object: Object, protection: &Protection) -> ObjectFacts {
+fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
+    let movers = classes.movers;
     let program = &movers.fused.program;
     let edges: Vec<EdgeRef> = movers
         .table
@@ -79,23 +153,22 @@ fn object_facts(movers: &Movers, object: Object, protection: &Protection) -> Obj
         })
         .map(|(edge, _)| edge)
         .collect();
-    let holds = |edge: EdgeRef, lock: Object| in_hand(&movers.locks, edge).contains(&lock);
-    let count = |lock: Object| edges.iter().filter(|&&edge| holds(edge, lock)).count();
+    let in_hand: Vec<_> = edges.iter().map(|&edge| classes.in_hand(edge)).collect();
+    let count = |lock: Object| in_hand.iter().filter(|held| held.contains(&lock)).count();
+    let protection = classes.protection(object);
     let lock = match protection {
-        Protection::By(lock) => Some(*lock),
-        Protection::Unprotected => movers
-            .locks
-            .locks
-            .iter()
-            .copied()
-            .max_by_key(|&lock| count(lock))
-            .filter(|&lock| count(lock) > 0),
+        Protection::By(lock) => Some(lock),
+        Protection::Unprotected => {
+            let known: BTreeSet<Object> = in_hand.iter().flatten().copied().collect();
+            known.into_iter().max_by_key(|&lock| count(lock))
+        }
         _ => None,
     };
     let without: BTreeSet<usize> = edges
         .iter()
-        .filter(|&&edge| !lock.is_some_and(|lock| holds(edge, lock)))
-        .filter_map(|&edge| line_of(program, edge))
+        .zip(&in_hand)
+        .filter(|(_, held)| !lock.is_some_and(|lock| held.contains(&lock)))
+        .filter_map(|(&edge, _)| line_of(program, edge))
         .collect();
     ObjectFacts {
         name: object.name(program),
@@ -113,25 +186,37 @@ fn object_facts(movers: &Movers, object: Object, protection: &Protection) -> Obj
     }
 }
 
-fn statement_facts(program: &Program, movers: &Movers, at: EdgeRef) -> Option<StatementFacts> {
+fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<StatementFacts> {
+    let movers = classes.movers;
+    let program = &movers.fused.program;
     let edge = at.of(program);
     let template = &program.templates[at.template];
     if leads_to_error(program, at) {
         return None;
     }
     let place = program.sources.locate(edge.span?);
-    let mover = movers.edges[at.template][at.location][at.edge];
+    let handled = classes.rows.handled(at.template, at.location, at.edge);
+    let from_row = |place: &LockPlace| place_name(program, at.template, place);
+    let name = |lock: &Object| lock.name(program);
+    let names = |known: &LockSet, rows: &[LockPlace]| -> BTreeSet<String> {
+        known
+            .iter()
+            .map(name)
+            .chain(rows.iter().map(from_row))
+            .collect()
+    };
     let mut reasons = Vec::new();
-    for lock in movers.locks.takes(at) {
-        reasons.push(format!("takes {}", lock.name(program)));
+    for lock in names(movers.locks.takes(at), &handled.takes) {
+        reasons.push(format!("takes {lock}"));
     }
-    for lock in movers.locks.gives_back(at) {
-        reasons.push(format!("gives {} back", lock.name(program)));
+    for lock in names(movers.locks.gives_back(at), &handled.gives_back) {
+        reasons.push(format!("gives {lock} back"));
     }
     for object in movers.table.of(at).keys() {
         let name = object.name(program);
-        reasons.push(match &movers.protection[object] {
-            Protection::Lock => continue,
+        reasons.push(match classes.protection(*object) {
+            Protection::Lock if !reasons.is_empty() => continue,
+            Protection::Lock => format!("looks at {name}, a lock"),
             Protection::OneThread => format!("{name}: one thread only"),
             Protection::NeverWritten => format!("{name}: never written"),
             Protection::By(lock) => format!("{name}: protected by {}", lock.name(program)),
@@ -141,6 +226,9 @@ fn statement_facts(program: &Program, movers: &Movers, at: EdgeRef) -> Option<St
     if movers.meets[at.template][at.location] {
         reasons.push("leaves a place where a rendezvous is offered".into());
     }
+    if movers.offers[at.template][at.location][at.edge] {
+        reasons.push("offers a rendezvous".into());
+    }
     if reasons.is_empty() {
         reasons.push("touches nothing shared".into());
     }
@@ -149,12 +237,13 @@ fn statement_facts(program: &Program, movers: &Movers, at: EdgeRef) -> Option<St
         line: place.line,
         thread: template.name.clone(),
         text: edge.text.clone(),
-        class: match (mover.left, mover.right) {
+        class: match (classes.is_left(at), classes.is_right(at)) {
             (true, true) => "both mover",
             (false, true) => "right mover",
             (true, false) => "left mover",
             (false, false) => "non-mover",
         },
+        commits,
         reasons,
     })
 }

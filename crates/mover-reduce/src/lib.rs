@@ -15,6 +15,7 @@
 //! - [`feedback`]: locations that break every cycle;
 //! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
 //!   while a search runs;
+//! - [`transactions`]: where transactions begin, commit and end;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step;
@@ -40,6 +41,7 @@ pub mod pointer_locks;
 pub mod points_to;
 mod small;
 pub mod touch;
+pub mod transactions;
 
 pub use conditions::{Condition, Conditions, Reduction};
 pub use dynamic::Heuristics;

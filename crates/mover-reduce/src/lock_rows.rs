@@ -452,7 +452,7 @@ fn distance(value: &Expr, place: &Place) -> Option<i64> {
     }
 }
 
-fn without_resize(expr: &Expr) -> &Expr {
+pub(crate) fn without_resize(expr: &Expr) -> &Expr {
     match expr {
         Expr::Resize { arg, .. } => without_resize(arg),
         _ => expr,

@@ -16,7 +16,12 @@
 //!
 //! A thread that stands at a receive without buffer offers a rendezvous, and by
 //! any step of its own it withdraws the offer; others can get stuck by that. So
-//! edges from such a location are non-movers, whatever they touch.
+//! edges from such a location are non-movers, whatever they touch. An edge that
+//! leads there makes the offer. That others can take it is no harm, but in three
+//! ways they can also see that it was *not* made: by an `else` beside the send,
+//! by a statement that the send would interrupt (`unless`), and by an atomic
+//! sequence that stops before the send. In programs with one of these such an
+//! edge is no left mover.
 //!
 //! Everything else is exclusive to nobody, and its edges are non-movers. Here
 //! all of it is static: the classes hold in every state, which is the reduction
@@ -24,7 +29,7 @@
 
 use std::collections::BTreeMap;
 
-use mover_ir::program::{Effect, Program};
+use mover_ir::program::{Edge, Effect, Program, Template};
 
 use crate::access::{AccessTable, EdgeRef, Object};
 use crate::alone::Alone;
@@ -70,6 +75,8 @@ pub struct Movers {
     pub edges: Vec<Vec<Vec<Mover>>>,
     /// Locations at which a thread can be the receiver of a rendezvous.
     pub meets: Vec<Vec<bool>>,
+    /// Edges that make an offer, where others can see that none was made.
+    pub offers: Vec<Vec<Vec<bool>>>,
     pub protection: BTreeMap<Object, Protection>,
     pub locks: Locks,
     pub table: AccessTable,
@@ -102,6 +109,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
     let locks = Locks::find(program, &table, &alone);
     let protection = protections(program, &table, &locks, &alone);
     let meets = meeting_points(program);
+    let offers = noticed_offers(program, &meets);
     let edges = program
         .templates
         .iter()
@@ -110,6 +118,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
             let of_location = |location: usize| {
                 (0..body.locations[location].edges.len())
                     .map(|edge| {
+                        let offers = offers[template][location][edge];
                         let edge = EdgeRef {
                             template,
                             location,
@@ -122,7 +131,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
                         };
                         let withdraws = meets[template][location];
                         Mover {
-                            left: mover.left && !withdraws,
+                            left: mover.left && !withdraws && !offers,
                             right: mover.right && !withdraws,
                             ..mover
                         }
@@ -135,6 +144,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
     Ok(Movers {
         edges,
         meets,
+        offers,
         protection,
         locks,
         table,
@@ -270,5 +280,31 @@ fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
                 })
                 .collect()
         })
+        .collect()
+}
+
+/// The edges that lead to where their thread may be met, if anybody can tell that it is not there.
+fn noticed_offers(program: &Program, meets: &[Vec<bool>]) -> Vec<Vec<Vec<bool>>> {
+    let mut locations = program.templates.iter().flat_map(|t| &t.locations);
+    let is_noticed = locations.any(|location| {
+        location.edges.iter().any(|edge| {
+            let sends = |effect: &Effect| matches!(effect, Effect::Send { .. });
+            let mut others = location.edges.iter();
+            edge.effects.iter().any(sends)
+                && (location.atomic || others.any(|other| other.priority < edge.priority))
+        })
+    });
+    let of_template = |(template, body): (usize, &Template)| {
+        let makes = |edge: &Edge| is_noticed && meets[template][edge.target.index()];
+        let locations = body.locations.iter();
+        locations
+            .map(|location| location.edges.iter().map(makes).collect())
+            .collect()
+    };
+    program
+        .templates
+        .iter()
+        .enumerate()
+        .map(of_template)
         .collect()
 }

@@ -18,6 +18,8 @@ pub struct PhaseFacts {
     pub touches: Touches,
     pub locks: LockRows,
     pub ahead: Ahead,
+    /// By template, location and edge; see [`Movers::offers`].
+    pub offers: Vec<Vec<Vec<bool>>>,
     never_written: Vec<bool>,
 }
 
@@ -29,6 +31,7 @@ impl PhaseFacts {
             locks: LockRows::find(program),
             ahead: Ahead::new(program, &touches),
             touches,
+            offers: movers.offers.clone(),
             never_written: never_written(program),
         }
     }

@@ -5,7 +5,8 @@
 //! over the state before the edge, so that a search can tell the cells apart;
 //! and a channel has two ends, since a thread that alone sends to it and a
 //! thread that alone receives from it do not disturb each other as long as each
-//! can go on.
+//! can go on. An atomic sequence that stops in its middle, because a channel is
+//! empty or full, does so visibly, so there a channel is used as a whole.
 //!
 //! Memory with addresses is told apart no further than `access` does.
 //!
@@ -83,6 +84,9 @@ impl Touches {
                     let of_edge = |(edge_number, edge): (usize, &Edge)| {
                         let mut found = Gather::default();
                         found.edge(program, edge);
+                        if location.atomic {
+                            found.wait_for_channels();
+                        }
                         for other in &location.edges {
                             if other.priority > edge.priority {
                                 Gather::enabledness(program, other, &mut found.touches);
@@ -242,6 +246,17 @@ impl Gather {
             }
             let written = effect.written_places().into_iter();
             self.written.extend(written.map(|place| place.variable));
+        }
+    }
+
+    /// Inside of an atomic sequence: one that stops at a channel sees that it could not go on.
+    fn wait_for_channels(&mut self) {
+        for touch in &mut self.touches {
+            if let Touch::Channel { end, .. } = touch
+                && *end != End::Existence
+            {
+                *end = End::Both;
+            }
         }
     }
 

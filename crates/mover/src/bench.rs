@@ -8,6 +8,7 @@
 mod child;
 mod cpc;
 mod pan;
+mod reduced;
 mod spin;
 mod table;
 mod tm;

@@ -17,6 +17,7 @@ use mover_report::{json, text};
 use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
+use crate::check_movers::{self, Tried};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
@@ -178,6 +179,10 @@ pub struct CheckArgs {
     #[arg(long)]
     keep_going: bool,
 
+    /// Before the search, try in all interleavings whether what the reduction counts on commutes
+    #[arg(long)]
+    check_movers: bool,
+
     /// Print the program or the formula instead of checking
     #[arg(long, value_enum, value_name = "WHAT")]
     dump: Option<Dump>,
@@ -285,12 +290,61 @@ fn available(args: &CheckArgs) -> Result<(), String> {
 fn explicit_only(args: &CheckArgs) -> Option<&'static str> {
     [
         (args.keep_going, "--keep-going"),
+        (args.check_movers, "--check-movers"),
         (args.ignoring.is_some(), "--ignoring"),
         (args.order.is_some(), "--order"),
         (args.reduce == Reduction::Left, "--reduce left"),
     ]
     .into_iter()
     .find_map(|(is_given, option)| is_given.then_some(option))
+}
+
+/// Tries the movers of the asked reduction, or the static ones if none is asked for.
+fn try_movers(
+    args: &CheckArgs,
+    program: &Program,
+    interrupt: &AtomicBool,
+) -> Result<Option<Tried>, u8> {
+    let movers = match movers(program) {
+        Ok(movers) if args.reduce == Reduction::Left => movers.left_only(),
+        Ok(movers) => movers,
+        Err(reason) => {
+            eprintln!("mover: no movers to check: {reason}");
+            return Ok(None);
+        }
+    };
+    let facts = match args.reduce {
+        Reduction::Phase | Reduction::Dynamic => Some(PhaseFacts::new(&movers)),
+        _ => None,
+    };
+    let progress = Progress::new(args.quiet);
+    let options = Options {
+        order: Order::BreadthFirst,
+        movers: Some(&movers),
+        run_time: facts.as_ref().map(|facts| RunTime {
+            facts,
+            by_reach: args.reduce == Reduction::Dynamic,
+        }),
+        errors: true,
+        deadlocks: true,
+        keep_going: true,
+        jobs: 1,
+        timeout: args.timeout.map(Duration::from_secs_f64),
+        memory: memory_limit(args),
+        interrupt,
+        progress: &mut |statistics| progress.show(statistics),
+    };
+    let file = args.input.name().to_string();
+    let tried = check_movers::run(&file, &movers, options, args.json);
+    progress.finish();
+    tried.map(Some)
+}
+
+/// Bytes that a search may take.
+fn memory_limit(args: &CheckArgs) -> Option<usize> {
+    let asked = args.memory.map(|megabytes| megabytes << 20);
+    let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
+    limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 /// What an engine has to say.
@@ -303,6 +357,13 @@ pub struct Told {
 fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
+    let mut tried = None;
+    if args.check_movers {
+        tried = match try_movers(args, program, &interrupt) {
+            Ok(tried) => tried,
+            Err(code) => return code,
+        };
+    }
     let told = match args.engine {
         Engine::Auto if args.jobs > 1 && explicit_only(args).is_none() => {
             race(args, program, &properties, limits, &interrupt)
@@ -328,7 +389,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         }
     };
     match told {
-        Ok(told) => tell(args, program, told),
+        Ok(told) => tell(args, program, told, tried),
         Err(code) => code,
     }
 }
@@ -359,10 +420,6 @@ fn explicit(
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
     let progress = Progress::new(args.quiet);
-    let memory = args
-        .memory
-        .map(|megabytes| megabytes << 20)
-        .or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
     let run_time = facts.as_ref().map(|facts| RunTime {
         facts,
         by_reach: args.reduce == Reduction::Dynamic,
@@ -380,7 +437,7 @@ fn explicit(
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
         timeout: args.timeout.map(Duration::from_secs_f64),
-        memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        memory: memory_limit(args),
         interrupt,
         progress: &mut show,
     };
@@ -399,9 +456,7 @@ fn explicit(
         }
     };
     let verdict = match verdict(program, &outcome, is_sound) {
-        Ok(Verdict::Safe) if !limits.is_empty() => {
-            up_to_limits(args, program, limits, memory, interrupt)
-        }
+        Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, interrupt),
         Ok(verdict) => verdict,
         Err(reason) => {
             eprintln!("mover: internal error: the counterexample does not replay: {reason}");
@@ -590,7 +645,7 @@ fn race(
 }
 
 /// Prints the answer and writes the trace.
-fn tell(args: &CheckArgs, program: &Program, told: Told) -> u8 {
+fn tell(args: &CheckArgs, program: &Program, told: Told, tried: Option<Tried>) -> u8 {
     let Told { answer, error, .. } = told;
     let mut is_trace_lost = false;
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
@@ -602,14 +657,17 @@ fn tell(args: &CheckArgs, program: &Program, told: Told) -> u8 {
         }
     }
     let told = if args.json {
-        format!("{}\n", json::answer(&answer))
+        let mut object = json::answer(&answer);
+        if let Some(tried) = &tried {
+            object["movers_checked"] = tried.json();
+        }
+        format!("{object}\n")
     } else {
-        text::answer(
-            &answer,
-            Style {
-                color: stdout_color(),
-            },
-        )
+        let style = Style {
+            color: stdout_color(),
+        };
+        let tried = tried.map_or(String::new(), |tried| tried.text());
+        tried + &text::answer(&answer, style)
     };
     match print(&told) {
         Ok(()) if is_trace_lost => INTERNAL_ERROR,
@@ -624,7 +682,6 @@ fn up_to_limits(
     args: &CheckArgs,
     program: &Program,
     limits: &[Limit],
-    memory: Option<u64>,
     interrupt: &AtomicBool,
 ) -> Verdict {
     let marked = marked(program, limits);
@@ -642,7 +699,7 @@ fn up_to_limits(
             deadlocks: false,
             keep_going: false,
             timeout: args.timeout.map(Duration::from_secs_f64),
-            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            memory: memory_limit(args),
             interrupt,
             progress: &mut |_| (),
         },

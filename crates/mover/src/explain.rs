@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use mover_reduce::explain::{Explanation, ObjectFacts, explain};
+use mover_reduce::explain::{Explanation, ObjectFacts, TransactionFacts, explain};
 use mover_reduce::movers;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn as_text(explanation: &Explanation) -> String {
         let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
     }
     out += "\nstatements\n";
-    let rows: Vec<[String; 4]> = explanation
+    let rows: Vec<[String; 5]> = explanation
         .statements
         .iter()
         .map(|statement| {
@@ -59,6 +59,7 @@ fn as_text(explanation: &Explanation) -> String {
                 format!("{file}:{}", statement.line),
                 statement.thread.clone(),
                 statement.class.to_string(),
+                if statement.commits { "commits" } else { "" }.to_string(),
                 statement
                     .text
                     .split_whitespace()
@@ -68,7 +69,7 @@ fn as_text(explanation: &Explanation) -> String {
         })
         .collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..4).map(|c| width(c).unwrap_or(0).min(48)).collect();
+    let widths: Vec<usize> = (0..5).map(|c| width(c).unwrap_or(0).min(48)).collect();
     for (row, statement) in rows.iter().zip(&explanation.statements) {
         out.push_str("  ");
         for (cell, &width) in row.iter().zip(&widths) {
@@ -77,15 +78,57 @@ fn as_text(explanation: &Explanation) -> String {
         out += &statement.reasons.join(", ");
         out.push('\n');
     }
+    out += "\ntransactions\n";
+    for transaction in &explanation.transactions {
+        let _ = writeln!(out, "  {}", transaction_text(transaction));
+    }
+    let atomic = match &explanation.atomic[..] {
+        [] => "nothing".to_string(),
+        names => names.join(", "),
+    };
+    let _ = writeln!(out, "\natomic as a whole: {atomic}");
     out
 }
 
-fn object_text(object: &ObjectFacts) -> String {
-    let lines = |lines: &[usize]| {
-        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
-        let word = if lines.len() == 1 { "line" } else { "lines" };
-        format!("{word} {}", lines.join(", "))
+fn transaction_text(transaction: &TransactionFacts) -> String {
+    let thread = &transaction.thread;
+    let lines = line_ranges(&transaction.lines);
+    let what = match (&transaction.lines[..], &transaction.commits_at[..]) {
+        ([_], _) => "alone".to_string(),
+        (_, []) => "as one transaction that never commits".to_string(),
+        (_, at) => {
+            let at: Vec<String> = at.iter().map(usize::to_string).collect();
+            format!("as one transaction, committed at line {}", at.join(" or "))
+        }
     };
+    let again = if transaction.repeats {
+        ", again and again"
+    } else {
+        ""
+    };
+    format!("{thread}: {lines} {what}{again}")
+}
+
+/// Lines in order, those that follow each other as ranges.
+fn line_ranges(lines: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &line in lines {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == line => *last = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    let range = |&(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}–{last}"),
+    };
+    let words: Vec<String> = ranges.iter().map(range).collect();
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{word} {}", words.join(", "))
+}
+
+fn object_text(object: &ObjectFacts) -> String {
     match (object.kind, &object.lock) {
         ("lock", _) => "a lock".into(),
         ("one-thread", _) => "used by one thread only".into(),
@@ -97,9 +140,9 @@ fn object_text(object: &ObjectFacts) -> String {
             "protected by {lock} at {} of {} accesses; unprotected at {}",
             object.with_lock,
             object.accesses,
-            lines(&object.lines_without)
+            line_ranges(&object.lines_without)
         ),
-        (_, None) => format!("unprotected at {}", lines(&object.lines_without)),
+        (_, None) => format!("unprotected at {}", line_ranges(&object.lines_without)),
     }
 }
 
@@ -128,9 +171,27 @@ fn as_json(explanation: &Explanation) -> Value {
                 "thread": statement.thread,
                 "text": statement.text,
                 "class": statement.class,
+                "commits": statement.commits,
                 "reasons": statement.reasons,
             })
         })
         .collect();
-    json!({ "objects": objects, "statements": statements })
+    let transactions: Vec<Value> = explanation
+        .transactions
+        .iter()
+        .map(|transaction| {
+            json!({
+                "thread": transaction.thread,
+                "lines": transaction.lines,
+                "commits_at": transaction.commits_at,
+                "repeats": transaction.repeats,
+            })
+        })
+        .collect();
+    json!({
+        "objects": objects,
+        "statements": statements,
+        "transactions": transactions,
+        "atomic": explanation.atomic,
+    })
 }

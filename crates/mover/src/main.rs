@@ -6,6 +6,7 @@
 
 mod bench;
 mod check;
+mod check_movers;
 mod explain;
 mod fuzz;
 mod input;

@@ -73,6 +73,7 @@ const COLUMNS: &[Column] = &[
     column("lfs", &["static", "--ignoring", "lfs"]),
     column("left", &["left", "--ignoring", "cpc"]),
     column("blocks", &["static", "--ignoring", "blocks"]),
+    column("phase", &["phase"]),
 ];
 
 const fn column(name: &'static str, options: &'static [&'static str]) -> Column {

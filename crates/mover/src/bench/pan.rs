@@ -58,7 +58,12 @@ pub fn check_tools() -> Result<(), String> {
 }
 
 impl Pan {
-    pub fn make(model: &Path, defines: &[String], directory: PathBuf) -> Result<Self, String> {
+    pub fn make(
+        model: &Path,
+        defines: &[String],
+        directory: PathBuf,
+        gcc_options: &[&str],
+    ) -> Result<Self, String> {
         std::fs::create_dir_all(&directory)
             .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
         let model = std::path::absolute(model).map_err(|error| error.to_string())?;
@@ -76,7 +81,7 @@ impl Pan {
         let compiled = child::run(
             Command::new("gcc")
                 .args(["-w", "-o", "pan", "pan.c"])
-                .args(GCC_OPTIONS)
+                .args(gcc_options)
                 .current_dir(&directory),
         )?;
         if compiled.code != Some(0) {

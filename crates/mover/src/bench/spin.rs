@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use super::child;
 use super::pan::{self, GCC_OPTIONS, Pan, SPIN_OPTIONS};
+use super::reduced;
 use super::table::{Table, geometric_mean, median};
 use crate::output::{print, write_file};
 use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
@@ -38,6 +39,10 @@ pub struct SpinArgs {
     /// Only models whose name contains one of these words (separated by commas)
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     models: Vec<String>,
+
+    /// Compare what the reductions of both tools leave, instead of their speed
+    #[arg(long)]
+    reduced: bool,
 
     /// Where mover's own models are
     #[arg(long, value_name = "DIR", default_value = "examples/promela")]
@@ -137,6 +142,19 @@ pub fn run(args: &SpinArgs) -> u8 {
         eprintln!("mover: {reason}");
         return USAGE;
     }
+    let scratch = std::env::temp_dir().join(format!("mover-bench-{}", std::process::id()));
+    if args.reduced {
+        let told = reduced::report(&args.examples, &args.spin_examples, &args.models, &scratch);
+        let _ = std::fs::remove_dir_all(&scratch);
+        return match told.map(|told| print(&told)) {
+            Ok(Ok(())) => 0,
+            Ok(Err(code)) => code,
+            Err(reason) => {
+                eprintln!("mover: {reason}");
+                BAD_INPUT
+            }
+        };
+    }
     let chosen: Vec<(Origin, &str)> = MODELS
         .into_iter()
         .filter(|(_, name)| {
@@ -151,7 +169,6 @@ pub fn run(args: &SpinArgs) -> u8 {
         );
         return USAGE;
     }
-    let scratch = std::env::temp_dir().join(format!("mover-bench-{}", std::process::id()));
     let compared: Result<Vec<Comparison>, String> = chosen
         .iter()
         .map(|&(origin, name)| {
@@ -200,7 +217,12 @@ fn compare(
         Origin::Spin => format!("SPIN's {name}"),
     };
     eprintln!("{shown}: making the verifier");
-    let pan = Pan::make(&model, &defines, scratch.join(name.replace('/', "-")))?;
+    let pan = Pan::make(
+        &model,
+        &defines,
+        scratch.join(name.replace('/', "-")),
+        &GCC_OPTIONS,
+    )?;
     let mut comparison: Option<Comparison> = None;
     for round in 1..=runs {
         let (report, ran) = pan.run()?;
