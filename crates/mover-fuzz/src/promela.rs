@@ -27,6 +27,8 @@ const SIMPLE: &[&str] = &[
     "l = x",
     "(x == 1)",
     "(x == 0)",
+    "(y == 1)",
+    "(y == 0)",
     "assert(x == 0)",
     "assert(y == 0)",
     "assert(l == 0)",
