@@ -117,9 +117,6 @@ pub const WAYS: &[Way] = &[
     parallel(Reduction::Dynamic, 2),
 ];
 
-/// Programs with more states are passed over: many small ones find more than a few large ones.
-const MOST_STATES: u64 = 2_000;
-
 /// What two ways disagree about, or what one of them did wrong alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
@@ -142,8 +139,9 @@ pub struct Compared {
     pub has_deadlock: bool,
 }
 
-/// Searches a program in all ways. `None` if it is too large to judge or has no movers.
-pub fn compare(program: &Program) -> Result<Option<Compared>, Mismatch> {
+/// Searches a program in all ways. `None` if it has more states than this, cannot be
+/// judged in time or has no movers.
+pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, Mismatch> {
     let mut compared = Compared {
         states: vec![0; WAYS.len()],
         is_wrong: false,
@@ -167,7 +165,7 @@ pub fn compare(program: &Program) -> Result<Option<Compared>, Mismatch> {
                 what,
             };
             let outcome = run(&program, &movers, &facts, way, property).map_err(fails)?;
-            if outcome.stopped.is_some() || outcome.statistics.states > MOST_STATES {
+            if outcome.stopped.is_some() || outcome.statistics.states > most_states {
                 return Ok(None);
             }
             let states = outcome.statistics.states;
