@@ -241,13 +241,13 @@ fn the_engine_agrees_with_the_semantics() {
 
 #[test]
 fn memory_agrees_with_the_semantics() {
-    let (reduced, all) = compare_random(6_000, memory::program);
+    let (reduced, all) = compare_random(3_000, memory::program);
     assert!(reduced * 10 < all * 9, "the reduction reduces");
 }
 
 #[test]
 fn races_in_memory_are_not_reduced_away() {
-    let (reduced, all) = compare_random(6_000, memory::racy_program);
+    let (reduced, all) = compare_random(1_500, memory::racy_program);
     assert!(reduced * 10 < all * 9, "the reduction reduces");
 }
 
