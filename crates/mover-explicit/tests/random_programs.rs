@@ -236,7 +236,7 @@ fn compare_solutions(program: &Program, judgement: &Judgement) {
 
 #[test]
 fn the_engine_agrees_with_the_semantics() {
-    compare_random(6_000, Generator::program);
+    compare_random(3_000, Generator::program);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
 #[test]
 fn transactions_hide_nothing() {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 6_000);
+    let count = setting("MOVER_PROGRAMS", 3_000);
     let (mut compared, mut errors, mut deadlocks) = (0, 0, 0);
     let (mut stored, mut all) = (0, 0);
     for seed in first..first + count {
