@@ -365,6 +365,7 @@ fn translate(
         symbols: Vec::new(),
         priority_scheduling: false,
         pointers_stay: false,
+        exclusive: Vec::new(),
         caveats,
     };
     Ok((program, cut_off, Vec::new()))
