@@ -18,6 +18,7 @@ mod clang;
 mod flatten;
 mod llvm;
 mod lower;
+pub mod native;
 mod objects;
 mod ssa;
 mod threads;
@@ -31,7 +32,7 @@ use mover_ir::program::{Instance, LocationId, Program, Property, TemplateId};
 use mover_ir::source::{FileId, SourceMap};
 
 use flatten::{Body, Flattener, Limits, Problem};
-use lower::Builder;
+use lower::{Builder, Finished};
 use objects::Objects;
 use ssa::{FunctionId, Kind, Module, Operand};
 use world::{Settings, World};
@@ -97,7 +98,20 @@ pub struct Read {
     pub warnings: Vec<Diagnostic>,
     /// Where runs are cut off; a verdict `safe` holds only if none can be reached.
     pub limits: Vec<Limit>,
+    /// Where the shared access of each edge stands in the source.
+    pub sites: Sites,
 }
+
+/// Where an instruction stands.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Site {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// For each edge of each location of each template the place of its shared access.
+pub type Sites = Vec<Vec<Vec<Option<Site>>>>;
 
 /// Why a program cannot be read.
 pub struct Failure {
@@ -125,8 +139,9 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
         .first()
         .map_or(String::new(), |file| file.display().to_string());
     match translate(&module, options, &sources, &numbers, name) {
-        Ok((program, limits, warnings)) => Ok(Read {
+        Ok((program, limits, sites, warnings)) => Ok(Read {
             program,
+            sites,
             warnings: warnings
                 .into_iter()
                 .map(|problem| diagnostic(problem, &sources, &numbers, Diagnostic::warning))
@@ -239,7 +254,7 @@ fn diagnostic(
     }
 }
 
-type Translated = (Program, Vec<Limit>, Vec<Problem>);
+type Translated = (Program, Vec<Limit>, Sites, Vec<Problem>);
 
 fn translate(
     module: &Module,
@@ -298,9 +313,24 @@ fn translate(
         threads,
     )?;
     let mut templates = Vec::new();
+    let mut sites: Sites = Vec::new();
     let mut cut_off = Vec::new();
     for body in 0..bodies.len() {
-        let (template, limits) = Builder::template(&mut world, body)?;
+        let Finished {
+            template,
+            limits,
+            accesses,
+        } = Builder::template(&mut world, body)?;
+        let site = |loc: &Option<ssa::Loc>| {
+            let loc = (*loc)?;
+            Some(Site {
+                file: module.files.get(loc.file as usize)?.clone(),
+                line: loc.line,
+                column: loc.column,
+            })
+        };
+        let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
+        sites.push(accesses.iter().map(of_location).collect());
         let id = TemplateId(templates.len() as u32);
         for location in limits {
             let label = template.location(location).labels.first();
@@ -363,7 +393,7 @@ fn translate(
         pointers_stay: false,
         caveats,
     };
-    Ok((program, cut_off, Vec::new()))
+    Ok((program, cut_off, sites, Vec::new()))
 }
 
 /// The functions that a body starts threads with.

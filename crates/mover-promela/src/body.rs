@@ -42,6 +42,21 @@ pub fn lower(context: &mut Context<'_>, sequence: &Sequence, leading: usize) -> 
     body.flow
 }
 
+/// How many elements SPIN makes for a statement itself, besides those within it,
+/// when it stands before `unless`.
+fn own_elements(statement: &Statement) -> usize {
+    match &statement.kind {
+        StatementKind::Block(_) if statement.labels.is_empty() => 0,
+        StatementKind::If(_) => 2,
+        StatementKind::Select { literal: true, .. } => 2,
+        StatementKind::Do(_)
+        | StatementKind::ForRange { .. }
+        | StatementKind::ForIn { .. }
+        | StatementKind::Select { .. } => 3,
+        _ => 1,
+    }
+}
+
 /// The closing brace.
 fn last_byte(span: Span) -> Span {
     Span {
@@ -309,6 +324,7 @@ impl Body<'_, '_> {
             }
             _ => self.sequence_of(normal),
         };
+        let before_escape = self.flow.made();
         let escape_sequence = match &escape.kind {
             StatementKind::Block(sequence) if escape.labels.is_empty() => self.block(sequence),
             _ => self.sequence_of(escape),
@@ -318,6 +334,8 @@ impl Body<'_, '_> {
             return;
         };
         if !lifted {
+            let own = own_elements(normal);
+            self.flow.number_later(before_escape.saturating_sub(own), own);
             self.flow.add_unless(normal_sequence, escape_sequence, span);
             return;
         }

@@ -47,12 +47,16 @@ use mover_ir::program::Program;
 use mover_ir::source::{FileId, SourceMap};
 
 use origin::Origin;
+pub use model::StatementNumbers;
 pub use preprocess::Options;
 
 /// A model that has been read.
 #[derive(Debug)]
 pub struct Frontend {
     pub program: Program,
+    /// How SPIN numbers the statements; none for a model with claims, whose
+    /// verification by SPIN has other runs.
+    pub numbers: Option<StatementNumbers>,
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -198,8 +202,9 @@ impl Reading {
         }
         let name = self.sources.file(file).name.clone();
         match model::lower(&model, name, &self.sources, &mut self.diagnostics) {
-            Some(program) => Ok(Frontend {
+            Some((program, numbers)) => Ok(Frontend {
                 program,
+                numbers,
                 warnings: self.diagnostics,
             }),
             None => Err(self.fail()),

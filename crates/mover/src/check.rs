@@ -18,6 +18,7 @@ use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
 use crate::check_movers::{self, Tried};
+use crate::formats::{self, FormatArgs};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
@@ -188,6 +189,9 @@ pub struct CheckArgs {
     dump: Option<Dump>,
 
     #[command(flatten)]
+    formats: FormatArgs,
+
+    #[command(flatten)]
     symbolic: SymbolicArgs,
 
     /// No progress on standard error
@@ -214,6 +218,8 @@ pub fn run(args: &CheckArgs) -> u8 {
         mut program,
         properties,
         limits,
+        numbers,
+        ..
     } = match input::read(&args.input, &asked) {
         Ok(input) => input,
         Err(code) => return code,
@@ -230,7 +236,7 @@ pub fn run(args: &CheckArgs) -> u8 {
     if args.dump == Some(Dump::Smt2) {
         return dump_smt2(args, &program, &properties);
     }
-    check(args, &program, properties, &limits)
+    check(args, &program, properties, &limits, numbers.as_ref())
 }
 
 /// What this version does not have is refused by name.
@@ -268,6 +274,7 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
     }
     args.symbolic.check(matches!(args.engine, Engine::Bmc))?;
+    args.formats.check(&args.input)?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
@@ -352,9 +359,17 @@ pub struct Told {
     pub answer: Answer,
     /// The error location that a trace file names.
     pub error: Option<(TemplateId, LocationId)>,
+    /// The invariant of a proof, one clause in each line.
+    pub invariant: Vec<String>,
 }
 
-fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
+fn check(
+    args: &CheckArgs,
+    program: &Program,
+    properties: Vec<Property>,
+    limits: &[Limit],
+    numbers: Option<&mover_promela::StatementNumbers>,
+) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let mut tried = None;
@@ -389,7 +404,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         }
     };
     match told {
-        Ok(told) => tell(args, program, told, tried),
+        Ok(told) => tell(args, program, numbers, told, tried),
         Err(code) => code,
     }
 }
@@ -483,7 +498,11 @@ fn explicit(
         caveats: program.caveats.clone(),
         symbolic: None,
     };
-    Ok(Told { answer, error })
+    Ok(Told {
+        answer,
+        error,
+        invariant: Vec::new(),
+    })
 }
 
 fn symbolic(
@@ -645,9 +664,29 @@ fn race(
 }
 
 /// Prints the answer and writes the trace.
-fn tell(args: &CheckArgs, program: &Program, told: Told, tried: Option<Tried>) -> u8 {
-    let Told { answer, error, .. } = told;
+fn tell(
+    args: &CheckArgs,
+    program: &Program,
+    numbers: Option<&mover_promela::StatementNumbers>,
+    told: Told,
+    tried: Option<Tried>,
+) -> u8 {
+    let Told {
+        answer,
+        error,
+        invariant,
+    } = told;
     let mut is_trace_lost = false;
+    let files = formats::Told {
+        program,
+        answer: &answer,
+        numbers,
+        invariant: &invariant,
+    };
+    if let Err(reason) = args.formats.write(&args.input, &files) {
+        eprintln!("mover: {reason}");
+        is_trace_lost = true;
+    }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
         let file = json::trace_file(&program.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {

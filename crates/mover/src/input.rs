@@ -61,6 +61,31 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// Whether the program is C.
+    pub fn is_c(&self) -> bool {
+        self.files.first().is_some_and(|file| is_c(file))
+    }
+
+    #[cfg(feature = "c")]
+    pub fn c_options(&self, properties: &[Property]) -> mover_c::Options {
+        mover_c::Options {
+            defines: self.define.clone(),
+            undefines: self.undefine.clone(),
+            includes: self.include.clone(),
+            cflags: self.cflags.clone(),
+            is_32_bit: self.is_32_bit,
+            properties: properties.iter().copied().collect(),
+            havoc_externals: self.havoc_externals,
+            spurious_wakeups: self.spurious_wakeups,
+            recursion: self.recursion.into(),
+            threads: self.threads.into(),
+        }
+    }
+
+    pub fn is_32_bit(&self) -> bool {
+        self.is_32_bit
+    }
+
     /// The program as messages call it.
     pub fn name(&self) -> String {
         self.files
@@ -82,6 +107,11 @@ pub struct Input {
     /// What was asked, or what is asked in this language.
     pub properties: Vec<Property>,
     pub limits: Vec<Limit>,
+    /// How SPIN numbers the statements of a Promela model.
+    pub numbers: Option<mover_promela::StatementNumbers>,
+    /// Where the accesses of a C program stand.
+    #[cfg(feature = "c")]
+    pub sites: mover_c::Sites,
 }
 
 /// Reads the program; on failure everything has been said and the exit code is given.
@@ -140,6 +170,9 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
                     asked
                 },
                 limits: Vec::new(),
+                numbers: read.numbers,
+                #[cfg(feature = "c")]
+                sites: Vec::new(),
             })
         }
         Err(failure) => Err(refuse(args, &failure.sources, &failure.diagnostics)),
@@ -161,18 +194,7 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     } else {
         asked
     };
-    let options = mover_c::Options {
-        defines: args.define.clone(),
-        undefines: args.undefine.clone(),
-        includes: args.include.clone(),
-        cflags: args.cflags.clone(),
-        is_32_bit: args.is_32_bit,
-        properties: properties.iter().copied().collect(),
-        havoc_externals: args.havoc_externals,
-        spurious_wakeups: args.spurious_wakeups,
-        recursion: args.recursion.into(),
-        threads: args.threads.into(),
-    };
+    let options = args.c_options(&properties);
     match mover_c::read(&args.files, &options) {
         Ok(read) => {
             let limit = |limit: mover_c::Limit| Limit {
@@ -184,6 +206,8 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
                 program: read.program,
                 properties,
                 limits: read.limits.into_iter().map(limit).collect(),
+                numbers: None,
+                sites: read.sites,
             })
         }
         Err(failure) => {
@@ -202,7 +226,7 @@ fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
     Err(BAD_INPUT)
 }
 
-fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
+pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
     show(sources, diagnostics);
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let errors = match errors {

@@ -8,8 +8,11 @@ mod bench;
 mod check;
 mod check_movers;
 mod explain;
+mod formats;
 mod fuzz;
 mod input;
+#[cfg(feature = "c")]
+mod native;
 mod output;
 mod progress;
 mod property_file;

@@ -28,6 +28,22 @@ pub fn print(text: &str) -> Result<(), u8> {
     }
 }
 
+/// Whether a file could be written, without touching what is there.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let tried = std::fs::write(&beside, "");
+    let _ = std::fs::remove_file(&beside);
+    match tried {
+        Ok(()) if path.is_dir() => Err(format!(
+            "cannot write {}: it is a directory",
+            path.display()
+        )),
+        Ok(()) => Ok(()),
+        Err(error) => Err(format!("cannot write {}: {error}", path.display())),
+    }
+}
+
 /// Writes a file whole or not at all: first beside it, then under its name.
 pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
     let describe = |error: std::io::Error| format!("cannot write {}: {error}", path.display());

@@ -36,9 +36,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
-use mover_ir::program::{
-    CellNames, Effect, ErrorMark, Init, LocationId, Property, Template, VariableId,
-};
+use mover_ir::program::{CellNames, Effect, ErrorMark, Init, Property, VariableId};
 
 use crate::build::{binary, constant, equal, not, resize};
 use crate::flatten::{Body, Problem};
@@ -47,6 +45,7 @@ use crate::ssa::*;
 use crate::world::World;
 
 use arithmetic::modified;
+pub use finish::Finished;
 pub use memory::Cell;
 pub use path::{Part, Path};
 
@@ -155,8 +154,8 @@ pub struct Builder<'w, 'a> {
 }
 
 impl<'w, 'a> Builder<'w, 'a> {
-    /// The template for a body and the locations where a bound was reached.
-    pub fn template(world: &'w mut World<'a>, body: usize) -> Lowered<(Template, Vec<LocationId>)> {
+    /// The template for a body.
+    pub fn template(world: &'w mut World<'a>, body: usize) -> Lowered<Finished> {
         let code = &world.bodies[body];
         let mut cuts = BTreeSet::new();
         let mut predecessors = vec![0usize; code.blocks.len()];
