@@ -41,5 +41,5 @@ build-packages:
 
 # What the tests need besides: the peers that mover is compared with, and readers of what it writes.
 test-packages: build-packages
-	@scripts/install-packages gcc=gcc spin=spin z3=z3 python3=python3 dot=graphviz flock=util-linux
+	@scripts/install-packages gcc=gcc spin=spin z3=z3 python3=python3 dot=graphviz flock=util-linux gdb=gdb zsh=zsh fish=fish groff=groff-base
 	@scripts/test-venv target/test-venv >/dev/null

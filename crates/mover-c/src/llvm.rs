@@ -1750,6 +1750,7 @@ unsafe fn hook(inst: LLVMValueRef) -> Option<Hook> {
                     return None;
                 }
                 if name.starts_with("llvm.mem")
+                    || name.ends_with("_init") && !REPLACED.contains(&&*name)
                     || crate::RUNTIME.contains(&format!("__mover_{name}(")) && name != "free"
                 {
                     return Some(Hook::Bulk);

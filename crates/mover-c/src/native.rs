@@ -31,14 +31,16 @@ pub struct NativeStep {
     pub starts: Option<usize>,
     /// Whether the thread ends with it.
     pub ends: bool,
-    /// The value of an input.
-    pub input: Option<u64>,
+    /// The value of an input, with its line.
+    pub input: Option<(u64, usize)>,
 }
 
 /// A program that follows a schedule.
 pub struct Native {
     pub executable: PathBuf,
     numbers: HashMap<Site, usize>,
+    /// The line of each place that the instrumented program names.
+    lines: Vec<u32>,
 }
 
 /// Compiles and instruments the program; its files go into `directory`.
@@ -111,24 +113,31 @@ pub fn build(
     }
     Ok(Native {
         executable,
+        lines: sites.iter().map(|site| site.line).collect(),
         numbers: sites.into_iter().zip(0..).collect(),
     })
 }
 
 impl Native {
     /// The schedule as the runtime reads it. Steps without an access are left out:
-    /// nobody can notice when they happen.
+    /// nobody can notice when they happen. The bits of `guess` are the inputs that the run
+    /// does not record: those that are only tested for zero.
     pub fn schedule(
         &self,
         steps: &[NativeStep],
         property: Property,
         leave_stopped: bool,
+        guess: u64,
     ) -> String {
         let last = steps.last().map_or(0, |step| step.life);
         let mut out = format!("p {} {last} {}\n", property.name(), u8::from(leave_stopped));
+        out.push_str(&format!("g {guess}\n"));
+        for line in &self.lines {
+            out.push_str(&format!("l {line}\n"));
+        }
         for (number, step) in steps.iter().enumerate() {
-            if let Some(value) = step.input {
-                out.push_str(&format!("i {} {value}\n", step.life));
+            if let Some((value, line)) = step.input {
+                out.push_str(&format!("i {} {line} {value}\n", step.life));
             }
             let site = step.site.as_ref().and_then(|site| self.numbers.get(site));
             if site.is_none() && !step.ends {

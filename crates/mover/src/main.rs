@@ -4,6 +4,19 @@
 //! meaning of exit codes, of the JSON and of the last line is fixed: scripts
 //! rely on them.
 
+#[cfg(feature = "c")]
+macro_rules! c_feature {
+    () => {
+        ", C (feature `c`: LLVM 19)"
+    };
+}
+#[cfg(not(feature = "c"))]
+macro_rules! c_feature {
+    () => {
+        " (built without feature `c`)"
+    };
+}
+
 mod bench;
 mod check;
 mod check_movers;
@@ -18,6 +31,7 @@ mod progress;
 mod property_file;
 mod replay;
 mod resources;
+mod shell;
 mod symbolic;
 mod tm;
 
@@ -36,6 +50,7 @@ pub const INTERNAL_ERROR: u8 = 6;
 #[command(
     name = "mover",
     version,
+    long_version = shell::VERSION,
     about = "A model checker for concurrent software",
     after_help = "Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 input that cannot be read \
                   or is not supported, 6 internal error."
@@ -59,6 +74,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Search random programs in all ways and look for two that disagree.
     Fuzz(fuzz::FuzzArgs),
+    /// Print completions for a shell.
+    Completions(shell::CompletionsArgs),
+    /// Print the man page, of mover or of one of its commands.
+    Man(shell::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -77,6 +96,8 @@ fn main() -> ExitCode {
         Command::Tm(args) => tm::run(args),
         Command::Bench(args) => bench::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
         eprintln!("mover: internal error; please report it with the input that led to it");

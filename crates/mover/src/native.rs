@@ -49,7 +49,7 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
         }
     };
     let steps = steps(program, trace, sites);
-    let came = match follow(&native, &steps, trace, folder.path(), gdb) {
+    let came = match try_inputs(&native, &steps, trace, folder.path(), gdb) {
         Ok(came) => came,
         Err(reason) => {
             eprintln!("mover: {reason}");
@@ -108,25 +108,51 @@ fn steps(program: &Program, trace: &Trace, sites: &Sites) -> Vec<NativeStep> {
             site,
             starts: moment.starts,
             ends: moment.ends,
-            input: moment.input.map(|(value, _)| value),
+            input: moment
+                .input
+                .map(|(value, _)| (value, moment.spot.as_ref().map_or(0, |spot| spot.line))),
         });
         state = machine.apply(&state, moment.step);
     }
     steps
 }
 
-/// Runs the program on the schedule.
-fn follow(
+/// Most inputs that are guessed.
+const MOST_GUESSES: u32 = 6;
+
+/// Runs the program, and again with other inputs where the run does not record them.
+fn try_inputs(
     native: &Native,
     steps: &[NativeStep],
     trace: &Trace,
     folder: &Path,
     gdb: bool,
 ) -> Result<Came, String> {
+    let (mut came, mut guesses) = follow(native, steps, trace, folder, gdb, 0)?;
+    let mut guess = 1;
+    while matches!(came, Came::Differs(_)) && guess < 1 << guesses.min(MOST_GUESSES) {
+        (came, guesses) = follow(native, steps, trace, folder, gdb, guess)?;
+        guess += 1;
+    }
+    Ok(came)
+}
+
+/// Runs the program on the schedule; also how many inputs it guessed.
+fn follow(
+    native: &Native,
+    steps: &[NativeStep],
+    trace: &Trace,
+    folder: &Path,
+    gdb: bool,
+    guess: u64,
+) -> Result<(Came, u32), String> {
     let schedule = folder.join("schedule");
     let report = folder.join("report");
-    std::fs::write(&schedule, native.schedule(steps, trace.property, gdb))
-        .map_err(|error| format!("cannot write {}: {error}", schedule.display()))?;
+    std::fs::write(
+        &schedule,
+        native.schedule(steps, trace.property, gdb, guess),
+    )
+    .map_err(|error| format!("cannot write {}: {error}", schedule.display()))?;
     let mut child = Command::new(&native.executable)
         .env("MOVER_NATIVE_SCHEDULE", &schedule)
         .env("MOVER_NATIVE_REPORT", &report)
@@ -138,26 +164,30 @@ fn follow(
     let started = Instant::now();
     let said = || {
         let text = std::fs::read_to_string(&report).unwrap_or_default();
-        let text = text.trim_end();
-        text.split_once(' ')
-            .map_or_else(String::new, |(_, what)| what.to_string())
+        let (what, guesses) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
+        let what = what.split_once(' ').map_or("", |(_, what)| what);
+        (what.to_string(), guesses.parse::<u32>().unwrap_or(0))
     };
+    let _ = std::fs::remove_file(&report);
     loop {
         match child.try_wait() {
             Ok(Some(status)) => {
-                return Ok(match status.code() {
-                    Some(REPRODUCED) => Came::Reproduced(said()),
-                    Some(DIFFERS) => Came::Differs(said()),
+                let (what, guesses) = said();
+                let came = match status.code() {
+                    Some(REPRODUCED) => Came::Reproduced(what),
+                    Some(DIFFERS) => Came::Differs(what),
                     _ => Came::Differs(format!("the program ended with {status}")),
-                });
+                };
+                return Ok((came, guesses));
             }
             Ok(None) if gdb && is_stopped(child.id()) => {
-                return Ok(Came::Stopped(child.id(), said()));
+                return Ok((Came::Stopped(child.id(), said().0), 0));
             }
             Ok(None) if started.elapsed() > PATIENCE => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Ok(Came::Differs("it takes longer than two minutes".into()));
+                let came = Came::Differs("it takes longer than two minutes".into());
+                return Ok((came, 0));
             }
             Ok(None) => std::thread::sleep(Duration::from_millis(10)),
             Err(error) => return Err(format!("waiting for the program: {error}")),
