@@ -125,7 +125,7 @@ impl Failure {
     fn message(text: impl Into<String>) -> Failure {
         Failure {
             sources: SourceMap::default(),
-            diagnostics: vec![Diagnostic::error(text)],
+            diagnostics: vec![Diagnostic::coded("C001", text)],
             compiler: String::new(),
         }
     }
@@ -245,6 +245,7 @@ fn diagnostic(
         Some(mover_ir::source::Span::new(file, start, range.end))
     });
     let mut shown = severity(problem.message);
+    shown.code = Some(problem.code);
     if let Some(span) = span {
         shown = shown.at(span, "");
     }
@@ -267,9 +268,9 @@ fn translate(
         .find("main")
         .filter(|&id| !module.functions[id].blocks.is_empty())
     else {
-        return Err(
-            Problem::new("there is no function `main`", None).help("give all files of the program")
-        );
+        return Err(Problem::new("there is no function `main`", None)
+            .code("C013")
+            .help("give all files of the program"));
     };
     let limits = Limits {
         recursion: options.recursion.max(1),

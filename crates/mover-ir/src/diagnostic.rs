@@ -18,6 +18,8 @@ pub enum Severity {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     pub severity: Severity,
+    /// Names the kind of error: `P020`; each has a page in the guide.
+    pub code: Option<&'static str>,
     /// What is wrong, as one sentence without a full stop.
     pub message: String,
     /// Where, with the words to put under the caret (may be empty).
@@ -33,6 +35,14 @@ impl Diagnostic {
         Self::new(Severity::Error, message)
     }
 
+    /// An error of a kind that the guide has a page for.
+    pub fn coded(code: &'static str, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code: Some(code),
+            ..Self::new(Severity::Error, message)
+        }
+    }
+
     pub fn warning(message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, message)
     }
@@ -44,6 +54,7 @@ impl Diagnostic {
     fn new(severity: Severity, message: impl Into<String>) -> Self {
         Diagnostic {
             severity,
+            code: None,
             message: message.into(),
             label: None,
             related: Vec::new(),

@@ -147,7 +147,7 @@ impl Body<'_, '_> {
         match self.flow.close_sequence(span) {
             Ok(sequence) => {
                 if is_block && let Some(label) = self.flow.first_labels(sequence).first().cloned() {
-                    let diagnostic = Diagnostic::error(format!(
+                    let diagnostic = Diagnostic::coded("P036", format!(
                         "the label `{label}` marks the first statement of a block, which is not a place of its own"
                     ))
                     .at(span, "")
@@ -243,7 +243,7 @@ impl Body<'_, '_> {
                         .any(|effect| matches!(effect, Effect::Spawn { .. }))
                 {
                     self.context
-                        .error(span, "`run` is not possible in a d_step; use atomic");
+                        .unsupported(span, "`run` is not possible in a d_step; use atomic");
                 }
                 self.place(ElementKind::Action(action), labels, span);
             }
@@ -297,7 +297,7 @@ impl Body<'_, '_> {
     fn unless(&mut self, normal: &Statement, escape: &Statement, span: Span) {
         if self.in_dstep {
             self.context
-                .error(span, "`unless` is not possible in a d_step");
+                .unsupported(span, "`unless` is not possible in a d_step");
             return;
         }
         let lifted = matches!(
@@ -316,7 +316,7 @@ impl Body<'_, '_> {
                 inner
             }
             StatementKind::DStep(_) if lifted => {
-                self.context.error(
+                self.context.unsupported(
                     span,
                     "a label before `d_step { .. } unless` is not supported; put both into braces behind the label",
                 );
@@ -335,7 +335,8 @@ impl Body<'_, '_> {
         };
         if !lifted {
             let own = own_elements(normal);
-            self.flow.number_later(before_escape.saturating_sub(own), own);
+            self.flow
+                .number_later(before_escape.saturating_sub(own), own);
             self.flow.add_unless(normal_sequence, escape_sequence, span);
             return;
         }

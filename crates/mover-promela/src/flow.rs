@@ -249,7 +249,9 @@ impl Flow {
     /// The place of each element in the order in which SPIN makes them.
     pub fn numbers(&self) -> HashMap<ElementId, u32> {
         let numbered = self.order.iter().zip(0..);
-        numbered.map(|(&element, number)| (element, number)).collect()
+        numbered
+            .map(|(&element, number)| (element, number))
+            .collect()
     }
 
     fn append(&mut self, sequence: SequenceId, element: ElementId) {

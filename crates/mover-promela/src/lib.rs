@@ -46,8 +46,8 @@ use mover_ir::diagnostic::Diagnostic;
 use mover_ir::program::Program;
 use mover_ir::source::{FileId, SourceMap};
 
-use origin::Origin;
 pub use model::StatementNumbers;
+use origin::Origin;
 pub use preprocess::Options;
 
 /// A model that has been read.
@@ -117,17 +117,19 @@ impl Reading {
     fn read_file(&mut self, path: &Path) -> Option<FileId> {
         let name = path.to_string_lossy().into_owned();
         if path.is_dir() {
-            self.diagnostics.push(Diagnostic::error(format!(
-                "`{name}` is a directory, not a Promela model"
-            )));
+            self.diagnostics.push(Diagnostic::coded(
+                "P001",
+                format!("`{name}` is a directory, not a Promela model"),
+            ));
             return None;
         }
         match std::fs::read(path) {
             Ok(bytes) => self.add(&name, &bytes),
             Err(error) => {
-                self.diagnostics.push(Diagnostic::error(format!(
-                    "`{name}` cannot be read: {error}"
-                )));
+                self.diagnostics.push(Diagnostic::coded(
+                    "P001",
+                    format!("`{name}` cannot be read: {error}"),
+                ));
                 None
             }
         }
@@ -147,7 +149,7 @@ impl Reading {
             None
         };
         if let Some(problem) = problem {
-            self.diagnostics.push(Diagnostic::error(problem));
+            self.diagnostics.push(Diagnostic::coded("P001", problem));
             return None;
         }
         // Old models have comments in other encodings; those letters do not matter.

@@ -157,7 +157,7 @@ impl Lowering<'_> {
     fn init(&mut self, init: &InitUnit) {
         if let Some(&first) = self.context.process_names.get("init") {
             let first = self.context.processes[first].span;
-            let diagnostic = Diagnostic::error("there are two `init`")
+            let diagnostic = Diagnostic::coded("P032", "there are two `init`")
                 .at(init.span, "")
                 .related(first, "the first is here");
             self.context.report(diagnostic);
@@ -289,7 +289,7 @@ impl Lowering<'_> {
             let value = context.value(syntax);
             if let Some(check) = value.checks.first() {
                 let span = check.span;
-                context.error(
+                context.unsupported(
                     span,
                     "a `provided` clause that can fail at run time is not supported",
                 );
@@ -391,7 +391,7 @@ impl Lowering<'_> {
     fn finish(mut self, name: String) -> Option<(Program, StatementNumbers)> {
         if self.starts.is_empty() && !self.context.diagnostics.iter().any(Diagnostic::is_error) {
             self.context.diagnostics.push(
-                Diagnostic::error("there is no process to run")
+                Diagnostic::coded("P033", "there is no process to run")
                     .help("write an `init` or put `active` before a proctype"),
             );
         }
@@ -443,9 +443,10 @@ impl Lowering<'_> {
         match validate(&program) {
             Ok(()) => Some((program, self.statement_numbers)),
             Err(reason) => {
-                context.diagnostics.push(Diagnostic::error(format!(
-                    "this model is beyond what mover can represent: {reason}"
-                )));
+                context.diagnostics.push(Diagnostic::coded(
+                    "P034",
+                    format!("this model is beyond what mover can represent: {reason}"),
+                ));
                 None
             }
         }
@@ -474,7 +475,7 @@ impl Lowering<'_> {
             args.push(Expr::constant(value.unwrap_or(0) as i64, width));
         }
         if let Some(span) = unknown {
-            self.context.error(
+            self.context.unsupported(
                 span,
                 "the initial value of this variable is not supported in an active proctype",
             );

@@ -18,6 +18,7 @@ use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
 use crate::check_movers::{self, Tried};
+use crate::errors::complain;
 use crate::formats::{self, FormatArgs};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
@@ -201,7 +202,7 @@ pub struct CheckArgs {
 
 pub fn run(args: &CheckArgs) -> u8 {
     if let Err(reason) = available(args) {
-        eprintln!("mover: {reason}");
+        complain("U002", reason);
         return USAGE;
     }
     let mut asked = args.properties.clone();
@@ -209,7 +210,7 @@ pub fn run(args: &CheckArgs) -> u8 {
         match property_file::read(file) {
             Ok(properties) => asked.extend(properties),
             Err(reason) => {
-                eprintln!("mover: {}: {reason}", file.display());
+                complain("U006", format!("{}: {reason}", file.display()));
                 return BAD_INPUT;
             }
         }
@@ -466,7 +467,7 @@ fn explicit(
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.name());
+            complain("U009", format!("{}: {reason}", args.input.name()));
             return Err(BAD_INPUT);
         }
     };
@@ -557,7 +558,7 @@ fn symbolic(
     }
     progress.finish();
     told.map_err(|failure| {
-        eprintln!("mover: {}: {failure}", args.input.name());
+        complain("U009", format!("{}: {failure}", args.input.name()));
         code_of(&failure)
     })
 }
@@ -603,7 +604,7 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
     match script {
         Ok(script) => print(&script).err().unwrap_or(0),
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.name());
+            complain("U009", format!("{}: {reason}", args.input.name()));
             UNKNOWN
         }
     }
@@ -684,13 +685,13 @@ fn tell(
         invariant: &invariant,
     };
     if let Err(reason) = args.formats.write(&args.input, &files) {
-        eprintln!("mover: {reason}");
+        complain("U003", reason);
         is_trace_lost = true;
     }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
         let file = json::trace_file(&program.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
-            eprintln!("mover: {reason}");
+            complain("U003", reason);
             // The answer is still worth telling: it may have taken hours.
             is_trace_lost = true;
         }

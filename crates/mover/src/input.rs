@@ -9,6 +9,7 @@ use mover_ir::source::SourceMap;
 use mover_ir::validate::validate;
 use mover_report::diagnostics::render;
 
+use crate::errors::complain;
 use crate::output::stderr_is_terminal;
 use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
@@ -138,19 +139,25 @@ fn is_c(file: &Path) -> bool {
 
 fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     let [file] = &args.files[..] else {
-        eprintln!("mover: a Promela model is one file");
+        complain("U002", "a Promela model is one file");
         return Err(USAGE);
     };
     if file.extension().is_some_and(|extension| extension == "tm") {
         let name = file.display();
-        eprintln!("mover: {name}: a transactional memory is checked with `mover tm check`");
+        complain(
+            "U008",
+            format!("{name}: a transactional memory is checked with `mover tm check`"),
+        );
         return Err(BAD_INPUT);
     }
     let foreign = |property: &&Property| !Property::BASIC.contains(property);
     if let Some(property) = asked.iter().find(foreign) {
-        eprintln!(
-            "mover: nothing checks `{property}` of a Promela model; its properties are \
-             `unreach-call` and `no-deadlock`"
+        complain(
+            "U007",
+            format!(
+                "nothing checks `{property}` of a Promela model; its properties are \
+                 `unreach-call` and `no-deadlock`"
+            ),
         );
         return Err(USAGE);
     }
@@ -182,11 +189,14 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
 #[cfg(feature = "c")]
 fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     if let Some(other) = args.files.iter().find(|file| !is_c(file)) {
-        eprintln!("mover: {}: not a C file beside others", other.display());
+        complain(
+            "U008",
+            format!("{}: not a C file beside others", other.display()),
+        );
         return Err(USAGE);
     }
     if asked.contains(&Property::NoDataRace) {
-        eprintln!("mover: `no-data-race` is not checked by this version");
+        complain("U007", "`no-data-race` is not checked by this version");
         return Err(USAGE);
     }
     let properties = if asked.is_empty() {
@@ -219,9 +229,12 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
 
 #[cfg(not(feature = "c"))]
 fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
-    eprintln!(
-        "mover: {}: this mover was built without LLVM and reads no C (feature `c`)",
-        args.name()
+    complain(
+        "U008",
+        format!(
+            "{}: this mover was built without LLVM and reads no C (feature `c`)",
+            args.name()
+        ),
     );
     Err(BAD_INPUT)
 }
@@ -234,7 +247,9 @@ pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic])
         1 => "1 error".to_string(),
         n => format!("{n} errors"),
     };
-    eprintln!("mover: {}: {errors}", args.name());
+    let codes = diagnostics.iter().filter(|d| d.is_error());
+    let code = codes.filter_map(|d| d.code).next().unwrap_or("C002");
+    complain(code, format!("{}: {errors}", args.name()));
     BAD_INPUT
 }
 

@@ -20,6 +20,7 @@ macro_rules! c_feature {
 mod bench;
 mod check;
 mod check_movers;
+mod errors;
 mod explain;
 mod formats;
 mod fuzz;
@@ -51,13 +52,18 @@ pub const INTERNAL_ERROR: u8 = 6;
     name = "mover",
     version,
     long_version = shell::VERSION,
+    arg_required_else_help = true,
     about = "A model checker for concurrent software",
     after_help = "Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 input that cannot be read \
                   or is not supported, 6 internal error."
 )]
 struct CommandLine {
+    /// Explain an error by its code, as in `mover --explain-error P020`
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain_error: Option<String>,
+
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -86,10 +92,20 @@ fn main() -> ExitCode {
         Err(error) => {
             let is_error = error.use_stderr();
             let _ = error.print();
+            if is_error {
+                errors::complain("U001", "this command line is not understood");
+            }
             return ExitCode::from(if is_error { USAGE } else { 0 });
         }
     };
-    let work = std::panic::catch_unwind(|| match command_line.command {
+    if let Some(code) = &command_line.explain_error {
+        return ExitCode::from(errors::explain(code));
+    }
+    let Some(command) = command_line.command else {
+        errors::complain("U001", "there is nothing to do; see `mover --help`");
+        return ExitCode::from(USAGE);
+    };
+    let work = std::panic::catch_unwind(|| match command {
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),

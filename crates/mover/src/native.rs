@@ -12,6 +12,7 @@ use mover_report::run::moments;
 use mover_report::text::{Style, trace_table};
 use mover_report::trace::Trace;
 
+use crate::errors::complain;
 use crate::input::{InputArgs, refuse};
 use crate::output::{print, stdout_color};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE};
@@ -36,7 +37,7 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
     let folder = match tempfile::tempdir() {
         Ok(folder) => folder,
         Err(error) => {
-            eprintln!("mover: no place for temporary files: {error}");
+            complain("U010", format!("no place for temporary files: {error}"));
             return INTERNAL_ERROR;
         }
     };
@@ -52,7 +53,7 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
     let came = match try_inputs(&native, &steps, trace, folder.path(), gdb) {
         Ok(came) => came,
         Err(reason) => {
-            eprintln!("mover: {reason}");
+            complain("U010", reason);
             return BAD_INPUT;
         }
     };

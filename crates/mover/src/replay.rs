@@ -8,6 +8,7 @@ use mover_report::json::read_trace_file;
 use mover_report::text::{Style, trace_table};
 use mover_report::trace::Trace;
 
+use crate::errors::complain;
 use crate::input::{self, InputArgs};
 #[cfg(feature = "c")]
 use crate::native;
@@ -39,12 +40,12 @@ pub fn run(args: &ReplayArgs) -> u8 {
     let claim = match claim {
         Ok(claim) => claim,
         Err(reason) => {
-            eprintln!("mover: {name}: {reason}");
+            complain("U004", format!("{name}: {reason}"));
             return BAD_INPUT;
         }
     };
     if args.native && !args.input.is_c() {
-        eprintln!("mover: --native is for C programs");
+        complain("U002", "--native is for C programs");
         return USAGE;
     }
     let input = match input::read(&args.input, &claim.properties) {
@@ -75,7 +76,10 @@ pub fn run(args: &ReplayArgs) -> u8 {
             }
         }
         Err(reason) => {
-            eprintln!("mover: {name}: not a run of this program: {reason}");
+            complain(
+                "U005",
+                format!("{name}: not a run of this program: {reason}"),
+            );
             BAD_INPUT
         }
     }

@@ -5,6 +5,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
+use crate::errors::complain;
 use crate::output::print;
 use crate::{CommandLine, INTERNAL_ERROR, USAGE};
 
@@ -43,7 +44,7 @@ pub fn man(args: &ManArgs) -> u8 {
     let mut name = "mover".to_string();
     for part in &args.command {
         let Some(inner) = command.find_subcommand(part) else {
-            eprintln!("mover: there is no command `{name} {part}`");
+            complain("U001", format!("there is no command `{name} {part}`"));
             return USAGE;
         };
         command = inner.clone();

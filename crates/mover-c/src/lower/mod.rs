@@ -797,7 +797,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                     equal(args[0].clone(), args[1].clone())
                 });
                 let Some(is_same) = same.pre().cloned() else {
-                    return Err(Problem::new("a comparison after a store", inst.loc));
+                    return Err(Problem::new("a comparison after a store", inst.loc).code("C099"));
                 };
                 let mut succeeds = going_on.clone();
                 succeeds.assume(is_same.clone());
@@ -825,7 +825,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Ok(next);
             }
             Kind::Call { .. } | Kind::Unsupported(_) => {
-                return Err(Problem::new("a call that was not put in line", inst.loc));
+                return Err(Problem::new("a call that was not put in line", inst.loc).code("C099"));
             }
         }
         path.index += 1;
@@ -1035,7 +1035,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 Ok(Vec::new())
             }
             Terminator::Return(_) | Terminator::Unreachable | Terminator::Unsupported(_) => {
-                Err(Problem::new("code that leads nowhere", end_loc))
+                Err(Problem::new("code that leads nowhere", end_loc).code("C099"))
             }
         }
     }

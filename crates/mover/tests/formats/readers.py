@@ -12,8 +12,8 @@ import sys
 
 import jsonschema
 import networkx
-import sarif.loader
 import yaml
+from sarif_pydantic import Sarif
 
 schemas, folder = (pathlib.Path(argument) for argument in sys.argv[1:3])
 
@@ -74,9 +74,9 @@ def read_graphml(path):
 def read_sarif(path):
     data = json.loads(path.read_text())
     log.validate(data)
-    records = sarif.loader.load_sarif_file(str(path)).get_records()
     results = data["runs"][0]["results"]
-    assert len(records) == len(results), path
+    [run] = Sarif.model_validate(data).runs
+    assert len(run.results) == len(results), path
     for result in results:
         for flow in result["codeFlows"]:
             orders = [
