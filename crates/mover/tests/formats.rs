@@ -342,6 +342,12 @@ fn what_cannot_be_written_is_said_before_the_search() {
         assert!(refused.stdout.is_empty(), "{name}");
     }
     assert!(!nowhere.exists());
+    // What is no file is written to, not replaced.
+    let printed = run(mover()
+        .args(["check", "--quiet", "--sarif", "/dev/stderr"])
+        .arg(&model));
+    assert_eq!(printed.code, Some(10));
+    assert!(printed.stderr.contains("\"2.1.0\""), "{}", printed.stderr);
     let left: Vec<_> = std::fs::read_dir(&folder).expect("a folder").collect();
     assert!(left.is_empty(), "{left:?}");
     let claims = folder.join("claims.pml");
