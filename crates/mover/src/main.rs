@@ -21,6 +21,7 @@ mod bench;
 mod check;
 mod check_movers;
 mod errors;
+mod exclusive;
 mod explain;
 mod formats;
 mod fuzz;

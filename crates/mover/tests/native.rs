@@ -33,11 +33,11 @@ fn replayed(file: &Path, folder: &Path) -> Option<Result<String, String>> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let trace = folder.join(format!("{name}.json"));
     let found = run(mover()
-        .args(["check", "--quiet", "--trace"])
+        .args(["check", "--quiet", "--json", "--trace"])
         .arg(&trace)
         .args(&options)
         .arg(file));
-    assert_eq!(found.code, Some(10), "{name}: {}", found.stderr);
+    assert_eq!(found.json()["verdict"], "unsafe", "{name}: {}", found.stderr);
     let is_asked = |option: &&String| !option.contains("property") && !option.starts_with("no-");
     let native = run(mover()
         .args(["replay", "--native"])
