@@ -27,7 +27,7 @@ mod world;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_ir::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{Instance, LocationId, Program, Property, TemplateId};
 use mover_ir::source::{FileId, SourceMap};
 
@@ -245,7 +245,7 @@ fn diagnostic(
         Some(mover_ir::source::Span::new(file, start, range.end))
     });
     let mut shown = severity(problem.message);
-    shown.code = Some(problem.code);
+    shown.code = Some(Code::new(problem.code));
     if let Some(span) = span {
         shown = shown.at(span, "");
     }

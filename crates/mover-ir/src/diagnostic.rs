@@ -14,12 +14,30 @@ pub enum Severity {
     Note,
 }
 
+/// The four characters of an error code. Kept small, for diagnostics are returned by value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Code([u8; 4]);
+
+impl Code {
+    pub fn new(text: &'static str) -> Self {
+        let mut code = [b'0'; 4];
+        for (place, byte) in code.iter_mut().zip(text.bytes()) {
+            *place = byte;
+        }
+        Code(code)
+    }
+
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("")
+    }
+}
+
 /// One remark about the user's input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     pub severity: Severity,
     /// Names the kind of error: `P020`; each has a page in the guide.
-    pub code: Option<&'static str>,
+    pub code: Option<Code>,
     /// What is wrong, as one sentence without a full stop.
     pub message: String,
     /// Where, with the words to put under the caret (may be empty).
@@ -38,7 +56,7 @@ impl Diagnostic {
     /// An error of a kind that the guide has a page for.
     pub fn coded(code: &'static str, message: impl Into<String>) -> Self {
         Diagnostic {
-            code: Some(code),
+            code: Some(Code::new(code)),
             ..Self::new(Severity::Error, message)
         }
     }

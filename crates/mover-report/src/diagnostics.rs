@@ -22,7 +22,7 @@ pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Stri
         Severity::Note => Shown::note(),
     };
     let shown = match diagnostic.code {
-        Some(code) => shown.with_code(code),
+        Some(code) => shown.with_code(code.as_str()),
         None => shown,
     };
     let primary = diagnostic.label.iter();

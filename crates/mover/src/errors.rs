@@ -25,7 +25,7 @@ const PAGES: &[(&str, &str)] = pages![
 ];
 
 /// Tells the user what is wrong outside of the program's text.
-pub fn complain(code: &'static str, message: impl Display) {
+pub fn complain(code: &str, message: impl Display) {
     eprintln!("mover: {message} [{code}]");
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mover_ir::diagnostic::Diagnostic;
+use mover_ir::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::source::SourceMap;
 use mover_ir::validate::validate;
@@ -248,8 +248,11 @@ pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic])
         n => format!("{n} errors"),
     };
     let codes = diagnostics.iter().filter(|d| d.is_error());
-    let code = codes.filter_map(|d| d.code).next().unwrap_or("C002");
-    complain(code, format!("{}: {errors}", args.name()));
+    let code = codes.filter_map(|d| d.code).next();
+    complain(
+        code.as_ref().map_or("C002", Code::as_str),
+        format!("{}: {errors}", args.name()),
+    );
     BAD_INPUT
 }
 

@@ -37,7 +37,12 @@ fn replayed(file: &Path, folder: &Path) -> Option<Result<String, String>> {
         .arg(&trace)
         .args(&options)
         .arg(file));
-    assert_eq!(found.json()["verdict"], "unsafe", "{name}: {}", found.stderr);
+    assert_eq!(
+        found.json()["verdict"],
+        "unsafe",
+        "{name}: {}",
+        found.stderr
+    );
     let is_asked = |option: &&String| !option.contains("property") && !option.starts_with("no-");
     let native = run(mover()
         .args(["replay", "--native"])
