@@ -161,7 +161,7 @@ impl Builder<'_, '_> {
                     return Ok(vec![path]);
                 };
                 let Some(site) = self.world.heap_site(self.body, id) else {
-                    return Err(Problem::new("an allocation without a site", path.loc));
+                    return Err(Problem::new("an allocation without a site", path.loc).code("C099"));
                 };
                 self.world.note_uninitialised(path.loc, "");
                 let temp = self.temp(&mut path, width);
@@ -512,7 +512,9 @@ impl Builder<'_, '_> {
         let most = self.world.threads.most();
         if most > 64 {
             let message = "condition variables with more than 64 threads are not supported";
-            return Err(Problem::new(message, path.loc).help("a smaller --threads"));
+            return Err(Problem::new(message, path.loc)
+                .code("C015")
+                .help("a smaller --threads"));
         }
         let waiting_cell = self.cell(&mut path, &args[0], 0, 64)?;
         let Some(mut path) = self.check_cell(path, &waiting_cell) else {
@@ -602,7 +604,9 @@ impl Builder<'_, '_> {
     ) -> Lowered<Vec<Path>> {
         if self.world.threads.most() > 64 {
             let message = "barriers with more than 64 threads are not supported";
-            return Err(Problem::new(message, path.loc).help("a smaller --threads"));
+            return Err(Problem::new(message, path.loc)
+                .code("C015")
+                .help("a smaller --threads"));
         }
         let total_cell = self.cell(&mut path, &args[0], 0, 32)?;
         let arrived_cell = self.cell(&mut path, &args[0], 4, 32)?;
@@ -666,7 +670,7 @@ impl Builder<'_, '_> {
             return Ok(Vec::new());
         };
         let Some(row) = self.world.threads.status else {
-            return Err(Problem::new("a thread without a status", path.loc));
+            return Err(Problem::new("a thread without a status", path.loc).code("C099"));
         };
         let threads = &self.world.threads;
         let handles: Vec<u64> = (threads.first_free..threads.handles()).collect();
@@ -771,7 +775,7 @@ impl Builder<'_, '_> {
     fn status_cell(&mut self, path: &mut Path, handle: &Operand) -> Lowered<(Cell, Part, Part)> {
         let handle = self.scalar(path, handle)?;
         let Some(row) = self.world.threads.status else {
-            return Err(Problem::new("a thread without a status", path.loc));
+            return Err(Problem::new("a thread without a status", path.loc).code("C099"));
         };
         let count = self.world.threads.handles();
         let width = handle.now.width();
@@ -905,7 +909,7 @@ impl Builder<'_, '_> {
 
     fn key_create(&mut self, mut path: Path, result: Option<ValueId>) -> Lowered<Vec<Path>> {
         let Some(counter) = self.world.threads.keys else {
-            return Err(Problem::new("a key without a counter", path.loc));
+            return Err(Problem::new("a key without a counter", path.loc).code("C099"));
         };
         let cell = self.global_cell(counter, Part::same(Expr::int(0)));
         let next_key = self.read(&path, &cell);

@@ -65,7 +65,7 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
 }
 
 /// The clang whose LLVM IR can be read: not newer than the LLVM that is linked.
-fn find() -> Result<OsString, String> {
+pub fn find() -> Result<OsString, String> {
     let mut too_new = None;
     for name in [format!("clang-{VERSION}"), "clang".to_string()] {
         let Ok(output) = Command::new(&name).arg("--version").output() else {

@@ -36,6 +36,8 @@ pub struct Body {
 /// What is wrong with a program, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
+    /// Names the kind of error; each has a page in the guide.
+    pub code: &'static str,
     pub message: String,
     pub loc: Option<Loc>,
     pub help: Option<String>,
@@ -44,10 +46,16 @@ pub struct Problem {
 impl Problem {
     pub fn new(message: impl Into<String>, loc: Option<Loc>) -> Problem {
         Problem {
+            code: "C010",
             message: message.into(),
             loc,
             help: None,
         }
+    }
+
+    pub fn code(mut self, code: &'static str) -> Problem {
+        self.code = code;
+        self
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Problem {
@@ -253,6 +261,7 @@ impl<'m> Flattener<'m> {
                 format!("more than {LARGEST} instructions when calls are put in line"),
                 function.loc,
             )
+            .code("C014")
             .help("a smaller program, or a smaller --recursion"));
         }
         self.stack.push(id);
@@ -1613,6 +1622,7 @@ fn note_functions(operand: &Operand, out: &mut Vec<FunctionId>) {
 fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
     if name.contains("setjmp") || name.contains("longjmp") {
         return Problem::new(format!("`{name}` is not supported"), loc)
+            .code("C012")
             .help("jumps between functions cannot be translated: return error codes instead");
     }
     if name.starts_with("llvm.va_") {
@@ -1620,12 +1630,14 @@ fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
             "functions with a variable number of arguments are not supported",
             loc,
         )
+        .code("C012")
         .help("declare the function without giving it a body, and use --havoc-externals");
     }
     Problem::new(
         format!("the function `{name}` has no body and is not known"),
         loc,
     )
+    .code("C011")
     .help("give the file that defines it too, or let it return anything with --havoc-externals")
 }
 

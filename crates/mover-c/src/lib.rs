@@ -18,6 +18,7 @@ mod clang;
 mod flatten;
 mod llvm;
 mod lower;
+pub mod native;
 mod objects;
 mod ssa;
 mod threads;
@@ -26,12 +27,12 @@ mod world;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_ir::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{Instance, LocationId, Program, Property, TemplateId};
 use mover_ir::source::{FileId, SourceMap};
 
 use flatten::{Body, Flattener, Limits, Problem};
-use lower::Builder;
+use lower::{Builder, Finished};
 use objects::Objects;
 use ssa::{FunctionId, Kind, Module, Operand};
 use world::{Settings, World};
@@ -97,7 +98,20 @@ pub struct Read {
     pub warnings: Vec<Diagnostic>,
     /// Where runs are cut off; a verdict `safe` holds only if none can be reached.
     pub limits: Vec<Limit>,
+    /// Where the shared access of each edge stands in the source.
+    pub sites: Sites,
 }
+
+/// Where an instruction stands.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Site {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// For each edge of each location of each template the place of its shared access.
+pub type Sites = Vec<Vec<Vec<Option<Site>>>>;
 
 /// Why a program cannot be read.
 pub struct Failure {
@@ -111,7 +125,7 @@ impl Failure {
     fn message(text: impl Into<String>) -> Failure {
         Failure {
             sources: SourceMap::default(),
-            diagnostics: vec![Diagnostic::error(text)],
+            diagnostics: vec![Diagnostic::coded("C001", text)],
             compiler: String::new(),
         }
     }
@@ -125,8 +139,9 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
         .first()
         .map_or(String::new(), |file| file.display().to_string());
     match translate(&module, options, &sources, &numbers, name) {
-        Ok((program, limits, warnings)) => Ok(Read {
+        Ok((program, limits, sites, warnings)) => Ok(Read {
             program,
+            sites,
             warnings: warnings
                 .into_iter()
                 .map(|problem| diagnostic(problem, &sources, &numbers, Diagnostic::warning))
@@ -230,6 +245,7 @@ fn diagnostic(
         Some(mover_ir::source::Span::new(file, start, range.end))
     });
     let mut shown = severity(problem.message);
+    shown.code = Some(Code::new(problem.code));
     if let Some(span) = span {
         shown = shown.at(span, "");
     }
@@ -239,7 +255,7 @@ fn diagnostic(
     }
 }
 
-type Translated = (Program, Vec<Limit>, Vec<Problem>);
+type Translated = (Program, Vec<Limit>, Sites, Vec<Problem>);
 
 fn translate(
     module: &Module,
@@ -252,9 +268,9 @@ fn translate(
         .find("main")
         .filter(|&id| !module.functions[id].blocks.is_empty())
     else {
-        return Err(
-            Problem::new("there is no function `main`", None).help("give all files of the program")
-        );
+        return Err(Problem::new("there is no function `main`", None)
+            .code("C013")
+            .help("give all files of the program"));
     };
     let limits = Limits {
         recursion: options.recursion.max(1),
@@ -298,9 +314,24 @@ fn translate(
         threads,
     )?;
     let mut templates = Vec::new();
+    let mut sites: Sites = Vec::new();
     let mut cut_off = Vec::new();
     for body in 0..bodies.len() {
-        let (template, limits) = Builder::template(&mut world, body)?;
+        let Finished {
+            template,
+            limits,
+            accesses,
+        } = Builder::template(&mut world, body)?;
+        let site = |loc: &Option<ssa::Loc>| {
+            let loc = (*loc)?;
+            Some(Site {
+                file: module.files.get(loc.file as usize)?.clone(),
+                line: loc.line,
+                column: loc.column,
+            })
+        };
+        let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
+        sites.push(accesses.iter().map(of_location).collect());
         let id = TemplateId(templates.len() as u32);
         for location in limits {
             let label = template.location(location).labels.first();
@@ -369,7 +400,7 @@ fn translate(
         presence: world.threads.status,
         caveats,
     };
-    Ok((program, cut_off, Vec::new()))
+    Ok((program, cut_off, sites, Vec::new()))
 }
 
 /// The functions that a body starts threads with.

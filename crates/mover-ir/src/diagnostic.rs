@@ -14,10 +14,30 @@ pub enum Severity {
     Note,
 }
 
+/// The four characters of an error code. Kept small, for diagnostics are returned by value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Code([u8; 4]);
+
+impl Code {
+    pub fn new(text: &'static str) -> Self {
+        let mut code = [b'0'; 4];
+        for (place, byte) in code.iter_mut().zip(text.bytes()) {
+            *place = byte;
+        }
+        Code(code)
+    }
+
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("")
+    }
+}
+
 /// One remark about the user's input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     pub severity: Severity,
+    /// Names the kind of error: `P020`; each has a page in the guide.
+    pub code: Option<Code>,
     /// What is wrong, as one sentence without a full stop.
     pub message: String,
     /// Where, with the words to put under the caret (may be empty).
@@ -33,6 +53,14 @@ impl Diagnostic {
         Self::new(Severity::Error, message)
     }
 
+    /// An error of a kind that the guide has a page for.
+    pub fn coded(code: &'static str, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code: Some(Code::new(code)),
+            ..Self::new(Severity::Error, message)
+        }
+    }
+
     pub fn warning(message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, message)
     }
@@ -44,6 +72,7 @@ impl Diagnostic {
     fn new(severity: Severity, message: impl Into<String>) -> Self {
         Diagnostic {
             severity,
+            code: None,
             message: message.into(),
             label: None,
             related: Vec::new(),

@@ -380,10 +380,10 @@ impl Context<'_> {
             }
         }
         let Some(&process) = self.process_names.get(&proctype.text) else {
-            let mut diagnostic = mover_ir::diagnostic::Diagnostic::error(format!(
-                "there is no proctype `{}`",
-                proctype.text
-            ))
+            let mut diagnostic = mover_ir::diagnostic::Diagnostic::coded(
+                "P031",
+                format!("there is no proctype `{}`", proctype.text),
+            )
             .at(proctype.span, "");
             let names = self.process_names.keys().map(|name| &**name);
             if let Some(near) = crate::scopes::nearest(&proctype.text, names) {
@@ -400,7 +400,7 @@ impl Context<'_> {
                 target.parameters,
                 values.len()
             );
-            let diagnostic = mover_ir::diagnostic::Diagnostic::error(message)
+            let diagnostic = mover_ir::diagnostic::Diagnostic::coded("P035", message)
                 .at(span, "")
                 .related(target.span, "declared here");
             self.report(diagnostic);

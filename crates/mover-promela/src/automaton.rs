@@ -39,6 +39,9 @@ pub struct Automaton {
     pub locations: Vec<Location>,
     pub entry: LocationId,
     pub labels: LabelPlaces,
+    /// For each edge of each location the element that it executes; none for
+    /// steps in the middle of a d_step.
+    pub elements: Vec<Vec<Option<ElementId>>>,
 }
 
 /// Makes the automaton of a body; `provided` must hold for every step.
@@ -52,6 +55,7 @@ pub fn build(flow: &mut Flow, provided: Expr) -> Result<Automaton, Vec<Misplaced
         states: &states,
         provided,
         locations: Vec::new(),
+        elements: Vec::new(),
         numbers: HashMap::new(),
         errors: HashMap::new(),
         unfinished: Vec::new(),
@@ -85,6 +89,7 @@ pub fn build(flow: &mut Flow, provided: Expr) -> Result<Automaton, Vec<Misplaced
             locations: builder.locations,
             entry,
             labels,
+            elements: builder.elements,
         })
     } else {
         Err(builder.problems)
@@ -95,6 +100,7 @@ struct Builder<'s, 'f> {
     states: &'s States<'f>,
     provided: Expr,
     locations: Vec<Location>,
+    elements: Vec<Vec<Option<ElementId>>>,
     numbers: HashMap<Key, LocationId>,
     /// Error locations, by what they say and where they resume.
     errors: HashMap<(String, Span, Option<LocationId>), LocationId>,
@@ -123,6 +129,8 @@ struct Edges {
     priority: i32,
     /// What every edge asks for besides its own guard.
     provided: Expr,
+    /// The element they execute, if that is a whole step to SPIN.
+    via: Option<ElementId>,
 }
 
 impl Builder<'_, '_> {
@@ -147,6 +155,7 @@ impl Builder<'_, '_> {
             edges: Vec::new(),
             span: Some(element.span),
         });
+        self.elements.push(Vec::new());
         self.numbers.insert(key, number);
         self.unfinished.push(key);
         number
@@ -172,6 +181,7 @@ impl Builder<'_, '_> {
             span: Some(span),
             ..Location::default()
         });
+        self.elements.push(Vec::new());
         self.errors.insert(key, number);
         number
     }
@@ -189,6 +199,7 @@ impl Builder<'_, '_> {
         if guard == Expr::FALSE {
             return;
         }
+        self.elements[edges.at.index()].push(edges.via);
         self.locations[edges.at.index()].edges.push(Edge {
             priority: edges.priority,
             guard,
@@ -211,6 +222,7 @@ impl Builder<'_, '_> {
                 // Every second number, so that each level has room for an `else`.
                 priority: transition.level * 2,
                 provided: self.provided.clone(),
+                via: Some(transition.via),
             };
             let before = &transitions[..position];
             let behind = &transitions[position + 1..];
@@ -503,6 +515,7 @@ impl Builder<'_, '_> {
             at,
             priority: 0,
             provided: Expr::TRUE,
+            via: None,
         };
         let mut can_block = true;
         for opening in openings {

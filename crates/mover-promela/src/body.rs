@@ -42,6 +42,21 @@ pub fn lower(context: &mut Context<'_>, sequence: &Sequence, leading: usize) -> 
     body.flow
 }
 
+/// How many elements SPIN makes for a statement itself, besides those within it,
+/// when it stands before `unless`.
+fn own_elements(statement: &Statement) -> usize {
+    match &statement.kind {
+        StatementKind::Block(_) if statement.labels.is_empty() => 0,
+        StatementKind::If(_) => 2,
+        StatementKind::Select { literal: true, .. } => 2,
+        StatementKind::Do(_)
+        | StatementKind::ForRange { .. }
+        | StatementKind::ForIn { .. }
+        | StatementKind::Select { .. } => 3,
+        _ => 1,
+    }
+}
+
 /// The closing brace.
 fn last_byte(span: Span) -> Span {
     Span {
@@ -132,7 +147,7 @@ impl Body<'_, '_> {
         match self.flow.close_sequence(span) {
             Ok(sequence) => {
                 if is_block && let Some(label) = self.flow.first_labels(sequence).first().cloned() {
-                    let diagnostic = Diagnostic::error(format!(
+                    let diagnostic = Diagnostic::coded("P036", format!(
                         "the label `{label}` marks the first statement of a block, which is not a place of its own"
                     ))
                     .at(span, "")
@@ -228,7 +243,7 @@ impl Body<'_, '_> {
                         .any(|effect| matches!(effect, Effect::Spawn { .. }))
                 {
                     self.context
-                        .error(span, "`run` is not possible in a d_step; use atomic");
+                        .unsupported(span, "`run` is not possible in a d_step; use atomic");
                 }
                 self.place(ElementKind::Action(action), labels, span);
             }
@@ -282,7 +297,7 @@ impl Body<'_, '_> {
     fn unless(&mut self, normal: &Statement, escape: &Statement, span: Span) {
         if self.in_dstep {
             self.context
-                .error(span, "`unless` is not possible in a d_step");
+                .unsupported(span, "`unless` is not possible in a d_step");
             return;
         }
         let lifted = matches!(
@@ -301,7 +316,7 @@ impl Body<'_, '_> {
                 inner
             }
             StatementKind::DStep(_) if lifted => {
-                self.context.error(
+                self.context.unsupported(
                     span,
                     "a label before `d_step { .. } unless` is not supported; put both into braces behind the label",
                 );
@@ -309,6 +324,7 @@ impl Body<'_, '_> {
             }
             _ => self.sequence_of(normal),
         };
+        let before_escape = self.flow.made();
         let escape_sequence = match &escape.kind {
             StatementKind::Block(sequence) if escape.labels.is_empty() => self.block(sequence),
             _ => self.sequence_of(escape),
@@ -318,6 +334,9 @@ impl Body<'_, '_> {
             return;
         };
         if !lifted {
+            let own = own_elements(normal);
+            self.flow
+                .number_later(before_escape.saturating_sub(own), own);
             self.flow.add_unless(normal_sequence, escape_sequence, span);
             return;
         }

@@ -85,7 +85,12 @@ pub struct Process {
 
 impl Context<'_> {
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
-        self.report(Diagnostic::error(message).at(span, ""));
+        self.report(Diagnostic::coded("P030", message).at(span, ""));
+    }
+
+    /// Something that is Promela and that mover does not translate.
+    pub fn unsupported(&mut self, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::coded("P034", message).at(span, ""));
     }
 
     pub fn warning(&mut self, span: Span, message: impl Into<String>) {
@@ -119,14 +124,15 @@ impl Context<'_> {
     pub fn report_unknown(&mut self, name: &Name) {
         let text = &name.text;
         if let Some(global) = self.global_names.get(text) {
-            let diagnostic = Diagnostic::error(format!("`{text}` is used before its declaration"))
-                .at(name.span, "")
-                .related(global.info.span, "declared here");
+            let diagnostic =
+                Diagnostic::coded("P031", format!("`{text}` is used before its declaration"))
+                    .at(name.span, "")
+                    .related(global.info.span, "declared here");
             self.report(diagnostic);
             return;
         }
         let mut diagnostic =
-            Diagnostic::error(format!("there is no variable `{text}`")).at(name.span, "");
+            Diagnostic::coded("P031", format!("there is no variable `{text}`")).at(name.span, "");
         let locals = self
             .process
             .into_iter()
@@ -158,9 +164,10 @@ impl Context<'_> {
         let Some((span, what)) = taken else {
             return true;
         };
-        let diagnostic = Diagnostic::error(format!("`{text}` is already the name of {what}"))
-            .at(name.span, "declared again")
-            .related(span, "first declared here");
+        let diagnostic =
+            Diagnostic::coded("P032", format!("`{text}` is already the name of {what}"))
+                .at(name.span, "declared again")
+                .related(span, "first declared here");
         self.report(diagnostic);
         false
     }

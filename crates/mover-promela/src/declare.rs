@@ -409,13 +409,15 @@ impl Context<'_> {
         if moment == Moment::Step
             && let Initial::Channel(channel) = &variable.initial
         {
-            let diagnostic =
-                Diagnostic::error("a channel cannot be created in the middle of a body")
-                    .at(channel.span, "")
-                    .help(format!(
-                        "declare `{}` at the start of the proctype",
-                        name.text
-                    ));
+            let diagnostic = Diagnostic::coded(
+                "P034",
+                "a channel cannot be created in the middle of a body",
+            )
+            .at(channel.span, "")
+            .help(format!(
+                "declare `{}` at the start of the proctype",
+                name.text
+            ));
             self.report(diagnostic);
         }
         if moment == Moment::Step
@@ -696,9 +698,10 @@ impl Context<'_> {
         }
         let value = self.value(syntax);
         if let Some(check) = value.checks.first() {
-            let diagnostic = Diagnostic::error("an initial value that can fail is not supported")
-                .at(check.span, check.message.clone())
-                .help("declare the variable without it and assign the value in a statement");
+            let diagnostic =
+                Diagnostic::coded("P034", "an initial value that can fail is not supported")
+                    .at(check.span, check.message.clone())
+                    .help("declare the variable without it and assign the value in a statement");
             self.report(diagnostic);
         }
         let expr = value.into_stored(leaf.ty);
@@ -715,7 +718,7 @@ impl Context<'_> {
             span: Some(info.span),
         };
         if !is_expressible(&expr, locals) {
-            self.error(
+            self.unsupported(
                 syntax.span,
                 "this initial value is not supported; assign it in a statement",
             );

@@ -146,6 +146,9 @@ pub struct Flow {
     /// The exits of loops; filled in when the loop is complete.
     exits: Vec<Option<ElementId>>,
     open_loops: Vec<usize>,
+    /// The elements in the order in which SPIN's parser makes them, which is how
+    /// SPIN numbers statements in its trails.
+    order: Vec<ElementId>,
 }
 
 /// What went wrong with a structure.
@@ -180,6 +183,7 @@ impl Flow {
             label_scopes: HashSet::new(),
             exits: Vec::new(),
             open_loops: Vec::new(),
+            order: Vec::new(),
         };
         flow.open_sequence();
         flow
@@ -223,7 +227,31 @@ impl Flow {
             labels: Vec::new(),
             span,
         });
+        self.order.push(self.elements.len() - 1);
         self.elements.len() - 1
+    }
+
+    /// How many elements there are so far.
+    pub fn made(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Of the elements made since `from`, the first `count` come last: SPIN makes
+    /// the element of a statement before `unless` behind those of the escape.
+    pub fn number_later(&mut self, from: usize, count: usize) {
+        if let Some(part) = self.order.get_mut(from..)
+            && count <= part.len()
+        {
+            part.rotate_left(count);
+        }
+    }
+
+    /// The place of each element in the order in which SPIN makes them.
+    pub fn numbers(&self) -> HashMap<ElementId, u32> {
+        let numbered = self.order.iter().zip(0..);
+        numbered
+            .map(|(&element, number)| (element, number))
+            .collect()
     }
 
     fn append(&mut self, sequence: SequenceId, element: ElementId) {
@@ -382,11 +410,11 @@ impl Flow {
             ));
         }
         options.sort_by_key(|&option| is_else(self, option));
+        let choice = self.new_element(ElementKind::Choice(options.clone()), span);
         let join = self.new_element(ElementKind::Join, span);
         for &option in &options {
             self.append(option, join);
         }
-        let choice = self.new_element(ElementKind::Choice(options), span);
         let current = self.current();
         match exit_of {
             Some(number) => {

@@ -76,7 +76,7 @@ impl<'a> Lexer<'a, '_> {
     fn error(&mut self, message: &str, label: &str, start: usize) {
         let span = self.origin.span(start, self.position);
         self.diagnostics
-            .push(Diagnostic::error(message).at(span, label));
+            .push(Diagnostic::coded("P010", message).at(span, label));
     }
 
     fn run(&mut self) {

@@ -46,6 +46,7 @@ use mover_ir::diagnostic::Diagnostic;
 use mover_ir::program::Program;
 use mover_ir::source::{FileId, SourceMap};
 
+pub use model::StatementNumbers;
 use origin::Origin;
 pub use preprocess::Options;
 
@@ -53,6 +54,9 @@ pub use preprocess::Options;
 #[derive(Debug)]
 pub struct Frontend {
     pub program: Program,
+    /// How SPIN numbers the statements; none for a model with claims, whose
+    /// verification by SPIN has other runs.
+    pub numbers: Option<StatementNumbers>,
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -113,17 +117,19 @@ impl Reading {
     fn read_file(&mut self, path: &Path) -> Option<FileId> {
         let name = path.to_string_lossy().into_owned();
         if path.is_dir() {
-            self.diagnostics.push(Diagnostic::error(format!(
-                "`{name}` is a directory, not a Promela model"
-            )));
+            self.diagnostics.push(Diagnostic::coded(
+                "P001",
+                format!("`{name}` is a directory, not a Promela model"),
+            ));
             return None;
         }
         match std::fs::read(path) {
             Ok(bytes) => self.add(&name, &bytes),
             Err(error) => {
-                self.diagnostics.push(Diagnostic::error(format!(
-                    "`{name}` cannot be read: {error}"
-                )));
+                self.diagnostics.push(Diagnostic::coded(
+                    "P001",
+                    format!("`{name}` cannot be read: {error}"),
+                ));
                 None
             }
         }
@@ -143,7 +149,7 @@ impl Reading {
             None
         };
         if let Some(problem) = problem {
-            self.diagnostics.push(Diagnostic::error(problem));
+            self.diagnostics.push(Diagnostic::coded("P001", problem));
             return None;
         }
         // Old models have comments in other encodings; those letters do not matter.
@@ -198,8 +204,9 @@ impl Reading {
         }
         let name = self.sources.file(file).name.clone();
         match model::lower(&model, name, &self.sources, &mut self.diagnostics) {
-            Some(program) => Ok(Frontend {
+            Some((program, numbers)) => Ok(Frontend {
                 program,
+                numbers,
                 warnings: self.diagnostics,
             }),
             None => Err(self.fail()),

@@ -33,13 +33,17 @@ use crate::substitute::at_creation;
 use crate::survey::survey;
 use crate::types::{Type, Types};
 
+/// For each edge of each location of each template: the number of its statement in
+/// SPIN's trails, none for steps that are part of another one there.
+pub type StatementNumbers = Vec<Vec<Vec<Option<u32>>>>;
+
 /// Lowers a model; `None` if there are errors among the diagnostics.
 pub fn lower(
     model: &Model,
     name: String,
     sources: &SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Program> {
+) -> Option<(Program, Option<StatementNumbers>)> {
     let facts = survey(model);
     let mut lowering = Lowering {
         context: Context {
@@ -71,13 +75,19 @@ pub fn lower(
         templates: Vec::new(),
         exclusive: Vec::new(),
         caveats: Vec::new(),
+        statements_before: 0,
+        statement_numbers: Vec::new(),
     };
     lowering.declare(model);
     lowering.find_lone_processes();
     lowering.bodies(model);
     lowering.exclusive(model);
     lowering.monitors(model);
-    lowering.finish(name)
+    let (program, numbers) = lowering.finish(name)?;
+    // A claim is a process of its own in SPIN's trails.
+    let is_claim = |unit: &Unit| matches!(unit, Unit::Ltl(_) | Unit::Monitor(_));
+    let has_claim = model.units.iter().any(is_claim);
+    Some((program, (!has_claim).then_some(numbers)))
 }
 
 struct Lowering<'a> {
@@ -89,6 +99,9 @@ struct Lowering<'a> {
     templates: Vec<Template>,
     exclusive: Vec<Exclusive>,
     caveats: Vec<String>,
+    /// How many statements the bodies so far have, in SPIN's count.
+    statements_before: u32,
+    statement_numbers: StatementNumbers,
 }
 
 impl Lowering<'_> {
@@ -147,7 +160,7 @@ impl Lowering<'_> {
     fn init(&mut self, init: &InitUnit) {
         if let Some(&first) = self.context.process_names.get("init") {
             let first = self.context.processes[first].span;
-            let diagnostic = Diagnostic::error("there are two `init`")
+            let diagnostic = Diagnostic::coded("P032", "there are two `init`")
                 .at(init.span, "")
                 .related(first, "the first is here");
             self.context.report(diagnostic);
@@ -279,7 +292,7 @@ impl Lowering<'_> {
             let value = context.value(syntax);
             if let Some(check) = value.checks.first() {
                 let span = check.span;
-                context.error(
+                context.unsupported(
                     span,
                     "a `provided` clause that can fail at run time is not supported",
                 );
@@ -288,6 +301,8 @@ impl Lowering<'_> {
         });
         let leading = body::leading_declarations(sequence);
         let mut flow = body::lower(context, sequence, leading);
+        // What is added from here on, SPIN numbers behind all bodies.
+        let parsed = flow.made() as u32;
         let name = context.processes[process].name.clone();
         let remote_labels = &self.remote_labels;
         flow.expose_labels(&|label| remote_labels.contains(&(name.clone(), Rc::from(label))));
@@ -305,8 +320,19 @@ impl Lowering<'_> {
                 locations: vec![Location::default()],
                 entry: LocationId(0),
                 labels: LabelPlaces::default(),
+                elements: vec![Vec::new()],
             }
         });
+        let numbers = flow.numbers();
+        let first = self.statements_before;
+        let number = |element: &Option<usize>| {
+            let number = *numbers.get(&(*element)?)?;
+            (number < parsed).then_some(first + number)
+        };
+        let of_location = |edges: &Vec<Option<usize>>| edges.iter().map(number).collect();
+        self.statement_numbers
+            .push(automaton.elements.iter().map(of_location).collect());
+        self.statements_before += parsed;
         let info = &mut context.processes[process];
         info.labels = automaton.labels;
         self.templates.push(Template {
@@ -393,10 +419,10 @@ impl Lowering<'_> {
         self.context.processes.pop();
     }
 
-    fn finish(mut self, name: String) -> Option<Program> {
+    fn finish(mut self, name: String) -> Option<(Program, StatementNumbers)> {
         if self.starts.is_empty() && !self.context.diagnostics.iter().any(Diagnostic::is_error) {
             self.context.diagnostics.push(
-                Diagnostic::error("there is no process to run")
+                Diagnostic::coded("P033", "there is no process to run")
                     .help("write an `init` or put `active` before a proctype"),
             );
         }
@@ -448,11 +474,12 @@ impl Lowering<'_> {
             caveats: self.caveats,
         };
         match validate(&program) {
-            Ok(()) => Some(program),
+            Ok(()) => Some((program, self.statement_numbers)),
             Err(reason) => {
-                context.diagnostics.push(Diagnostic::error(format!(
-                    "this model is beyond what mover can represent: {reason}"
-                )));
+                context.diagnostics.push(Diagnostic::coded(
+                    "P034",
+                    format!("this model is beyond what mover can represent: {reason}"),
+                ));
                 None
             }
         }
@@ -481,7 +508,7 @@ impl Lowering<'_> {
             args.push(Expr::constant(value.unwrap_or(0) as i64, width));
         }
         if let Some(span) = unknown {
-            self.context.error(
+            self.context.unsupported(
                 span,
                 "the initial value of this variable is not supported in an active proctype",
             );

@@ -74,9 +74,10 @@ pub fn run(
         let mut errors = messages;
         if !errors.iter().any(Diagnostic::is_error) {
             let said = output.messages.lines().last().unwrap_or("nothing").trim();
-            errors.push(Diagnostic::error(format!(
-                "the C preprocessor `cpp` failed; it said: {said}"
-            )));
+            errors.push(Diagnostic::coded(
+                "P002",
+                format!("the C preprocessor `cpp` failed; it said: {said}"),
+            ));
         }
         return Err(errors);
     }
@@ -127,9 +128,10 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            return fail(Diagnostic::error(format!(
-                "the C preprocessor could not be started: {error}"
-            )));
+            return fail(Diagnostic::coded(
+                "P002",
+                format!("the C preprocessor could not be started: {error}"),
+            ));
         }
     };
     let deadline = Instant::now() + TIME_LIMIT;
@@ -138,34 +140,44 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
     let Ok(text) = text.recv_timeout(TIME_LIMIT) else {
         stop(&mut child);
         return fail(
-            Diagnostic::error(format!(
-                "the C preprocessor ran for more than {} seconds and was stopped",
-                TIME_LIMIT.as_secs()
-            ))
+            Diagnostic::coded(
+                "P002",
+                format!(
+                    "the C preprocessor ran for more than {} seconds and was stopped",
+                    TIME_LIMIT.as_secs()
+                ),
+            )
             .help("look for an #include that includes itself or a macro that doubles its text"),
         );
     };
     if text.len() > OUTPUT_LIMIT_BYTES {
         stop(&mut child);
-        return fail(Diagnostic::error(format!(
-            "the C preprocessor wrote more than {} MB of text and was stopped",
-            OUTPUT_LIMIT_BYTES >> 20
-        )));
+        return fail(Diagnostic::coded(
+            "P002",
+            format!(
+                "the C preprocessor wrote more than {} MB of text and was stopped",
+                OUTPUT_LIMIT_BYTES >> 20
+            ),
+        ));
     }
     let remaining = deadline.saturating_duration_since(Instant::now());
     let messages = messages.recv_timeout(remaining).unwrap_or_default();
     let status = match child.wait() {
         Ok(status) => status,
         Err(error) => {
-            return fail(Diagnostic::error(format!(
-                "the C preprocessor could not be waited for: {error}"
-            )));
+            return fail(Diagnostic::coded(
+                "P002",
+                format!("the C preprocessor could not be waited for: {error}"),
+            ));
         }
     };
     if status.code() == Some(127) {
         return fail(
-            Diagnostic::error("this model needs the C preprocessor `cpp`, which is not installed")
-                .help("on Debian and its kin: apt-get install cpp"),
+            Diagnostic::coded(
+                "P002",
+                "this model needs the C preprocessor `cpp`, which is not installed",
+            )
+            .help("on Debian and its kin: apt-get install cpp"),
         );
     }
     Ok(Output {
@@ -264,7 +276,7 @@ fn read_messages(messages: &str, sources: &mut SourceMap) -> Vec<Diagnostic> {
             continue;
         };
         let mut diagnostic = if is_error {
-            Diagnostic::error(format!("the C preprocessor says: {message}"))
+            Diagnostic::coded("P002", format!("the C preprocessor says: {message}"))
         } else {
             Diagnostic::warning(format!("the C preprocessor says: {message}"))
         };

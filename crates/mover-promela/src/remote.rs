@@ -121,7 +121,7 @@ impl Context<'_> {
         };
         let leaves = self.types.leaves(info.shape);
         let [leaf] = leaves.as_slice() else {
-            self.error(
+            self.unsupported(
                 name.span,
                 "a field of another process's structure is not supported",
             );

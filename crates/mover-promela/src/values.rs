@@ -149,7 +149,7 @@ impl Context<'_> {
                 }
             }
             ExprKind::Run { .. } => {
-                self.error(
+                self.unsupported(
                     syntax.span,
                     "`run` within an expression is not supported: it must be a statement or all of an assigned value",
                 );
@@ -210,7 +210,7 @@ impl Context<'_> {
 
     fn only_in_monitors(&mut self, span: Span, what: &str) {
         if !self.in_monitor {
-            self.error(span, format!("`{what}` is not supported in a process"));
+            self.unsupported(span, format!("`{what}` is not supported in a process"));
         }
     }
 
@@ -352,7 +352,7 @@ impl Context<'_> {
         let message =
             format!("the channel takes messages of {wanted} fields, but {given} are given");
         if given > wanted || (sends && given < wanted) {
-            let diagnostic = mover_ir::diagnostic::Diagnostic::error(message)
+            let diagnostic = mover_ir::diagnostic::Diagnostic::coded("P035", message)
                 .at(span, "")
                 .related(shape.span, "the channel is declared here");
             self.report(diagnostic);

@@ -21,6 +21,10 @@ pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Stri
         Severity::Warning => Shown::warning(),
         Severity::Note => Shown::note(),
     };
+    let shown = match diagnostic.code {
+        Some(code) => shown.with_code(code.as_str()),
+        None => shown,
+    };
     let primary = diagnostic.label.iter();
     let shown = shown
         .with_message(&diagnostic.message)

@@ -4,10 +4,18 @@
 //! tells it. [`trace`] replays a counterexample on the concrete semantics and
 //! describes each step ([`memory`]: in the words of the source); [`verdict`] holds the answer; [`text`] and [`json`] put
 //! it into words and data; [`diagnostics`] shows remarks on the input.
+//!
+//! For other tools: [`witness`] (SV-COMP), [`sarif`] (editors, code hosts), [`trail`]
+//! (SPIN) and [`graph`] (Graphviz); [`run`] has what they share.
 
 pub mod diagnostics;
+pub mod graph;
 pub mod json;
 pub mod memory;
+pub mod run;
+pub mod sarif;
 pub mod text;
 pub mod trace;
+pub mod trail;
 pub mod verdict;
+pub mod witness;

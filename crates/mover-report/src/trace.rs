@@ -222,7 +222,7 @@ fn tell(program: &Program, before: &State, after: &State, step: Step, output: St
 }
 
 /// Everything that differs between two states and has a name.
-fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
+pub fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
     let mut changes = Vec::new();
     let between = Between {
         program,

@@ -336,7 +336,8 @@ impl<'p> Algorithm<'p> {
     ) -> Result<(), Diagnostic> {
         let block = self.layout.thread_block(thread as usize);
         if state[block + self.took_effect] != 0 {
-            return Err(Diagnostic::error(
+            return Err(Diagnostic::coded(
+                "T020",
                 "a command can abort here after its statement has taken effect",
             )
             .at(
@@ -365,10 +366,11 @@ impl<'p> Algorithm<'p> {
         let block = self.layout.thread_block(thread as usize);
         let took_effect = target[block + self.took_effect] != 0;
         if step.is_command && took_effect {
-            return Err(
-                Diagnostic::error("the command is executed twice before its answer")
-                    .at(step.span, ""),
-            );
+            return Err(Diagnostic::coded(
+                "T020",
+                "the command is executed twice before its answer",
+            )
+            .at(step.span, ""));
         }
         let effective = took_effect || step.is_command;
         let answer = match step.response {
@@ -381,7 +383,8 @@ impl<'p> Algorithm<'p> {
                 Answer::Done
             }
             Response::Done => {
-                return Err(Diagnostic::error(
+                return Err(Diagnostic::coded(
+                    "T020",
                     "this answers `done` although the command itself was not executed",
                 )
                 .at(step.span, "")
@@ -419,7 +422,8 @@ impl<'p> Algorithm<'p> {
             if same {
                 return Ok(true);
             }
-            return Err(Diagnostic::error(
+            return Err(Diagnostic::coded(
+                "T020",
                 "the same step is enabled twice with different outcomes (rule 7 of Section 3)",
             )
             .at(step.span, "enabled here")

@@ -199,10 +199,13 @@ impl Report {
 fn check_safety(program: &Program, property: Safety, options: &Options) -> Result<Report, Failure> {
     let size = (options.threads.unwrap_or(2), options.variables.unwrap_or(2));
     if !is_defined(property, program.update) {
-        return Err(Failure::Input(Box::new(Diagnostic::error(format!(
-            "{} is not defined for direct update: it speaks of one moment at which all writes appear",
-            Property::Safety(property)
-        )))));
+        return Err(Failure::Input(Box::new(Diagnostic::coded(
+            "T021",
+            format!(
+                "{} is not defined for direct update: it speaks of one moment at which all writes appear",
+                Property::Safety(property)
+            ),
+        ))));
     }
     let mut report = search_safety(program, property, size, options)?;
     if report.verdict != Verdict::Holds {

@@ -132,10 +132,13 @@ impl Evaluator<'_> {
                     if let Type::Range { low, high } = declared.ty
                         && !(i32::from(low)..=i32::from(high)).contains(&value)
                     {
-                        return Err(Diagnostic::error(format!(
-                            "`{}` would become {value}, outside of its range {low}..{high}",
-                            declared.name
-                        ))
+                        return Err(Diagnostic::coded(
+                            "T020",
+                            format!(
+                                "`{}` would become {value}, outside of its range {low}..{high}",
+                                declared.name
+                            ),
+                        )
                         .at(*span, "")
                         .help("bound it with `min` or `max`, or declare a larger range"));
                     }
@@ -179,7 +182,8 @@ impl Evaluator<'_> {
                             let mut other = before.clone();
                             self.visit(&order, *slot, body, &mut other, environment)?;
                             if other != *state {
-                                return Err(Diagnostic::error(
+                                return Err(Diagnostic::coded(
+                                    "T020",
                                     "the outcome of this loop depends on the order of its visits",
                                 )
                                 .at(*span, "")

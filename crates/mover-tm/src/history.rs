@@ -117,7 +117,7 @@ impl History {
                             }
                             None => whole,
                         };
-                        Box::new(Diagnostic::error(message).at(place, ""))
+                        Box::new(Diagnostic::coded("T030", message).at(place, ""))
                     })?;
             }
             start += line.len() + 1;

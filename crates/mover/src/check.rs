@@ -18,7 +18,9 @@ use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
 use crate::check_movers::{self, Tried};
+use crate::errors::complain;
 use crate::exclusive;
+use crate::formats::{self, FormatArgs};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
@@ -189,6 +191,9 @@ pub struct CheckArgs {
     dump: Option<Dump>,
 
     #[command(flatten)]
+    formats: FormatArgs,
+
+    #[command(flatten)]
     symbolic: SymbolicArgs,
 
     /// No progress on standard error
@@ -198,7 +203,7 @@ pub struct CheckArgs {
 
 pub fn run(args: &CheckArgs) -> u8 {
     if let Err(reason) = available(args) {
-        eprintln!("mover: {reason}");
+        complain("U002", reason);
         return USAGE;
     }
     let mut asked = args.properties.clone();
@@ -206,7 +211,7 @@ pub fn run(args: &CheckArgs) -> u8 {
         match property_file::read(file) {
             Ok(properties) => asked.extend(properties),
             Err(reason) => {
-                eprintln!("mover: {}: {reason}", file.display());
+                complain("U006", format!("{}: {reason}", file.display()));
                 return BAD_INPUT;
             }
         }
@@ -215,6 +220,8 @@ pub fn run(args: &CheckArgs) -> u8 {
         mut program,
         properties,
         limits,
+        numbers,
+        ..
     } = match input::read(&args.input, &asked) {
         Ok(input) => input,
         Err(code) => return code,
@@ -231,7 +238,7 @@ pub fn run(args: &CheckArgs) -> u8 {
     if args.dump == Some(Dump::Smt2) {
         return dump_smt2(args, &program, &properties);
     }
-    check(args, &program, properties, &limits)
+    check(args, &program, properties, &limits, numbers.as_ref())
 }
 
 /// What this version does not have is refused by name.
@@ -269,6 +276,7 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
     }
     args.symbolic.check(matches!(args.engine, Engine::Bmc))?;
+    args.formats.check(&args.input)?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
@@ -353,9 +361,17 @@ pub struct Told {
     pub answer: Answer,
     /// The error location that a trace file names.
     pub error: Option<(TemplateId, LocationId)>,
+    /// The invariant of a proof, one clause in each line.
+    pub invariant: Vec<String>,
 }
 
-fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits: &[Limit]) -> u8 {
+fn check(
+    args: &CheckArgs,
+    program: &Program,
+    properties: Vec<Property>,
+    limits: &[Limit],
+    numbers: Option<&mover_promela::StatementNumbers>,
+) -> u8 {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let mut tried = None;
@@ -390,7 +406,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
         }
     };
     match told {
-        Ok(told) => tell(args, program, told, tried),
+        Ok(told) => tell(args, program, numbers, told, tried),
         Err(code) => code,
     }
 }
@@ -452,7 +468,7 @@ fn explicit(
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.name());
+            complain("U009", format!("{}: {reason}", args.input.name()));
             return Err(BAD_INPUT);
         }
     };
@@ -487,7 +503,11 @@ fn explicit(
         caveats: program.caveats.clone(),
         symbolic: None,
     };
-    Ok(Told { answer, error })
+    Ok(Told {
+        answer,
+        error,
+        invariant: Vec::new(),
+    })
 }
 
 fn symbolic(
@@ -542,7 +562,7 @@ fn symbolic(
     }
     progress.finish();
     told.map_err(|failure| {
-        eprintln!("mover: {}: {failure}", args.input.name());
+        complain("U009", format!("{}: {failure}", args.input.name()));
         code_of(&failure)
     })
 }
@@ -588,7 +608,7 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
     match script {
         Ok(script) => print(&script).err().unwrap_or(0),
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.name());
+            complain("U009", format!("{}: {reason}", args.input.name()));
             UNKNOWN
         }
     }
@@ -649,13 +669,33 @@ fn race(
 }
 
 /// Prints the answer and writes the trace.
-fn tell(args: &CheckArgs, program: &Program, told: Told, tried: Option<Tried>) -> u8 {
-    let Told { answer, error, .. } = told;
+fn tell(
+    args: &CheckArgs,
+    program: &Program,
+    numbers: Option<&mover_promela::StatementNumbers>,
+    told: Told,
+    tried: Option<Tried>,
+) -> u8 {
+    let Told {
+        answer,
+        error,
+        invariant,
+    } = told;
     let mut is_trace_lost = false;
+    let files = formats::Told {
+        program,
+        answer: &answer,
+        numbers,
+        invariant: &invariant,
+    };
+    if let Err(reason) = args.formats.write(&args.input, &files) {
+        complain("U003", reason);
+        is_trace_lost = true;
+    }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
         let file = json::trace_file(&program.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
-            eprintln!("mover: {reason}");
+            complain("U003", reason);
             // The answer is still worth telling: it may have taken hours.
             is_trace_lost = true;
         }

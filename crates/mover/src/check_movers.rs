@@ -35,7 +35,7 @@ impl Tried {
 /// given.
 pub fn run(file: &str, movers: &Movers, options: Options, as_json: bool) -> Result<Tried, u8> {
     let checked = check_movers(movers, options).map_err(|reason| {
-        eprintln!("mover: {file}: {reason}");
+        crate::errors::complain("U009", format!("{file}: {reason}"));
         BAD_INPUT
     })?;
     if let Some(wrong) = &checked.wrong {

@@ -35,8 +35,11 @@ pub fn facts(movers: &Movers) -> Result<PhaseFacts, u8> {
 fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
     let claim = &program.exclusive[given];
     let refused = |label: String| {
-        Diagnostic::error("this cannot serve as a predicate of exclusive access")
-            .at(claim.span, label)
+        Diagnostic::coded(
+            "P040",
+            "this cannot serve as a predicate of exclusive access",
+        )
+        .at(claim.span, label)
     };
     match flaw {
         Flaw::Form => refused("not about one variable and `_pid`".into()).help(

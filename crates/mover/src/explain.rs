@@ -29,7 +29,7 @@ pub fn run(args: &ExplainArgs) -> u8 {
     let explanation = match movers(&program) {
         Ok(movers) => explain(&movers),
         Err(reason) => {
-            eprintln!("mover: {}: {reason}", args.input.name());
+            crate::errors::complain("U009", format!("{}: {reason}", args.input.name()));
             return BAD_INPUT;
         }
     };

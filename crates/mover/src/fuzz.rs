@@ -51,12 +51,12 @@ pub fn run(args: &FuzzArgs) -> u8 {
     let duration = match args.duration.as_deref().map(parse_duration).transpose() {
         Ok(duration) => duration,
         Err(reason) => {
-            eprintln!("mover: {reason}");
+            crate::errors::complain("U002", reason);
             return USAGE;
         }
     };
     if args.jobs == 0 {
-        eprintln!("mover: --jobs needs at least 1");
+        crate::errors::complain("U002", "--jobs needs at least 1");
         return USAGE;
     }
     if args.show {

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mover_ir::diagnostic::Diagnostic;
+use mover_ir::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::source::SourceMap;
 use mover_ir::validate::validate;
 use mover_report::diagnostics::render;
 
+use crate::errors::complain;
 use crate::output::stderr_is_terminal;
 use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
@@ -61,6 +62,31 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// Whether the program is C.
+    pub fn is_c(&self) -> bool {
+        self.files.first().is_some_and(|file| is_c(file))
+    }
+
+    #[cfg(feature = "c")]
+    pub fn c_options(&self, properties: &[Property]) -> mover_c::Options {
+        mover_c::Options {
+            defines: self.define.clone(),
+            undefines: self.undefine.clone(),
+            includes: self.include.clone(),
+            cflags: self.cflags.clone(),
+            is_32_bit: self.is_32_bit,
+            properties: properties.iter().copied().collect(),
+            havoc_externals: self.havoc_externals,
+            spurious_wakeups: self.spurious_wakeups,
+            recursion: self.recursion.into(),
+            threads: self.threads.into(),
+        }
+    }
+
+    pub fn is_32_bit(&self) -> bool {
+        self.is_32_bit
+    }
+
     /// The program as messages call it.
     pub fn name(&self) -> String {
         self.files
@@ -82,6 +108,11 @@ pub struct Input {
     /// What was asked, or what is asked in this language.
     pub properties: Vec<Property>,
     pub limits: Vec<Limit>,
+    /// How SPIN numbers the statements of a Promela model.
+    pub numbers: Option<mover_promela::StatementNumbers>,
+    /// Where the accesses of a C program stand.
+    #[cfg(feature = "c")]
+    pub sites: mover_c::Sites,
 }
 
 /// Reads the program; on failure everything has been said and the exit code is given.
@@ -108,19 +139,25 @@ fn is_c(file: &Path) -> bool {
 
 fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     let [file] = &args.files[..] else {
-        eprintln!("mover: a Promela model is one file");
+        complain("U002", "a Promela model is one file");
         return Err(USAGE);
     };
     if file.extension().is_some_and(|extension| extension == "tm") {
         let name = file.display();
-        eprintln!("mover: {name}: a transactional memory is checked with `mover tm check`");
+        complain(
+            "U008",
+            format!("{name}: a transactional memory is checked with `mover tm check`"),
+        );
         return Err(BAD_INPUT);
     }
     let foreign = |property: &&Property| !Property::BASIC.contains(property);
     if let Some(property) = asked.iter().find(foreign) {
-        eprintln!(
-            "mover: nothing checks `{property}` of a Promela model; its properties are \
-             `unreach-call` and `no-deadlock`"
+        complain(
+            "U007",
+            format!(
+                "nothing checks `{property}` of a Promela model; its properties are \
+                 `unreach-call` and `no-deadlock`"
+            ),
         );
         return Err(USAGE);
     }
@@ -140,6 +177,9 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
                     asked
                 },
                 limits: Vec::new(),
+                numbers: read.numbers,
+                #[cfg(feature = "c")]
+                sites: Vec::new(),
             })
         }
         Err(failure) => Err(refuse(args, &failure.sources, &failure.diagnostics)),
@@ -149,11 +189,14 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
 #[cfg(feature = "c")]
 fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     if let Some(other) = args.files.iter().find(|file| !is_c(file)) {
-        eprintln!("mover: {}: not a C file beside others", other.display());
+        complain(
+            "U008",
+            format!("{}: not a C file beside others", other.display()),
+        );
         return Err(USAGE);
     }
     if asked.contains(&Property::NoDataRace) {
-        eprintln!("mover: `no-data-race` is not checked by this version");
+        complain("U007", "`no-data-race` is not checked by this version");
         return Err(USAGE);
     }
     let properties = if asked.is_empty() {
@@ -161,18 +204,7 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     } else {
         asked
     };
-    let options = mover_c::Options {
-        defines: args.define.clone(),
-        undefines: args.undefine.clone(),
-        includes: args.include.clone(),
-        cflags: args.cflags.clone(),
-        is_32_bit: args.is_32_bit,
-        properties: properties.iter().copied().collect(),
-        havoc_externals: args.havoc_externals,
-        spurious_wakeups: args.spurious_wakeups,
-        recursion: args.recursion.into(),
-        threads: args.threads.into(),
-    };
+    let options = args.c_options(&properties);
     match mover_c::read(&args.files, &options) {
         Ok(read) => {
             let limit = |limit: mover_c::Limit| Limit {
@@ -184,6 +216,8 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
                 program: read.program,
                 properties,
                 limits: read.limits.into_iter().map(limit).collect(),
+                numbers: None,
+                sites: read.sites,
             })
         }
         Err(failure) => {
@@ -195,14 +229,17 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
 
 #[cfg(not(feature = "c"))]
 fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
-    eprintln!(
-        "mover: {}: this mover was built without LLVM and reads no C (feature `c`)",
-        args.name()
+    complain(
+        "U008",
+        format!(
+            "{}: this mover was built without LLVM and reads no C (feature `c`)",
+            args.name()
+        ),
     );
     Err(BAD_INPUT)
 }
 
-fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
+pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
     show(sources, diagnostics);
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let errors = match errors {
@@ -210,7 +247,12 @@ fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> 
         1 => "1 error".to_string(),
         n => format!("{n} errors"),
     };
-    eprintln!("mover: {}: {errors}", args.name());
+    let codes = diagnostics.iter().filter(|d| d.is_error());
+    let code = codes.filter_map(|d| d.code).next();
+    complain(
+        code.as_ref().map_or("C002", Code::as_str),
+        format!("{}: {errors}", args.name()),
+    );
     BAD_INPUT
 }
 

@@ -4,18 +4,36 @@
 //! meaning of exit codes, of the JSON and of the last line is fixed: scripts
 //! rely on them.
 
+#[cfg(feature = "c")]
+macro_rules! c_feature {
+    () => {
+        ", C (feature `c`: LLVM 19)"
+    };
+}
+#[cfg(not(feature = "c"))]
+macro_rules! c_feature {
+    () => {
+        " (built without feature `c`)"
+    };
+}
+
 mod bench;
 mod check;
 mod check_movers;
+mod errors;
 mod exclusive;
 mod explain;
+mod formats;
 mod fuzz;
 mod input;
+#[cfg(feature = "c")]
+mod native;
 mod output;
 mod progress;
 mod property_file;
 mod replay;
 mod resources;
+mod shell;
 mod symbolic;
 mod tm;
 
@@ -34,13 +52,19 @@ pub const INTERNAL_ERROR: u8 = 6;
 #[command(
     name = "mover",
     version,
+    long_version = shell::VERSION,
+    arg_required_else_help = true,
     about = "A model checker for concurrent software",
     after_help = "Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 input that cannot be read \
                   or is not supported, 6 internal error."
 )]
 struct CommandLine {
+    /// Explain an error by its code, as in `mover --explain-error P020`
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain_error: Option<String>,
+
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -57,6 +81,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Search random programs in all ways and look for two that disagree.
     Fuzz(fuzz::FuzzArgs),
+    /// Print completions for a shell.
+    Completions(shell::CompletionsArgs),
+    /// Print the man page, of mover or of one of its commands.
+    Man(shell::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -65,16 +93,28 @@ fn main() -> ExitCode {
         Err(error) => {
             let is_error = error.use_stderr();
             let _ = error.print();
+            if is_error {
+                errors::complain("U001", "this command line is not understood");
+            }
             return ExitCode::from(if is_error { USAGE } else { 0 });
         }
     };
-    let work = std::panic::catch_unwind(|| match command_line.command {
+    if let Some(code) = &command_line.explain_error {
+        return ExitCode::from(errors::explain(code));
+    }
+    let Some(command) = command_line.command else {
+        errors::complain("U001", "there is nothing to do; see `mover --help`");
+        return ExitCode::from(USAGE);
+    };
+    let work = std::panic::catch_unwind(|| match command {
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Tm(args) => tm::run(args),
         Command::Bench(args) => bench::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     });
     ExitCode::from(work.unwrap_or_else(|_| {
         eprintln!("mover: internal error; please report it with the input that led to it");

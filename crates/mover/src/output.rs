@@ -1,7 +1,7 @@
 //! Writing to standard output and to files, with errors as sentences.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::INTERNAL_ERROR;
 
@@ -28,12 +28,42 @@ pub fn print(text: &str) -> Result<(), u8> {
     }
 }
 
+/// Where a file is made before it gets its name. A link stays one; what is no file,
+/// such as a pipe or a terminal, is written to as it is.
+fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if path.exists() && !path.is_file() && !path.is_dir() {
+        return (path, None);
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    (path, Some(beside.into()))
+}
+
+/// Whether a file could be written, without touching what is there.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let (target, Some(beside)) = place(path) else {
+        return Ok(());
+    };
+    if target.is_dir() {
+        return Err(format!(
+            "cannot write {}: it is a directory",
+            path.display()
+        ));
+    }
+    let tried = std::fs::write(&beside, "");
+    let _ = std::fs::remove_file(&beside);
+    tried.map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
 /// Writes a file whole or not at all: first beside it, then under its name.
 pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
     let describe = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+    let (target, beside) = place(path);
+    let Some(beside) = beside else {
+        return std::fs::write(&target, text).map_err(describe);
+    };
+    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &target));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&beside);
         describe(error)

@@ -8,9 +8,12 @@ use mover_report::json::read_trace_file;
 use mover_report::text::{Style, trace_table};
 use mover_report::trace::Trace;
 
-use crate::BAD_INPUT;
+use crate::errors::complain;
 use crate::input::{self, InputArgs};
+#[cfg(feature = "c")]
+use crate::native;
 use crate::output::{print, stdout_color};
+use crate::{BAD_INPUT, USAGE};
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -19,6 +22,14 @@ pub struct ReplayArgs {
 
     /// The counterexample, written with `mover check --trace`
     trace: PathBuf,
+
+    /// C: run the program itself, compiled by clang, with real threads on this schedule
+    #[arg(long)]
+    native: bool,
+
+    /// With `--native`: leave the process stopped where the violation shows, for gdb
+    #[arg(long, requires = "native")]
+    gdb: bool,
 }
 
 pub fn run(args: &ReplayArgs) -> u8 {
@@ -29,18 +40,27 @@ pub fn run(args: &ReplayArgs) -> u8 {
     let claim = match claim {
         Ok(claim) => claim,
         Err(reason) => {
-            eprintln!("mover: {name}: {reason}");
+            complain("U004", format!("{name}: {reason}"));
             return BAD_INPUT;
         }
     };
-    let mut program = match input::read(&args.input, &claim.properties) {
-        Ok(input) => input.program,
+    if args.native && !args.input.is_c() {
+        complain("U002", "--native is for C programs");
+        return USAGE;
+    }
+    let input = match input::read(&args.input, &claim.properties) {
+        Ok(input) => input,
         Err(code) => return code,
     };
+    let mut program = input.program;
     if claim.property == Property::NoDeadlock {
         program.resume_after_errors();
     }
     match Trace::replay(&program, &claim.steps, claim.property, claim.error) {
+        #[cfg(feature = "c")]
+        Ok(trace) if args.native => {
+            native::run(&args.input, &program, &trace, &input.sites, args.gdb)
+        }
         Ok(trace) => {
             let style = Style {
                 color: stdout_color(),
@@ -56,7 +76,10 @@ pub fn run(args: &ReplayArgs) -> u8 {
             }
         }
         Err(reason) => {
-            eprintln!("mover: {name}: not a run of this program: {reason}");
+            complain(
+                "U005",
+                format!("{name}: not a run of this program: {reason}"),
+            );
             BAD_INPUT
         }
     }

@@ -185,13 +185,14 @@ impl Asked<'_> {
                         Vec::new()
                     },
                     invariant: if self.show_invariant {
-                        proof.invariant
+                        proof.invariant.clone()
                     } else {
                         Vec::new()
                     },
                 }),
             },
             error,
+            invariant: proof.invariant,
         })
     }
 

@@ -22,6 +22,7 @@ use mover_tm::word::{MAX_INDEX, Statement, extent, parse_word, print_word};
 use mover_tm::{dot, history, mutate, specifications};
 use serde_json::{Value, json};
 
+use crate::errors::complain as usage;
 use crate::output::stderr_is_terminal;
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE, USAGE};
 
@@ -172,7 +173,7 @@ fn read(file: &str, sources: &mut SourceMap) -> Result<mover_ir::source::FileId,
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(sources.add(file, text)),
         Err(error) => {
-            eprintln!("error: cannot read {file}: {error}");
+            usage("U010", format!("cannot read {file}: {error}"));
             Err(BAD_INPUT)
         }
     }
@@ -196,9 +197,12 @@ fn run_check(args: &CheckArgs) -> u8 {
             None => {
                 let own = program.managers.iter().map(|m| m.name.as_str());
                 let known: Vec<&str> = ["aggressive", "polite"].into_iter().chain(own).collect();
-                eprintln!(
-                    "error: there is no contention manager `{name}`; there are {}",
-                    known.join(", ")
+                usage(
+                    "U002",
+                    format!(
+                        "there is no contention manager `{name}`; there are {}",
+                        known.join(", ")
+                    ),
                 );
                 return USAGE;
             }
@@ -275,15 +279,18 @@ fn write_dot(
         Ok(graph) => graph,
         Err(Incomplete::Error(error)) => return Err(complain(&[*error], sources)),
         Err(Incomplete::Limit { .. }) => {
-            eprintln!(
-                "error: a picture has at most {} states; ask for fewer threads or variables",
-                dot::MAX_STATES
+            usage(
+                "U003",
+                format!(
+                    "a picture has at most {} states; ask for fewer threads or variables",
+                    dot::MAX_STATES
+                ),
             );
             return Err(BAD_INPUT);
         }
     };
     std::fs::write(file, dot::picture(&graph)).map_err(|error| {
-        eprintln!("error: cannot write {file}: {error}");
+        usage("U003", format!("cannot write {file}: {error}"));
         BAD_INPUT
     })
 }
@@ -374,7 +381,7 @@ fn run_word(args: &WordArgs) -> u8 {
                     Ok(line) if line.trim().is_empty() => {}
                     Ok(line) => texts.push(line),
                     Err(error) => {
-                        eprintln!("error: cannot read standard input: {error}");
+                        usage("U010", format!("cannot read standard input: {error}"));
                         return BAD_INPUT;
                     }
                 }
@@ -396,7 +403,10 @@ fn run_word(args: &WordArgs) -> u8 {
                 let mut sources = SourceMap::default();
                 let file = sources.add("word", text.clone());
                 let place = Span::new(file, error.start, error.end);
-                complain(&[Diagnostic::error(error.message).at(place, "")], &sources);
+                complain(
+                    &[Diagnostic::coded("T031", error.message).at(place, "")],
+                    &sources,
+                );
                 code = BAD_INPUT;
             }
         }
@@ -459,7 +469,7 @@ fn run_history(args: &HistoryArgs) -> u8 {
     let text = match text {
         Ok(text) => text,
         Err(error) => {
-            eprintln!("error: cannot read {}: {error}", args.file);
+            usage("U010", format!("cannot read {}: {error}", args.file));
             return BAD_INPUT;
         }
     };

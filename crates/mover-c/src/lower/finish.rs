@@ -9,10 +9,20 @@ use mover_ir::program::{
 
 use super::{Builder, LocalKind, Pending};
 use crate::build::{constant, rewrite};
+use crate::ssa::Loc;
+
+/// A template with what else is known of it.
+pub struct Finished {
+    pub template: Template,
+    /// Where a bound was reached.
+    pub limits: Vec<LocationId>,
+    /// For each edge of each location where its shared access stands.
+    pub accesses: Vec<Vec<Option<Loc>>>,
+}
 
 impl Builder<'_, '_> {
     /// Slots become local variables, edges their effects.
-    pub(super) fn finish_template(mut self) -> (Template, Vec<LocationId>) {
+    pub(super) fn finish_template(mut self) -> Finished {
         let merged = self.merge_slots();
         // Parameters come first, then whatever is used.
         let mut numbers: HashMap<usize, u32> = HashMap::new();
@@ -49,7 +59,9 @@ impl Builder<'_, '_> {
                 span: self.world.span(stand.loc),
             })
             .collect();
+        let mut accesses: Vec<Vec<Option<Loc>>> = vec![Vec::new(); locations.len()];
         for pending in std::mem::take(&mut self.pending) {
+            accesses[pending.from].push(pending.loc.filter(|_| pending.shared));
             let edge = self.edge(&pending, &place_of, &merged, &mut spares);
             locations[pending.from].edges.push(edge);
         }
@@ -98,7 +110,17 @@ impl Builder<'_, '_> {
             entry,
             span: self.world.span(self.code.loc),
         };
-        (template, limits)
+        let mut kept = vec![Vec::new(); template.locations.len()];
+        for (old, edges) in accesses.into_iter().enumerate() {
+            if let Some(new) = renumbered[old] {
+                kept[new.index()] = edges;
+            }
+        }
+        Finished {
+            template,
+            limits,
+            accesses: kept,
+        }
     }
 
     /// For each local the one that stands for it: slots of one C variable that

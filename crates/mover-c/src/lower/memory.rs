@@ -167,9 +167,9 @@ impl Builder<'_, '_> {
             let Some(id) = self.world.row(form.object, &leaf) else {
                 let name = self.world.objects.name(form.object);
                 let message = format!("the variable `{name}` is declared but not defined");
-                return Err(
-                    Problem::new(message, path.loc).help("give the file that defines it too")
-                );
+                return Err(Problem::new(message, path.loc)
+                    .code("C011")
+                    .help("give the file that defines it too"));
             };
             let shared = !self.world.is_private(form.object);
             let variable = &self.world.globals[id.index()];

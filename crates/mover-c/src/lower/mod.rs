@@ -37,9 +37,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
-use mover_ir::program::{
-    CellNames, Effect, ErrorMark, Init, LocationId, Property, Template, VariableId,
-};
+use mover_ir::program::{CellNames, Effect, ErrorMark, Init, Property, VariableId};
 
 use crate::build::{binary, constant, equal, not, resize};
 use crate::flatten::{Body, Problem};
@@ -48,6 +46,7 @@ use crate::ssa::*;
 use crate::world::World;
 
 use arithmetic::modified;
+pub use finish::Finished;
 pub use memory::Cell;
 pub use path::{Part, Path};
 
@@ -156,8 +155,8 @@ pub struct Builder<'w, 'a> {
 }
 
 impl<'w, 'a> Builder<'w, 'a> {
-    /// The template for a body and the locations where a bound was reached.
-    pub fn template(world: &'w mut World<'a>, body: usize) -> Lowered<(Template, Vec<LocationId>)> {
+    /// The template for a body.
+    pub fn template(world: &'w mut World<'a>, body: usize) -> Lowered<Finished> {
         let code = &world.bodies[body];
         let mut cuts = BTreeSet::new();
         let mut predecessors = vec![0usize; code.blocks.len()];
@@ -807,7 +806,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                     equal(args[0].clone(), args[1].clone())
                 });
                 let Some(is_same) = same.pre().cloned() else {
-                    return Err(Problem::new("a comparison after a store", inst.loc));
+                    return Err(Problem::new("a comparison after a store", inst.loc).code("C099"));
                 };
                 let mut succeeds = going_on.clone();
                 succeeds.assume(is_same.clone());
@@ -835,7 +834,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Ok(next);
             }
             Kind::Call { .. } | Kind::Unsupported(_) => {
-                return Err(Problem::new("a call that was not put in line", inst.loc));
+                return Err(Problem::new("a call that was not put in line", inst.loc).code("C099"));
             }
         }
         path.index += 1;
@@ -1045,7 +1044,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 Ok(Vec::new())
             }
             Terminator::Return(_) | Terminator::Unreachable | Terminator::Unsupported(_) => {
-                Err(Problem::new("code that leads nowhere", end_loc))
+                Err(Problem::new("code that leads nowhere", end_loc).code("C099"))
             }
         }
     }

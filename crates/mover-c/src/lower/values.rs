@@ -81,9 +81,9 @@ impl Builder<'_, '_> {
                 None => {
                     let name = self.world.objects.name(form.object);
                     let message = format!("the variable `{name}` is declared but not defined");
-                    return Err(
-                        Problem::new(message, path.loc).help("give the file that defines it too")
-                    );
+                    return Err(Problem::new(message, path.loc)
+                        .code("C011")
+                        .help("give the file that defines it too"));
                 }
             },
         };
@@ -192,7 +192,9 @@ impl Builder<'_, '_> {
                 let all = self.value(path, from)?;
                 all.get(*first..first + count)
                     .map(<[Part]>::to_vec)
-                    .ok_or_else(|| Problem::new("a part that a value does not have", path.loc))?
+                    .ok_or_else(|| {
+                        Problem::new("a part that a value does not have", path.loc).code("C099")
+                    })?
             }
             Pure::Insert { into, value, first } => {
                 let mut all = match into {

@@ -47,8 +47,7 @@ impl Parser<'_> {
                     Probe::Empty => "nempty",
                     Probe::NotEmpty => "empty",
                 };
-                let diagnostic = Diagnostic::error(
-                    "a channel probe may only be a condition of its own or an operand of `&&` and `||`",
+                let diagnostic = Diagnostic::coded("P020", "a channel probe may only be a condition of its own or an operand of `&&` and `||`",
                 )
                 .at(expression.span, "")
                 .help(format!("its negation is `{opposite}`; elsewhere use `len`"));

@@ -74,9 +74,10 @@ impl Parser<'_> {
             body,
         });
         if let Some(first) = self.inlines.insert(name.text.clone(), inline) {
-            let diagnostic = Diagnostic::error(format!("inline `{}` is defined twice", name.text))
-                .at(name.span, "defined again")
-                .related(first.name.span, "first defined here");
+            let diagnostic =
+                Diagnostic::coded("P021", format!("inline `{}` is defined twice", name.text))
+                    .at(name.span, "defined again")
+                    .related(first.name.span, "first defined here");
             self.report(diagnostic);
         }
         Ok(())
@@ -94,11 +95,14 @@ impl Parser<'_> {
         let call = start.to(self.span_before());
         let name = &inline.name.text;
         if arguments.len() != inline.parameters.len() {
-            let diagnostic = Diagnostic::error(format!(
-                "inline `{name}` takes {} arguments, but {} are given",
-                inline.parameters.len(),
-                arguments.len()
-            ))
+            let diagnostic = Diagnostic::coded(
+                "P021",
+                format!(
+                    "inline `{name}` takes {} arguments, but {} are given",
+                    inline.parameters.len(),
+                    arguments.len()
+                ),
+            )
             .at(call, "")
             .related(inline.name.span, "defined here");
             return Err(self.report(diagnostic));

@@ -167,7 +167,7 @@ impl Parser<'_> {
     }
 
     fn error(&mut self, span: Span, message: impl Into<String>) -> Reported {
-        self.report(Diagnostic::error(message).at(span, ""))
+        self.report(Diagnostic::coded("P020", message).at(span, ""))
     }
 
     fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
@@ -303,9 +303,10 @@ impl Parser<'_> {
             return self.error(token.span, "this `}` closes nothing");
         }
         if let TokenKind::Word(word) = &token.kind {
-            let mut diagnostic = Diagnostic::error(format!(
-                "expected a declaration or a proctype, found `{word}`"
-            ))
+            let mut diagnostic = Diagnostic::coded(
+                "P020",
+                format!("expected a declaration or a proctype, found `{word}`"),
+            )
             .at(token.span, "");
             if matches!(self.token_after(1).kind, TokenKind::Word(_)) {
                 diagnostic = diagnostic.help(format!(
@@ -320,7 +321,7 @@ impl Parser<'_> {
     /// Embedded C: an error, but the rest of the model is still worth reading.
     fn embedded_c(&mut self) {
         let word = self.token().describe();
-        let diagnostic = Diagnostic::error(format!("embedded C ({word}) is not supported"))
+        let diagnostic = Diagnostic::coded("P003", format!("embedded C ({word}) is not supported"))
             .at(self.span(), "C code starts here")
             .help(
                 "express the computation in Promela; mover has to know the meaning of every step",

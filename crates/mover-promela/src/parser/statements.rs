@@ -14,10 +14,12 @@ impl Parser<'_> {
         let statements = self.statements()?;
         if !self.at(Punctuation::CloseBrace) {
             let found = self.token().describe();
-            let diagnostic =
-                Diagnostic::error(format!("expected `}}` after the statements, found {found}"))
-                    .at(self.span(), "")
-                    .related(start, "to match this `{`");
+            let diagnostic = Diagnostic::coded(
+                "P020",
+                format!("expected `}}` after the statements, found {found}"),
+            )
+            .at(self.span(), "")
+            .related(start, "to match this `{`");
             return Err(self.report(diagnostic));
         }
         self.advance();
@@ -251,7 +253,7 @@ impl Parser<'_> {
             }
             Keyword::Return => self.return_from_inline(),
             Keyword::Unless => {
-                let diagnostic = Diagnostic::error("expected a statement, found `unless`")
+                let diagnostic = Diagnostic::coded("P020", "expected a statement, found `unless`")
                     .at(self.span(), "")
                     .help("after anything but `}` the `unless` must stand on the same line");
                 Err(self.report(diagnostic))
@@ -275,7 +277,7 @@ impl Parser<'_> {
             && self.token_after(1).is(Punctuation::OpenParen)
         {
             let message = format!("there is no inline `{word}`");
-            let mut diagnostic = Diagnostic::error(message).at(self.span(), "");
+            let mut diagnostic = Diagnostic::coded("P020", message).at(self.span(), "");
             if self.proctypes.contains(word) {
                 diagnostic =
                     diagnostic.help(format!("`{word}` is a proctype; start it with `run`"));

@@ -53,7 +53,7 @@ pub fn tokens(text: &str, file: FileId) -> Result<Vec<(Token, Span)>, Diagnostic
                 Ok(number) => Token::Number(number),
                 Err(_) => {
                     let span = Span::new(file, start, at);
-                    return Err(Diagnostic::error("this number is too large").at(span, ""));
+                    return Err(Diagnostic::coded("T001", "this number is too large").at(span, ""));
                 }
             }
         } else if let Some(symbol) = SYMBOLS.iter().find(|s| rest.starts_with(**s)) {
@@ -61,10 +61,11 @@ pub fn tokens(text: &str, file: FileId) -> Result<Vec<(Token, Span)>, Diagnostic
             Token::Symbol(symbol)
         } else {
             let span = Span::new(file, start, start + c.len_utf8());
-            return Err(
-                Diagnostic::error(format!("`{}` has no meaning here", c.escape_debug()))
-                    .at(span, ""),
-            );
+            return Err(Diagnostic::coded(
+                "T001",
+                format!("`{}` has no meaning here", c.escape_debug()),
+            )
+            .at(span, ""));
         };
         found.push((token, Span::new(file, start, at)));
     }

@@ -111,10 +111,10 @@ impl Parser {
     }
 
     fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
-        Err(Diagnostic::error(format!(
-            "expected {expected}, but found {}",
-            self.peek().describe()
-        ))
+        Err(Diagnostic::coded(
+            "T001",
+            format!("expected {expected}, but found {}", self.peek().describe()),
+        )
         .at(self.span(), format!("expected {expected}")))
     }
 
@@ -152,7 +152,7 @@ impl Parser {
             Token::Number(number) => {
                 self.advance();
                 u8::try_from(number)
-                    .map_err(|_| Diagnostic::error("numbers go up to 255").at(span, ""))
+                    .map_err(|_| Diagnostic::coded("T001", "numbers go up to 255").at(span, ""))
             }
             _ => self.unexpected("a number"),
         }
@@ -331,7 +331,7 @@ impl Parser {
             let high = self.number()?;
             if low > high {
                 let span = start.to(self.previous_span());
-                return Err(Diagnostic::error("this range is empty").at(span, ""));
+                return Err(Diagnostic::coded("T001", "this range is empty").at(span, ""));
             }
             return Ok(TypeSyntax::Range { low, high });
         }
@@ -435,9 +435,10 @@ impl Parser {
 
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
-            return Err(Diagnostic::error(format!(
-                "this is nested more than {MAX_DEPTH} levels deep"
-            ))
+            return Err(Diagnostic::coded(
+                "T001",
+                format!("this is nested more than {MAX_DEPTH} levels deep"),
+            )
             .at(self.span(), ""));
         }
         self.depth += 1;
@@ -506,7 +507,9 @@ impl Parser {
             let mut arguments = arguments.unwrap_or_default().into_iter();
             let index = arguments.next();
             if let Some(extra) = arguments.next() {
-                return Err(Diagnostic::error("a field has one index at most").at(extra.span, ""));
+                return Err(
+                    Diagnostic::coded("T001", "a field has one index at most").at(extra.span, "")
+                );
             }
             let value = self.expr()?;
             self.symbol(";")?;
@@ -580,10 +583,11 @@ impl Parser {
     fn one_more_operand(&self, operands: &mut usize) -> Parsed<()> {
         *operands += 1;
         if *operands > MAX_OPERANDS {
-            return Err(
-                Diagnostic::error(format!("more than {MAX_OPERANDS} operands in a row"))
-                    .at(self.span(), ""),
-            );
+            return Err(Diagnostic::coded(
+                "T001",
+                format!("more than {MAX_OPERANDS} operands in a row"),
+            )
+            .at(self.span(), ""));
         }
         Ok(())
     }

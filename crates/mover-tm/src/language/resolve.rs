@@ -64,7 +64,8 @@ pub(super) type Resolved<T> = Option<T>;
 
 impl Resolver {
     pub(super) fn error<T>(&mut self, message: impl Into<String>, span: Span) -> Resolved<T> {
-        self.errors.push(Diagnostic::error(message).at(span, ""));
+        self.errors
+            .push(Diagnostic::coded("T010", message).at(span, ""));
         None
     }
 
@@ -109,10 +110,10 @@ impl Resolver {
                 Item::Command(rules) => {
                     if let Some((command, code)) = self.command(rules) {
                         if let Some(known) = &commands[command] {
-                            let error = Diagnostic::error(format!(
-                                "`on {}` is given twice",
-                                rules.command.name.text
-                            ))
+                            let error = Diagnostic::coded(
+                                "T010",
+                                format!("`on {}` is given twice", rules.command.name.text),
+                            )
                             .at(rules.command.name.span, "")
                             .related(known.span, "first given here");
                             self.errors.push(error);
@@ -232,9 +233,10 @@ impl Resolver {
     fn state_block(&mut self, block: &StateBlock, manager: Option<usize>) {
         for field in &block.fields {
             if let Some(known) = self.fields.iter().find(|f| f.name == field.name.text) {
-                let error = Diagnostic::error(format!("`{}` is declared twice", field.name.text))
-                    .at(field.name.span, "")
-                    .related(known.span, "first declared here");
+                let error =
+                    Diagnostic::coded("T010", format!("`{}` is declared twice", field.name.text))
+                        .at(field.name.span, "")
+                        .related(known.span, "first declared here");
                 self.errors.push(error);
                 continue;
             }
@@ -333,7 +335,7 @@ impl Resolver {
                 field.map(|field| field.span)
             });
         if let Some(first) = known {
-            let error = Diagnostic::error(format!("`{}` is declared twice", name.text))
+            let error = Diagnostic::coded("T010", format!("`{}` is declared twice", name.text))
                 .at(name.span, "")
                 .related(first, "first declared here");
             self.errors.push(error);

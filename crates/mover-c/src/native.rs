@@ -1,0 +1,157 @@
+//! Running a counterexample on the real machine.
+//!
+//! The program is compiled as for checking, to LLVM IR with the same two passes,
+//! so that its accesses to memory are the ones mover has seen. Before each access a
+//! call is put that says where in the source it stands; calls of the thread library
+//! are led to a small runtime (`mover-native.c`) that makes the threads follow the
+//! recorded schedule. What an access does is left to the machine: the values in
+//! memory, the locks, the failing assertion are real ones.
+//!
+//! Steps and accesses are matched by their place, line and column. An access that
+//! is no step of the recorded run is one that nobody else can notice, and happens
+//! when the thread comes to it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mover_ir::program::Property;
+
+use crate::{Failure, Options, Site, clang, extension, llvm};
+
+const RUNTIME: &str = include_str!("mover-native.c");
+
+/// One step of the recorded run, as the runtime needs it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NativeStep {
+    /// Which of all threads that ever lived, in order of their starts.
+    pub life: usize,
+    /// Where its shared access stands, if it has one.
+    pub site: Option<Site>,
+    pub starts: Option<usize>,
+    /// Whether the thread ends with it.
+    pub ends: bool,
+    /// The value of an input, with its line.
+    pub input: Option<(u64, usize)>,
+}
+
+/// A program that follows a schedule.
+pub struct Native {
+    pub executable: PathBuf,
+    numbers: HashMap<Site, usize>,
+    /// The line of each place that the instrumented program names.
+    lines: Vec<u32>,
+}
+
+/// Compiles and instruments the program; its files go into `directory`.
+pub fn build(
+    files: &[PathBuf],
+    options: &Options,
+    property: Property,
+    directory: &Path,
+) -> Result<Native, Failure> {
+    let mut flags = options.cflags.clone();
+    flags.push("-ftrivial-auto-var-init=zero".into());
+    let mut sanitizers = Vec::new();
+    match property {
+        Property::MemorySafety => sanitizers.push("address"),
+        Property::NoOverflow => sanitizers.push("signed-integer-overflow"),
+        Property::UnreachCall => sanitizers.push("shift"),
+        _ => {}
+    }
+    for sanitizer in sanitizers.iter().filter(|&&name| name != "address") {
+        flags.push(format!("-fsanitize={sanitizer}"));
+    }
+    let compiling = clang::Options {
+        defines: options.defines.clone(),
+        undefines: options.undefines.clone(),
+        includes: options.includes.clone(),
+        flags,
+        is_32_bit: options.is_32_bit,
+    };
+    let mut compiled = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        if matches!(extension(file), Some("ll" | "bc")) {
+            compiled.push(file.clone());
+            continue;
+        }
+        let target = directory.join(format!("{number}.bc"));
+        clang::compile(file, &target, &compiling).map_err(|said| Failure {
+            compiler: said,
+            ..Failure::message("the program does not compile")
+        })?;
+        compiled.push(target);
+    }
+    let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
+    let instrumented = directory.join("instrumented.bc");
+    let checks_memory = sanitizers.contains(&"address");
+    let sites = llvm::instrument(&paths, &instrumented, checks_memory).map_err(Failure::message)?;
+    let runtime = directory.join("mover-native.c");
+    std::fs::write(&runtime, RUNTIME).map_err(|error| {
+        Failure::message(format!("cannot write {}: {error}", runtime.display()))
+    })?;
+    let executable = directory.join("program");
+    let mut command = Command::new(clang::find().map_err(Failure::message)?);
+    command
+        .args(["-g", "-pthread", "-Wno-unused-command-line-argument"])
+        .arg(if options.is_32_bit { "-m32" } else { "-m64" })
+        .arg(&instrumented)
+        .arg(&runtime)
+        .arg("-o")
+        .arg(&executable);
+    if !sanitizers.is_empty() {
+        command.arg(format!("-fsanitize={}", sanitizers.join(",")));
+    }
+    let output = command
+        .output()
+        .map_err(|error| Failure::message(format!("clang cannot be started: {error}")))?;
+    if !output.status.success() {
+        return Err(Failure {
+            compiler: String::from_utf8_lossy(&output.stderr).into_owned(),
+            ..Failure::message("the instrumented program cannot be linked")
+        });
+    }
+    Ok(Native {
+        executable,
+        lines: sites.iter().map(|site| site.line).collect(),
+        numbers: sites.into_iter().zip(0..).collect(),
+    })
+}
+
+impl Native {
+    /// The schedule as the runtime reads it. Steps without an access are left out:
+    /// nobody can notice when they happen. The bits of `guess` are the inputs that the run
+    /// does not record: those that are only tested for zero.
+    pub fn schedule(
+        &self,
+        steps: &[NativeStep],
+        property: Property,
+        leave_stopped: bool,
+        guess: u64,
+    ) -> String {
+        let last = steps.last().map_or(0, |step| step.life);
+        let mut out = format!("p {} {last} {}\n", property.name(), u8::from(leave_stopped));
+        out.push_str(&format!("g {guess}\n"));
+        for line in &self.lines {
+            out.push_str(&format!("l {line}\n"));
+        }
+        for (number, step) in steps.iter().enumerate() {
+            if let Some((value, line)) = step.input {
+                out.push_str(&format!("i {} {line} {value}\n", step.life));
+            }
+            let site = step.site.as_ref().and_then(|site| self.numbers.get(site));
+            if site.is_none() && !step.ends {
+                continue;
+            }
+            let starts = step.starts.map_or(-1, |life| life as i64);
+            out.push_str(&format!(
+                "s {} {} {starts} {} {}\n",
+                step.life,
+                site.map_or(-1, |&site| site as i64),
+                u8::from(step.ends),
+                number + 1
+            ));
+        }
+        out
+    }
+}

@@ -1,0 +1,205 @@
+//! SARIF 2.1.0, the format in which editors and code hosts show findings.
+//!
+//! A violation is one result at the place where it shows, with the run as a *code
+//! flow*: one *thread flow* for each thread, whose locations carry the number of
+//! the step in the whole run (`executionOrder`), so that a viewer can step through
+//! the threads together. The state beside a location is what the step changed. A
+//! program without a violation is a run of the tool without results.
+
+use std::path::Path;
+
+use mover_ir::program::{Program, Property};
+use serde_json::{Map, Value, json};
+
+use crate::run::{Moment, Spot, moments};
+use crate::trace::Trace;
+use crate::verdict::{Answer, Verdict};
+
+/// The finding in words for people who see only the rule.
+fn rule(property: Property) -> (&'static str, &'static str) {
+    match property {
+        Property::UnreachCall => (
+            "FailedAssertion",
+            "An assertion fails or a run-time error happens in some run.",
+        ),
+        Property::NoDeadlock => (
+            "Deadlock",
+            "Some run comes to a state in which no thread can move and not all have ended.",
+        ),
+        Property::MemorySafety => (
+            "MemorySafety",
+            "Some run accesses memory outside of live objects or frees it wrongly.",
+        ),
+        Property::NoOverflow => (
+            "SignedOverflow",
+            "Some run computes a signed value that its type cannot hold.",
+        ),
+        Property::MutexMisuse => ("MutexMisuse", "Some run uses a lock against its rules."),
+        Property::NoDataRace => (
+            "DataRace",
+            "Two threads can access the same memory at once without synchronisation.",
+        ),
+    }
+}
+
+/// A file name as the path of a URI.
+fn uri(file: &str) -> String {
+    let mut out = String::new();
+    if Path::new(file).is_absolute() {
+        out.push_str("file://");
+    }
+    for byte in file.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn location(spot: &Spot, message: Option<&str>) -> Value {
+    let mut region = json!({"startLine": spot.line, "startColumn": spot.column});
+    if let Some(end) = spot.end_column {
+        region["endColumn"] = Value::from(end);
+    }
+    let mut location = json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(&spot.file)},
+            "region": region,
+        },
+    });
+    if let Some(message) = message {
+        location["message"] = json!({"text": message});
+    }
+    location
+}
+
+fn thread_flow_location(number: usize, moment: &Moment, is_last: bool) -> Option<Value> {
+    let spot = moment.spot.as_ref()?;
+    let told = moment.told;
+    let mut state = Map::new();
+    for change in &told.changes {
+        state.insert(change.name.clone(), json!({"text": change.to}));
+    }
+    let text = if told.text.is_empty() {
+        format!("{} goes on", told.thread)
+    } else {
+        format!("{}: {}", told.thread, told.text)
+    };
+    let mut entry = json!({
+        "location": location(spot, Some(&text)),
+        "executionOrder": number,
+        "importance": if is_last { "essential" } else { "important" },
+    });
+    if !state.is_empty() {
+        entry["state"] = Value::Object(state);
+    }
+    Some(entry)
+}
+
+fn result(program: &Program, trace: &Trace) -> Value {
+    let moments = moments(program, trace);
+    let mut flows: Vec<(usize, String, Vec<Value>)> = Vec::new();
+    for (index, moment) in moments.iter().enumerate() {
+        let is_last = index + 1 == moments.len();
+        let Some(entry) = thread_flow_location(index + 1, moment, is_last) else {
+            continue;
+        };
+        match flows.iter_mut().find(|(life, ..)| *life == moment.life) {
+            Some((_, _, entries)) => entries.push(entry),
+            None => flows.push((moment.life, moment.told.thread.clone(), vec![entry])),
+        }
+    }
+    flows.sort_by_key(|(life, ..)| *life);
+    let thread_flows: Vec<Value> = flows
+        .into_iter()
+        .map(|(life, name, locations)| {
+            json!({
+                "id": format!("thread {life}"),
+                "message": {"text": format!("what {name} does")},
+                "locations": locations,
+            })
+        })
+        .collect();
+    let mut result = json!({
+        "ruleId": trace.property.name(),
+        "ruleIndex": 0,
+        "level": "error",
+        "kind": "fail",
+        "message": {"text": trace.message},
+    });
+    let place = moments.iter().rev().find_map(|moment| moment.spot.as_ref());
+    if let Some(spot) = place {
+        result["locations"] = json!([location(spot, None)]);
+    }
+    if !thread_flows.is_empty() {
+        result["codeFlows"] = json!([{
+            "message": {"text": "a run that ends in the violation"},
+            "threadFlows": thread_flows,
+        }]);
+    }
+    result
+}
+
+/// The answer as a SARIF log.
+pub fn log(program: &Program, answer: &Answer, version: &str) -> Value {
+    let (rules, results): (Vec<Property>, Vec<Value>) = match &answer.verdict {
+        Verdict::Unsafe(trace) => (vec![trace.property], vec![result(program, trace)]),
+        _ => (answer.properties.clone(), Vec::new()),
+    };
+    let rules: Vec<Value> = rules
+        .into_iter()
+        .map(|property| {
+            let (name, text) = rule(property);
+            json!({
+                "id": property.name(),
+                "name": name,
+                "shortDescription": {"text": text},
+                "defaultConfiguration": {"level": "error"},
+            })
+        })
+        .collect();
+    let mut notifications: Vec<Value> = answer
+        .caveats
+        .iter()
+        .map(|caveat| json!({"level": "note", "message": {"text": caveat}}))
+        .collect();
+    let told = match &answer.verdict {
+        Verdict::Unknown { reason, .. } => Some(format!("unknown: {reason}")),
+        Verdict::SafeUpTo(bounds) => Some(format!("safe up to {}", bounds.join(", "))),
+        Verdict::Safe => Some("safe".to_string()),
+        Verdict::Unsafe(_) => None,
+    };
+    notifications.extend(told.map(|text| json!({"level": "note", "message": {"text": text}})));
+    let artifacts: Vec<Value> = program
+        .sources
+        .files()
+        .map(|(_, file)| json!({"location": {"uri": uri(&file.name)}}))
+        .collect();
+    json!({
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "mover", "version": version, "rules": rules}},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": true,
+                "toolExecutionNotifications": notifications,
+            }],
+            "artifacts": artifacts,
+            "results": results,
+        }],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn names_of_files_become_uris() {
+        assert_eq!(uri("a b/ä.c"), "a%20b/%C3%A4.c");
+        assert_eq!(uri("/x/y.c"), "file:///x/y.c");
+    }
+}

@@ -1,0 +1,68 @@
+//! For shells and readers of manuals: completions and man pages, made from the
+//! arguments themselves, and what this build of mover can do.
+
+use clap::{Args, CommandFactory};
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+
+use crate::errors::complain;
+use crate::output::print;
+use crate::{CommandLine, INTERNAL_ERROR, USAGE};
+
+/// What `mover --version` says: the version, then what was built in.
+pub const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nlanguages: Promela, transactional memories",
+    c_feature!(),
+    "\nengines: explicit, bmc, ic3\nreductions: none, static, left, phase, dynamic\n",
+    "formats: text, JSON, SARIF 2.1.0, SV-COMP witnesses (YAML 2.0 and 2.2, GraphML 1.0), ",
+    "SPIN trails, DOT"
+);
+
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell to write completions for
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+#[derive(Args)]
+pub struct ManArgs {
+    /// The command whose page to write (default: mover's own)
+    command: Vec<String>,
+}
+
+pub fn completions(args: &CompletionsArgs) -> u8 {
+    let mut out = Vec::new();
+    generate(args.shell, &mut CommandLine::command(), "mover", &mut out);
+    tell(&out)
+}
+
+pub fn man(args: &ManArgs) -> u8 {
+    let mut command = CommandLine::command();
+    command.build();
+    let mut name = "mover".to_string();
+    for part in &args.command {
+        let Some(inner) = command.find_subcommand(part) else {
+            complain("U001", format!("there is no command `{name} {part}`"));
+            return USAGE;
+        };
+        command = inner.clone();
+        name = format!("{name} {part}");
+    }
+    let mut out = Vec::new();
+    match Man::new(command)
+        .title(name.replace(' ', "-"))
+        .render(&mut out)
+    {
+        Ok(()) => tell(&out),
+        Err(error) => {
+            eprintln!("mover: the page cannot be made: {error}");
+            INTERNAL_ERROR
+        }
+    }
+}
+
+fn tell(text: &[u8]) -> u8 {
+    print(&String::from_utf8_lossy(text)).err().unwrap_or(0)
+}
