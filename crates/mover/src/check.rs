@@ -10,7 +10,7 @@ use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_wi
 use mover_ir::print::print_program;
 use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
 use mover_reduce::{PhaseFacts, movers};
-use mover_report::text::Style;
+use mover_report::text::{Rows, Style};
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
 use mover_report::{json, text};
@@ -23,6 +23,7 @@ use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
 use crate::property_file;
 use crate::resources::{available_memory, peak_mb};
+use crate::shortest::{fold, shortest};
 use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
 
@@ -161,6 +162,15 @@ pub struct CheckArgs {
     /// Write the counterexample to a file that `mover replay` reads
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+
+    /// Show the counterexample as the engine found it, instead of one with as few context switches
+    /// as possible
+    #[arg(long)]
+    as_found: bool,
+
+    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    #[arg(long)]
+    all_steps: bool,
 
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
@@ -388,8 +398,15 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
             explicit(args, program, &properties, limits, &interrupt, args.jobs)
         }
     };
+    let told = match told {
+        Ok(told) if !args.as_found => shortest(program, told, &interrupt),
+        told => told,
+    };
     match told {
-        Ok(told) => tell(args, program, told, tried),
+        Ok(mut told) => {
+            fold(program, &mut told.answer);
+            tell(args, program, told, tried)
+        }
         Err(code) => code,
     }
 }
@@ -667,13 +684,18 @@ fn tell(args: &CheckArgs, program: &Program, told: Told, tried: Option<Tried>) -
             color: stdout_color(),
         };
         let tried = tried.map_or(String::new(), |tried| tried.text());
-        tried + &text::answer(&answer, style)
+        tried + &text::answer(&answer, style, rows(args.all_steps))
     };
     match print(&told) {
         Ok(()) if is_trace_lost => INTERNAL_ERROR,
         Ok(()) => answer.verdict.exit_code(),
         Err(code) => code,
     }
+}
+
+/// Which rows the table of a trace has.
+pub fn rows(all_steps: bool) -> Rows {
+    if all_steps { Rows::Steps } else { Rows::Folded }
 }
 
 /// No violation was found, but the translation of the program cuts some runs off:

@@ -15,6 +15,7 @@ mod progress;
 mod property_file;
 mod replay;
 mod resources;
+mod shortest;
 mod symbolic;
 mod tm;
 

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use mover_ir::program::Property;
 use mover_report::json::read_trace_file;
-use mover_report::text::{Style, trace_table};
+use mover_report::text::{Style, story_text, trace_table};
 use mover_report::trace::Trace;
 
 use crate::BAD_INPUT;
+use crate::check::rows;
 use crate::input::{self, InputArgs};
 use crate::output::{print, stdout_color};
+use crate::shortest::transactions;
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -19,6 +21,10 @@ pub struct ReplayArgs {
 
     /// The counterexample, written with `mover check --trace`
     trace: PathBuf,
+
+    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    #[arg(long)]
+    all_steps: bool,
 }
 
 pub fn run(args: &ReplayArgs) -> u8 {
@@ -41,13 +47,15 @@ pub fn run(args: &ReplayArgs) -> u8 {
         program.resume_after_errors();
     }
     match Trace::replay(&program, &claim.steps, claim.property, claim.error) {
-        Ok(trace) => {
+        Ok(mut trace) => {
+            trace.transactions = transactions(&program, &trace);
             let style = Style {
                 color: stdout_color(),
             };
             let told = format!(
-                "{}\nunsafe: the run is possible and ends in {}\n",
-                trace_table(&trace, style),
+                "{}{}\nunsafe: the run is possible and ends in {}\n",
+                story_text(&trace, style),
+                trace_table(&trace, style, rows(args.all_steps)),
                 trace.message
             );
             match print(&told) {
