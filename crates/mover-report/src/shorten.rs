@@ -163,7 +163,7 @@ struct Node {
 type Ways = Vec<(usize, Cost)>;
 
 /// A step with more choices than this is tried only with those of the run.
-const MOST_CHOICES: u64 = 64;
+const MOST_CHOICES: u64 = 256;
 
 /// Cells of states that may wait to be expanded: 256 MB.
 const MOST_WAITING: u64 = 32 << 20;

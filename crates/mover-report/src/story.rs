@@ -44,6 +44,8 @@ pub enum ArrowKind {
     Message,
     /// A thread, from who started it.
     Start,
+    /// An order: the transaction of the one must come before that of the other.
+    Order,
 }
 
 impl ArrowKind {
@@ -53,6 +55,7 @@ impl ArrowKind {
             ArrowKind::Lock => "lock",
             ArrowKind::Message => "message",
             ArrowKind::Start => "start",
+            ArrowKind::Order => "order",
         }
     }
 }

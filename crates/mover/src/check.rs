@@ -21,11 +21,11 @@ use crate::check_movers::{self, Tried};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
-use crate::property_file;
 use crate::resources::{available_memory, peak_mb};
 use crate::shortest::{fold, shortest};
 use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
+use crate::{property_file, report};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
@@ -162,6 +162,10 @@ pub struct CheckArgs {
     /// Write the counterexample to a file that `mover replay` reads
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+
+    /// Write a report, one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 
     /// Show the counterexample as the engine found it, instead of one with as few context switches
     /// as possible
@@ -665,6 +669,12 @@ fn race(
 fn tell(args: &CheckArgs, program: &Program, told: Told, tried: Option<Tried>) -> u8 {
     let Told { answer, error, .. } = told;
     let mut is_trace_lost = false;
+    if let Some(path) = &args.report
+        && let Err(reason) = report::write(path, program, &answer)
+    {
+        eprintln!("mover: {reason}");
+        is_trace_lost = true;
+    }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
         let file = json::trace_file(&program.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {

@@ -14,10 +14,12 @@ mod output;
 mod progress;
 mod property_file;
 mod replay;
+mod report;
 mod resources;
 mod shortest;
 mod symbolic;
 mod tm;
+mod tm_report;
 
 use std::process::ExitCode;
 
