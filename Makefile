@@ -39,6 +39,6 @@ lint:
 build-packages:
 	@scripts/install-packages cc=gcc cpp=cpp clang-19=clang-19 llvm-config-19=llvm-19-dev
 
-# What the tests need besides: the peer that mover is compared with.
+# What the tests need besides: the peers that mover is compared with, and a browser for reports.
 test-packages: build-packages
-	@scripts/install-packages gcc=gcc spin=spin z3=z3
+	@scripts/install-packages gcc=gcc spin=spin z3=z3 chromium=chromium chromedriver=chromium-driver

@@ -318,10 +318,10 @@ impl Page {
         let _ = write!(
             out,
             "<div class=\"bar\" role=\"group\" aria-label=\"Go through the run\" hidden>\n\
-             <button type=\"button\" data-go=\"first\" aria-label=\"To the start\">⏮</button>\n\
-             <button type=\"button\" data-go=\"back\" aria-label=\"One step back\">◀</button>\n\
-             <button type=\"button\" data-go=\"forward\" aria-label=\"One step on\">▶</button>\n\
-             <button type=\"button\" data-go=\"last\" aria-label=\"To the end\">⏭</button>\n\
+             <button type=\"button\" data-go=\"first\" aria-label=\"To the start\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M3 3h2v10H3zM13 3v10L6 8z\"/></svg></button>\n\
+             <button type=\"button\" data-go=\"back\" aria-label=\"One step back\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M12 3v10L4 8z\"/></svg></button>\n\
+             <button type=\"button\" data-go=\"forward\" aria-label=\"One step on\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M4 3v10l8-5z\"/></svg></button>\n\
+             <button type=\"button\" data-go=\"last\" aria-label=\"To the end\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M11 3h2v10h-2zM3 3v10l7-5z\"/></svg></button>\n\
              <button type=\"button\" data-go=\"key\">Next that matters</button>\n\
              <input type=\"range\" min=\"0\" max=\"{}\" value=\"0\" step=\"1\" aria-label=\"Step\">\n\
              <output class=\"where\"></output>\n\
@@ -397,13 +397,13 @@ impl Page {
             out,
             "<li><button type=\"button\" class=\"step{marked}\" style=\"--lane: var(--t{})\">\
              <span class=\"what\"><span class=\"no\">{}</span><span class=\"who\">{}</span>\
-             <code>{}</code><span class=\"at\">{}</span></span>\
+             <span class=\"at\">{}</span><code>{}</code></span>\
              <span class=\"does\">{does}</span></button></li>",
             step.lane % 8,
             position + 1,
             escape(&who),
-            escape(&text),
             escape(&at),
+            escape(&text),
         );
     }
 
@@ -702,7 +702,7 @@ impl Run {
                 })
                 .collect()
         };
-        let mut words: Vec<String> = length_text(trace).into_iter().collect();
+        let mut words: Vec<String> = Vec::new();
         if is_deadlock {
             let stuck = trace.standings.iter().filter(|s| !s.at_proper_end);
             words.extend(stuck.map(|standing| {
@@ -861,9 +861,16 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
             let certified = answer.symbolic.iter().flat_map(|s| &s.certified);
             rests.extend(certified.map(|what| ("certified".to_string(), what.clone())));
             if answer.symbolic.is_none() {
+                let states = grouped(answer.states);
                 rests.push((
                     "complete".into(),
-                    format!("all {} states were visited", grouped(answer.states)),
+                    match answer.reduction {
+                        "none" => format!("all {states} states were visited"),
+                        _ => format!(
+                            "all {states} states between transactions were visited; what was left \
+                             out differs only in the order of steps that commute"
+                        ),
+                    },
                 ));
             }
             if let Verdict::SafeUpTo(bounds) = &answer.verdict {

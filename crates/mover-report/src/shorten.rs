@@ -408,7 +408,9 @@ impl Shortener<'_, '_> {
                 for step in steps {
                     let is_switch = last != usize::MAX && last != step.by.thread;
                     let new = (reached.0 + usize::from(is_switch), reached.1 + 1);
-                    if new >= bound {
+                    // Among everything, one as good as the run given may be found as well: then it
+                    // does not matter which engine found that.
+                    if new > bound || (new == bound && only.is_some()) {
                         continue;
                     }
                     let next = self.machine.apply(&state, step);

@@ -311,9 +311,18 @@ impl<'a> Teller<'a> {
 
     /// The name of what an access touches at a step, and the value.
     fn name(&self, step: usize, access: &Access) -> Option<(String, String)> {
-        // An object that a step makes is there after it, one that it frees before it.
-        access_text(self.run.program, &self.run.states[step], access)
-            .or_else(|| access_text(self.run.program, &self.run.states[step + 1], access))
+        let program = self.run.program;
+        if let Thing::Life(slot) | Thing::Object(slot) = access.thing {
+            // What is gone is called as it was called while it was there.
+            let is_there = |state: &&State| matches!(state.heap.get(slot), Some(Some(_)));
+            let states = self.run.states[..=step].iter().rev();
+            if let Some(state) = states.into_iter().find(is_there) {
+                return access_text(program, state, access);
+            }
+        }
+        // An object that a step makes is there after it.
+        access_text(program, &self.run.states[step], access)
+            .or_else(|| access_text(program, &self.run.states[step + 1], access))
     }
 
     fn key_name(&self, key: Key, (step, value): (usize, u64)) -> (String, String) {
@@ -354,13 +363,14 @@ impl<'a> Teller<'a> {
                 Some(_) => String::new(),
                 None => ", as at the start".into(),
             };
-            let told = match read.thing {
-                Thing::Life(_) => format!("{name} {value}{from}"),
-                _ => format!("{name} = {value}{from}"),
+            let found = match read.thing {
+                Thing::Life(_) => format!("{name} {value}"),
+                _ => format!("{name} = {value}"),
             };
+            let told = format!("{found}{from}");
             marks
                 .entry(*step)
-                .or_insert_with(|| format!("finds {name} = {value}"));
+                .or_insert_with(|| format!("finds {found}"));
             if let Some(writer) = writer {
                 marks
                     .entry(writer)

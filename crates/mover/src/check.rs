@@ -20,7 +20,7 @@ use mover_symbolic::sat::Limit as SolverLimit;
 use crate::check_movers::{self, Tried};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
-use crate::progress::Progress;
+use crate::progress::{Progress, Show};
 use crate::resources::{available_memory, peak_mb};
 use crate::shortest::{fold, shortest};
 use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
@@ -207,6 +207,21 @@ pub struct CheckArgs {
     /// No progress on standard error
     #[arg(long, short)]
     quiet: bool,
+
+    /// How the search is coming on, on standard error
+    #[arg(long, value_enum, default_value = "auto", conflicts_with = "quiet")]
+    progress: Show,
+}
+
+impl CheckArgs {
+    fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
+        let show = if self.quiet {
+            Show::None
+        } else {
+            self.progress
+        };
+        Progress::new(engine, show, memory)
+    }
 }
 
 pub fn run(args: &CheckArgs) -> u8 {
@@ -331,7 +346,7 @@ fn try_movers(
         Reduction::Phase | Reduction::Dynamic => Some(PhaseFacts::new(&movers)),
         _ => None,
     };
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress("check-movers", memory_limit(args));
     let options = Options {
         order: Order::BreadthFirst,
         movers: Some(&movers),
@@ -409,7 +424,7 @@ fn check(args: &CheckArgs, program: &Program, properties: Vec<Property>, limits:
     match told {
         Ok(mut told) => {
             fold(program, &mut told.answer);
-            tell(args, program, told, tried)
+            tell(args, program, told, tried, &interrupt)
         }
         Err(code) => code,
     }
@@ -440,7 +455,7 @@ fn explicit(
         _ => None,
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress("explicit", memory_limit(args));
     let run_time = facts.as_ref().map(|facts| RunTime {
         facts,
         by_reach: args.reduce == Reduction::Dynamic,
@@ -516,7 +531,7 @@ fn symbolic(
     engine: SymbolicEngine,
 ) -> Result<Told, u8> {
     let question = question(args, properties, interrupt);
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress(engine.name(), None);
     let asked = Asked {
         program,
         properties,
@@ -666,11 +681,17 @@ fn race(
 }
 
 /// Prints the answer and writes the trace.
-fn tell(args: &CheckArgs, program: &Program, told: Told, tried: Option<Tried>) -> u8 {
+fn tell(
+    args: &CheckArgs,
+    program: &Program,
+    told: Told,
+    tried: Option<Tried>,
+    interrupt: &AtomicBool,
+) -> u8 {
     let Told { answer, error, .. } = told;
     let mut is_trace_lost = false;
     if let Some(path) = &args.report
-        && let Err(reason) = report::write(path, program, &answer)
+        && let Err(reason) = report::write(path, program, &answer, interrupt)
     {
         eprintln!("mover: {reason}");
         is_trace_lost = true;

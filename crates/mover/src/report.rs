@@ -24,21 +24,32 @@ const TIME_LIMIT: Duration = Duration::from_millis(1500);
 /// Bytes for each search of the ledger.
 const MEMORY_LIMIT: usize = 1 << 30;
 
-pub fn write(path: &Path, program: &Program, answer: &Answer) -> Result<(), String> {
+pub fn write(
+    path: &Path,
+    program: &Program,
+    answer: &Answer,
+    interrupt: &AtomicBool,
+) -> Result<(), String> {
     let movers = movers(program).ok();
     let table = movers.as_ref().map(mover_table);
-    let ledger = ledger(program, movers.as_ref(), answer);
+    let ledger = ledger(program, movers.as_ref(), answer, interrupt);
     let page = Page::of_answer(answer, program, table, ledger);
     write_file(path, &page.html())
 }
 
 fn mover_table(movers: &Movers) -> MoverTable {
     let explanation = explain(movers);
-    let mut transactions: Vec<String> = explanation
+    let (alone, longer): (Vec<_>, Vec<_>) = explanation
         .transactions
         .iter()
-        .map(transaction_text)
-        .collect();
+        .partition(|transaction| transaction.lines.len() == 1);
+    let mut transactions: Vec<String> = longer.into_iter().map(transaction_text).collect();
+    if !alone.is_empty() {
+        transactions.push(format!(
+            "{} lines are transactions of their own",
+            alone.len()
+        ));
+    }
     if !explanation.atomic.is_empty() {
         let names = explanation.atomic.join(", ");
         transactions.push(format!("atomic as a whole: {names}"));
@@ -68,7 +79,12 @@ fn mover_table(movers: &Movers) -> MoverTable {
 }
 
 /// The run itself and, if it was explicit search, one with each other reduction.
-fn ledger(program: &Program, movers: Option<&Movers>, answer: &Answer) -> Vec<LedgerRow> {
+fn ledger(
+    program: &Program,
+    movers: Option<&Movers>,
+    answer: &Answer,
+    interrupt: &AtomicBool,
+) -> Vec<LedgerRow> {
     if answer.engine != "explicit" {
         return Vec::new();
     }
@@ -111,7 +127,7 @@ fn ledger(program: &Program, movers: Option<&Movers>, answer: &Answer) -> Vec<Le
             keep_going: false,
             timeout: Some(TIME_LIMIT),
             memory: Some(MEMORY_LIMIT),
-            interrupt: &AtomicBool::new(false),
+            interrupt,
             progress: &mut |_| (),
         };
         let Ok(outcome) = explore(program, options) else {

@@ -150,19 +150,16 @@ fn add_order(run: &mut Run, reason: &Reason) {
     if from >= run.steps.len() || to >= run.steps.len() {
         return;
     }
-    let name = |step: usize| run.lanes[run.steps[step].lane].name.clone();
     let what = format!(
-        "the transaction of {} must come before that of {}",
-        name(from),
-        name(to)
+        "must come before the transaction of {} (statement {})",
+        run.lanes[run.steps[to].lane].name,
+        to + 1
     );
-    for step in [from, to] {
-        let note = run.steps[step].note.get_or_insert_default();
-        if !note.is_empty() {
-            note.push_str("; ");
-        }
-        note.push_str(&what);
+    let note = run.steps[from].note.get_or_insert_default();
+    if !note.is_empty() {
+        note.push_str("; ");
     }
+    note.push_str(&what);
     run.arrows.push(Arrow {
         from,
         to,

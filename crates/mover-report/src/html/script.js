@@ -20,7 +20,7 @@
   prefersDark.addEventListener("change", applyTheme);
   applyTheme();
 
-  const ROW = 52;
+  const narrow = matchMedia("(max-width: 900px)");
   const SVG = "http://www.w3.org/2000/svg";
   const svg = (name, attributes, parent) => {
     const node = document.createElementNS(SVG, name);
@@ -68,6 +68,12 @@
       this.prepareValues();
       this.prepareSource();
       this.draw();
+      narrow.addEventListener("change", () => {
+        this.draw();
+        const at = this.at;
+        this.at = -1;
+        this.show(at);
+      });
       this.show(Math.min(1, this.buttons.length));
     }
 
@@ -107,7 +113,7 @@
         const isKey = shape.classList.contains("key");
         shape.setAttribute("marker-end", on ? "url(#head-on)" : isKey ? "url(#head-key)" : "url(#head)");
       }
-      if (at > 0) reveal(this.track, (at - 1) * ROW, ROW);
+      if (at > 0) reveal(this.track, (at - 1) * this.rowHeight, this.rowHeight);
       else this.track.scrollTop = 0;
       this.showValues();
       this.showSource();
@@ -121,8 +127,9 @@
     draw() {
       const { steps, lanes, arrows, boxes } = this.data;
       const box = this.section.querySelector(".lanes");
-      const narrow = matchMedia("(max-width: 900px)").matches;
-      const gap = lanes.length > 8 ? 20 : narrow ? Math.min(34, 100 / lanes.length) : 44;
+      box.querySelector("svg")?.remove();
+      const ROW = this.rowHeight = parseInt(getComputedStyle(box).getPropertyValue("--row"), 10);
+      const gap = lanes.length > 8 ? 20 : narrow.matches ? Math.max(20, Math.min(28, 84 / lanes.length)) : 44;
       const width = Math.round(gap * lanes.length + 14);
       box.style.setProperty("--lanes-width", `${width}px`);
       const x = lane => 4 + gap * (lane + .5) + 4;
@@ -167,7 +174,8 @@
         const end = [to[0] - side * 9, to[1]];
         const bend = Math.max(14, Math.abs(end[0] - start[0]) * .6);
         const d = `M${start} C${start[0] + side * bend},${start[1]} ${end[0] - side * bend},${end[1]} ${end}`;
-        const key = isKey(arrow.from) && isKey(arrow.to) && arrow.kind !== "start";
+        const key = arrow.kind === "order"
+          || isKey(arrow.from) && isKey(arrow.to) && arrow.kind !== "start";
         const shape = svg("path", { d, class: `arrow ${arrow.kind}${key ? " key" : ""}` }, canvas);
         return { arrow, shape };
       });
@@ -205,7 +213,7 @@
           let row = rows.get(name);
           if (!row) {
             const parts = name.match(/^([^:\s]+\[\d+\]):(.*)$/);
-            const owner = parts ? parts[1] : "";
+            const owner = parts ? parts[1] : from === "" ? "threads and objects" : "";
             row = { name: parts ? parts[2] : name, owner, history: [], initial: from === "" ? "" : from };
             rows.set(name, row);
             if (!owners.has(owner)) owners.set(owner, []);
@@ -347,7 +355,7 @@
   const words = new Set(("auto break case char const continue default do double else enum extern float for goto if "
     + "inline int long register return short signed sizeof static struct switch typedef union unsigned void volatile "
     + "while active proctype init byte bool bit chan mtype atomic d_step od fi never assert run skip true false of "
-    + "pid xr xs provided unless printf pthread_t pthread_mutex_t NULL NULL timeout len full empty nfull nempty").split(" "));
+    + "pid xr xs provided unless printf pthread_t pthread_mutex_t NULL timeout len full empty nfull nempty").split(" "));
   for (const table of document.querySelectorAll("table.source")) {
     let inComment = false;
     if (table.rows.length > 6000) continue;
