@@ -129,7 +129,10 @@ fn a_run_can_be_gone_through() {
     );
     assert_eq!(chips, serde_json::json!(["main[0]", "stop[2]", "work[1]"]));
 
+    browser.run("scrollTo(0, 0); return 0");
+    browser.resize(1280, 980);
     picture(&browser, "report-light.png");
+    browser.run("document.querySelector('#run-0').scrollIntoView(); return 0");
     browser.prefer("dark");
     assert_eq!(
         browser.run("return document.documentElement.dataset.theme"),

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use common::{mover, own_examples, run};
 use mover_ir::program::{Program, Property};
-use mover_ir::semantics::{Machine, State};
+use mover_ir::semantics::{Machine, State, Thing};
 use serde_json::Value;
 
 /// More states than this are not searched.
@@ -174,4 +174,87 @@ fn a_trace_as_found_is_no_better_than_the_one_told() {
     assert_eq!(switches(&told), Some(2));
     assert_eq!(told["story"]["found_context_switches"], 4);
     assert!(found["story"]["is_shortest"].is_null());
+}
+
+/// The cells of the globals: variable, first bit, width.
+fn cells(program: &Program) -> Vec<(usize, u64, u64)> {
+    let mut cells = Vec::new();
+    for (number, variable) in program.globals.iter().enumerate() {
+        let width = u64::from(variable.ty.width);
+        cells.extend((0..u64::from(variable.len)).map(|cell| (number, cell * width, width)));
+    }
+    cells
+}
+
+/// Walks at random and tries the accesses that are recorded: a step writes nothing else, and what
+/// it neither reads nor writes makes no difference to it. Gives the number of steps.
+fn try_accesses(program: &Program, seed: u64) -> usize {
+    let machine = Machine::new(program);
+    let cells = cells(program);
+    let mut random = seed;
+    let mut state = machine.initial();
+    for number in 0..80 {
+        let steps = machine.undecided_steps(&state);
+        if steps.is_empty() {
+            return number;
+        }
+        random = random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let mut step = steps[(random >> 33) as usize % steps.len()];
+        step.choice = machine.choices(&state, step).map_or(0, |last| last / 2);
+        let accesses = machine.accesses(&state, step);
+        let next = machine.apply(&state, step);
+        let touches = |at: usize, is_write: bool| {
+            let (variable, first_bit, bits) = cells[at];
+            accesses.iter().any(|access| {
+                access.is_write == is_write
+                    && access.thing == Thing::Global(variable)
+                    && access.first_bit < first_bit + bits
+                    && first_bit < access.first_bit + access.bits
+            })
+        };
+        // The number of a new object depends on everything that could mention it.
+        let allocates = accesses.effects.iter().any(|access| {
+            matches!(access.thing, Thing::Life(_)) && access.is_write && access.value == 1
+        });
+        for at in 0..cells.len() {
+            let is_changed = state.globals[at] != next.globals[at];
+            assert!(!is_changed || touches(at, true), "a write is not recorded");
+            if allocates || touches(at, true) || touches(at, false) {
+                continue;
+            }
+            let mut other = state.clone();
+            other.globals[at] ^= 1;
+            let mut expected = next.clone();
+            expected.globals[at] ^= 1;
+            let mut got = machine.apply(&other, step);
+            // Who may go on alone depends on what comes next.
+            got.exclusive = expected.exclusive;
+            assert!(got == expected, "a read is not recorded");
+        }
+        state = next;
+    }
+    80
+}
+
+#[test]
+fn what_a_step_reads_and_writes_is_recorded() {
+    let mut steps = 0;
+    for file in own_examples("promela", "pml") {
+        let read = mover_promela::parse(&file, &mover_promela::Options::default())
+            .unwrap_or_else(|_| panic!("{} is read", file.display()));
+        steps += (1..4)
+            .map(|seed| try_accesses(&read.program, seed))
+            .sum::<usize>();
+    }
+    #[cfg(feature = "c")]
+    for file in own_examples("c", "c") {
+        let read = mover_c::read(std::slice::from_ref(&file), &mover_c::Options::default())
+            .unwrap_or_else(|_| panic!("{} is read", file.display()));
+        steps += (1..4)
+            .map(|seed| try_accesses(&read.program, seed))
+            .sum::<usize>();
+    }
+    assert!(steps > 5000, "only {steps} steps were tried");
 }
