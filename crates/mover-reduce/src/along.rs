@@ -242,6 +242,7 @@ mod tests {
             max_threads: 2,
             priority_scheduling: false,
             caveats: Vec::new(),
+            exclusive: Vec::new(),
         }
     }
 

@@ -88,7 +88,10 @@ fn ledger(
     if answer.engine != "explicit" {
         return Vec::new();
     }
-    let facts = movers.map(PhaseFacts::new);
+    // What a user claims wrongly is no ground for a reduction.
+    let facts = movers
+        .map(PhaseFacts::new)
+        .filter(|facts| facts.owners.flaws.is_empty());
     let mut rows = Vec::new();
     for technique in ["none", "static", "phase", "dynamic"] {
         let is_this =
@@ -113,6 +116,9 @@ fn ledger(
             (_, None) => continue,
         };
         let is_run_time = matches!(technique, "phase" | "dynamic");
+        if is_run_time && facts.is_none() {
+            continue;
+        }
         let run_time = facts.as_ref().filter(|_| is_run_time).map(|facts| RunTime {
             facts,
             by_reach: technique == "dynamic",
