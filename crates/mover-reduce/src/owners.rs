@@ -29,7 +29,7 @@
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef, mask, resize};
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
-use crate::access::EdgeRef;
+use crate::access::{EdgeRef, edges};
 use crate::crowd::most_threads;
 
 /// Most values of a cell that are told apart.
@@ -210,28 +210,6 @@ fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Opti
         Expr::Read(place.clone()),
         value.clone(),
     ))
-}
-
-fn edges(program: &Program) -> impl Iterator<Item = (EdgeRef, &Edge)> {
-    program
-        .templates
-        .iter()
-        .enumerate()
-        .flat_map(|(template, body)| {
-            body.locations
-                .iter()
-                .enumerate()
-                .flat_map(move |(location, here)| {
-                    here.edges.iter().enumerate().map(move |(edge, found)| {
-                        let at = EdgeRef {
-                            template,
-                            location,
-                            edge,
-                        };
-                        (at, found)
-                    })
-                })
-        })
 }
 
 /// What is known when expressions are looked at: one cell and the thread.

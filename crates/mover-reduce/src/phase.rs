@@ -9,10 +9,12 @@
 use mover_ir::expr::Expr;
 use mover_ir::program::Program;
 
+use crate::access::EdgeRef;
 use crate::ahead::Ahead;
 use crate::lock_rows::{LockRows, is_own, never_written};
 use crate::movers::Movers;
 use crate::owners::Owners;
+use crate::presence::quiet_ends;
 use crate::touch::Touches;
 
 pub struct PhaseFacts {
@@ -22,6 +24,8 @@ pub struct PhaseFacts {
     pub ahead: Ahead,
     /// By template, location and edge; see [`Movers::offers`].
     pub offers: Vec<Vec<Vec<bool>>>,
+    /// Edges by which threads end quietly.
+    pub quiet_ends: Vec<EdgeRef>,
     never_written: Vec<bool>,
 }
 
@@ -36,6 +40,7 @@ impl PhaseFacts {
             ahead: Ahead::new(program, &touches),
             touches,
             offers: movers.offers.clone(),
+            quiet_ends: quiet_ends(program),
             never_written: never_written(program),
         }
     }
