@@ -46,8 +46,8 @@ pub struct Effort<'a> {
 }
 
 impl Effort<'_> {
-    /// About a second.
-    pub const USUAL_WORK: u64 = 60_000_000;
+    /// Less than a second on a machine of today.
+    pub const USUAL_WORK: u64 = 30_000_000;
 }
 
 /// A run that violates the property and is no worse than the one given.

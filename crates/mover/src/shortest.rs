@@ -16,7 +16,7 @@ use crate::INTERNAL_ERROR;
 use crate::check::Told;
 
 /// However slow the machine is, an answer does not wait longer for its story.
-const LONGEST: Duration = Duration::from_secs(3);
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Cuts the trace of an answer into transactions, as far as it is known what moves.
 pub fn fold(program: &Program, answer: &mut Answer) {
