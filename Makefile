@@ -43,7 +43,7 @@ lint:
 build-packages:
 	@scripts/install-packages cc=gcc cpp=cpp clang-19=clang-19 llvm-config-19=llvm-19-dev
 
-# What the tests need besides: the peers that mover is compared with, and readers of what it writes.
+# What the tests need besides: the peers that mover is compared with, readers of what it writes, a browser for reports.
 test-packages: build-packages
-	@scripts/install-packages gcc=gcc spin=spin z3=z3 python3=python3 dot=graphviz flock=util-linux gdb=gdb zsh=zsh fish=fish groff=groff-base
+	@scripts/install-packages gcc=gcc spin=spin z3=z3 python3=python3 dot=graphviz flock=util-linux gdb=gdb zsh=zsh fish=fish groff=groff-base chromium=chromium chromedriver=chromium-driver
 	@scripts/test-venv target/test-venv >/dev/null

@@ -28,6 +28,7 @@
 //! A state without steps and without error is a proper end if every thread stands at a location
 //! marked as valid end, else a deadlock.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef, mask, resize};
@@ -92,6 +93,61 @@ pub struct Step {
     pub choice: u64,
 }
 
+/// Something that a step can read or write.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Thing {
+    /// A global variable, by its position.
+    Global(usize),
+    Local {
+        thread: usize,
+        variable: usize,
+    },
+    /// What the dynamic object at this position of the heap holds.
+    Object(usize),
+    /// Whether there is an object at this position of the heap.
+    Life(usize),
+    /// A channel, by the value that refers to it.
+    Channel(u64),
+    /// Whether and where a thread is.
+    Thread(usize),
+}
+
+/// That a step reads or writes some bits of a thing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Access {
+    pub by: usize,
+    pub thing: Thing,
+    pub first_bit: u64,
+    pub bits: u64,
+    pub is_write: bool,
+    /// What is read or written, where it is a number.
+    pub value: u64,
+}
+
+/// What a step reads and writes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Accesses {
+    /// What decides whether the step is possible.
+    pub guards: Vec<Access>,
+    /// In the order in which it is done.
+    pub effects: Vec<Access>,
+}
+
+impl Accesses {
+    pub fn iter(&self) -> impl Iterator<Item = &Access> {
+        self.guards.iter().chain(&self.effects)
+    }
+}
+
+impl Access {
+    /// Whether the two have a bit in common.
+    pub fn overlaps(&self, other: &Access) -> bool {
+        self.thing == other.thing
+            && self.first_bit < other.first_bit + other.bits
+            && other.first_bit < self.first_bit + self.bits
+    }
+}
+
 /// Why a channel operation or a whole edge is or is not possible.
 enum Readiness {
     Blocked,
@@ -107,6 +163,7 @@ enum Readiness {
 /// it the channel, is gone by then.
 type Offer<'p> = (&'p ChannelDecl, Message);
 
+#[derive(Clone)]
 pub struct Machine<'p> {
     program: &'p Program,
     global_offsets: Vec<usize>,
@@ -115,6 +172,8 @@ pub struct Machine<'p> {
     uses_priorities: bool,
     /// The addressable globals; object number 1 comes first.
     addressable: Vec<usize>,
+    /// Where accesses are noted, if anybody wants to know.
+    record: Option<RefCell<Vec<Access>>>,
 }
 
 fn offsets(variables: &[Variable]) -> Vec<usize> {
@@ -144,7 +203,57 @@ impl<'p> Machine<'p> {
             addressable: (0..program.globals.len())
                 .filter(|&global| program.globals[global].addressable)
                 .collect(),
+            record: None,
         }
+    }
+
+    /// What a step that is possible reads and writes.
+    pub fn accesses(&self, state: &State, step: Step) -> Accesses {
+        let guards = self.recorded(|recording| {
+            for by in [Some(step.by), step.with].into_iter().flatten() {
+                View::new(recording, state, by.thread, false).holds(&self.edge(state, by).guard);
+            }
+        });
+        let effects = self.recorded(|recording| {
+            recording.perform_step(state, step);
+        });
+        Accesses { guards, effects }
+    }
+
+    /// What is read to find out whether a thread can go on.
+    pub fn waits_on(&self, state: &State, thread: usize) -> Vec<Access> {
+        self.recorded(|recording| {
+            recording.thread_steps(state, thread, false);
+        })
+    }
+
+    fn recorded(&self, work: impl FnOnce(&Machine)) -> Vec<Access> {
+        let recording = Machine {
+            record: Some(RefCell::default()),
+            ..self.clone()
+        };
+        work(&recording);
+        recording
+            .record
+            .map_or_else(Vec::new, |record| record.into_inner())
+    }
+
+    fn note(&self, access: Access) {
+        if let Some(record) = &self.record {
+            record.borrow_mut().push(access);
+        }
+    }
+
+    /// Notes that something is read or written as a whole.
+    fn note_whole(&self, by: usize, thing: Thing, is_write: bool, value: u64) {
+        self.note(Access {
+            by,
+            thing,
+            first_bit: 0,
+            bits: u64::MAX / 2,
+            is_write,
+            value,
+        });
     }
 
     pub fn program(&self) -> &'p Program {
@@ -235,7 +344,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The steps with the first of their choices only.
-    fn undecided_steps(&self, state: &State) -> Vec<Step> {
+    pub fn undecided_steps(&self, state: &State) -> Vec<Step> {
         if self.error(state).is_some() {
             return Vec::new();
         }
@@ -247,7 +356,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The last choice of a step that has choices.
-    fn choices(&self, state: &State, step: Step) -> Option<u64> {
+    pub fn choices(&self, state: &State, step: Step) -> Option<u64> {
         let effects = &self.edge(state, step.by).effects;
         effects.iter().find_map(|effect| match effect {
             Effect::Havoc { place, values: 0 } => Some(mask(place.ty.width)),
@@ -386,6 +495,7 @@ impl<'p> Machine<'p> {
                     channel, values, ..
                 } => {
                     let handle = view.eval(channel);
+                    view.note_whole(Thing::Channel(handle), 0);
                     match view.channel(handle) {
                         None => false,
                         Some((decl, _)) if decl.capacity == 0 => {
@@ -422,6 +532,16 @@ impl<'p> Machine<'p> {
 
     /// The state after a step that is possible, and what the step prints.
     pub fn apply_with_output(&self, state: &State, step: Step) -> (State, String) {
+        let (mut next, output) = self.perform_step(state, step);
+        let last = step.with.unwrap_or(step.by).thread;
+        if self.is_atomic(&next, last) && !self.thread_steps(&next, last, false).is_empty() {
+            next.exclusive = Some(last);
+        }
+        (next, output)
+    }
+
+    /// The same without who may go on alone.
+    fn perform_step(&self, state: &State, step: Step) -> (State, String) {
         let mut next = state.clone();
         next.exclusive = None;
         let mut output = String::new();
@@ -444,19 +564,14 @@ impl<'p> Machine<'p> {
             output: &mut output,
         };
         self.perform(&mut next, state, step.by, &mut sides);
-        let mut last = step.by.thread;
         if let Some(with) = step.with {
             self.perform(&mut next, state, with, &mut sides);
-            last = with.thread;
         }
         while matches!(next.heap.last(), Some(None)) {
             next.heap.pop();
         }
         while matches!(next.threads.last(), Some(None)) {
             next.threads.pop();
-        }
-        if self.is_atomic(&next, last) && !self.thread_steps(&next, last, false).is_empty() {
-            next.exclusive = Some(last);
         }
         (next, output)
     }
@@ -511,16 +626,22 @@ impl<'p> Machine<'p> {
             Effect::Store { address, value } => {
                 let (address, bytes) = (view.eval(address), value.width() / 8);
                 let value = view.eval(value);
+                view.note_bytes(address, bytes.into(), true, value);
                 self.store_bytes(next, address, bytes.into(), value);
             }
             Effect::Havoc { place, .. } => self.store(next, number, place, sides.choice),
             Effect::Allocate { site, size, result } => {
                 let size = view.eval(size);
                 let address = self.allocate(next, *site, size);
+                if let Some(slot) = self.slot(address) {
+                    self.note_whole(number, Thing::Life(slot), true, 1);
+                    self.note_whole(number, Thing::Object(slot), true, 0);
+                }
                 self.store(next, number, result, address);
             }
             Effect::Free { address } => {
                 if let Some(Home::Dynamic(slot)) = view.home(view.eval(address)) {
+                    self.note_whole(number, Thing::Life(slot), true, 0);
                     next.heap[slot] = None;
                 }
             }
@@ -535,6 +656,12 @@ impl<'p> Machine<'p> {
                     return;
                 };
                 let message = view.message(decl, values);
+                self.note_whole(
+                    number,
+                    Thing::Channel(handle),
+                    true,
+                    message_value(&message),
+                );
                 let position = if *sorted {
                     let key = |m: &Message| -> Vec<i64> {
                         let fields = decl.fields.iter().zip(m);
@@ -573,6 +700,10 @@ impl<'p> Machine<'p> {
                         } else {
                             buffer.remove(position)
                         };
+                        if !*peek {
+                            let value = message_value(&message);
+                            self.note_whole(number, Thing::Channel(handle), true, value);
+                        }
                         (decl, message)
                     }
                 };
@@ -591,12 +722,16 @@ impl<'p> Machine<'p> {
             } => {
                 let args: Vec<u64> = args.iter().map(|arg| view.eval(arg)).collect();
                 let started = self.start(next, *template, &args, *priority);
+                self.note_whole(number, Thing::Thread(started), true, 1);
                 if let Some(place) = result {
                     let value = started as u64 & mask(place.ty.width);
                     self.store(next, number, place, value);
                 }
             }
-            Effect::Exit => next.threads[number] = None,
+            Effect::Exit => {
+                self.note_whole(number, Thing::Thread(number), true, 0);
+                next.threads[number] = None;
+            }
             Effect::SetPriority { thread, priority } => {
                 let thread = view.eval(thread) as usize;
                 let priority = view.eval(priority) as u8;
@@ -738,7 +873,42 @@ impl<'p> Machine<'p> {
         };
         if let Some(cell) = cell {
             *cell = value;
+            let (thing, width) = self.thing(place.variable, number, state);
+            self.note(Access {
+                by: number,
+                thing,
+                first_bit: index * width,
+                bits: width,
+                is_write: true,
+                value,
+            });
         }
+    }
+
+    /// The thing that a variable is, and how wide its cells are.
+    fn thing(&self, variable: VariableRef, thread: usize, state: &State) -> (Thing, u64) {
+        match variable {
+            VariableRef::Global(id) => (
+                Thing::Global(id.index()),
+                self.program.globals[id.index()].ty.width.into(),
+            ),
+            VariableRef::Local(id) => {
+                let variable = id.index();
+                let width = state.threads[thread].as_ref().map_or(0, |alive| {
+                    let template = self.program.template(alive.template);
+                    template.locals[variable].ty.width
+                });
+                (Thing::Local { thread, variable }, width.into())
+            }
+        }
+    }
+
+    /// The position of the heap that an address of a dynamic object names.
+    fn slot(&self, address: u64) -> Option<usize> {
+        let number = self.program.pointers.object(address).checked_sub(1)?;
+        usize::try_from(number)
+            .ok()?
+            .checked_sub(self.addressable.len())
     }
 
     fn buffer_mut<'s>(&self, state: &'s mut State, handle: u64) -> Option<&'s mut Vec<Message>> {
@@ -886,7 +1056,7 @@ impl<'a, 'p> View<'a, 'p> {
             Expr::Const { value, .. } => *value,
             Expr::Read(place) => {
                 let index = self.eval(&place.index);
-                match place.variable {
+                let value = match place.variable {
                     VariableRef::Global(id) => {
                         let len = self.machine.program.globals[id.index()].len;
                         let offset = self.machine.global_offsets[id.index()];
@@ -896,7 +1066,13 @@ impl<'a, 'p> View<'a, 'p> {
                         Some(thread) => self.local(thread, id.index(), index),
                         None => 0,
                     },
+                };
+                if self.machine.record.is_some() {
+                    let machine = self.machine;
+                    let (thing, width) = machine.thing(place.variable, self.thread, self.state);
+                    self.note_read(thing, index.saturating_mul(width), width, value);
                 }
+                value
             }
             Expr::Unary(op, arg) => op.apply(self.eval(arg), arg.width()),
             Expr::Binary(op, lhs, rhs) => op.apply(self.eval(lhs), self.eval(rhs), lhs.width()),
@@ -916,10 +1092,17 @@ impl<'a, 'p> View<'a, 'p> {
                 thread,
                 template,
                 locations,
-            } => u64::from(
-                self.thread(thread)
-                    .is_some_and(|t| t.template == *template && locations.contains(&t.location)),
-            ),
+            } => {
+                let is_there =
+                    u64::from(self.thread(thread).is_some_and(|t| {
+                        t.template == *template && locations.contains(&t.location)
+                    }));
+                if self.machine.record.is_some() {
+                    let number = self.eval(thread) as usize;
+                    self.note_whole(Thing::Thread(number), is_there);
+                }
+                is_there
+            }
             Expr::RemoteRead {
                 thread,
                 template,
@@ -927,8 +1110,17 @@ impl<'a, 'p> View<'a, 'p> {
                 index,
                 ..
             } => match self.thread(thread) {
-                Some(thread) if thread.template == *template => {
-                    self.local(thread, variable.index(), self.eval(index))
+                Some(alive) if alive.template == *template => {
+                    let (index, variable) = (self.eval(index), variable.index());
+                    let value = self.local(alive, variable, index);
+                    if self.machine.record.is_some() {
+                        let thread = self.eval(thread) as usize;
+                        let local = &self.machine.program.template(*template).locals[variable];
+                        let width = u64::from(local.ty.width);
+                        let thing = Thing::Local { thread, variable };
+                        self.note_read(thing, index.saturating_mul(width), width, value);
+                    }
+                    value
                 }
                 _ => 0,
             },
@@ -937,9 +1129,14 @@ impl<'a, 'p> View<'a, 'p> {
                 .map_or(0, |thread| thread.priority.into()),
             Expr::Channel(channel) => self.machine.program.channel_handle(*channel, self.thread),
             Expr::ChannelExists(channel) => u64::from(self.channel(self.eval(channel)).is_some()),
-            Expr::ChannelLen(channel) => self
-                .channel(self.eval(channel))
-                .map_or(0, |(_, buffer)| buffer.len() as u64),
+            Expr::ChannelLen(channel) => {
+                let handle = self.eval(channel);
+                let length = self
+                    .channel(handle)
+                    .map_or(0, |(_, buffer)| buffer.len() as u64);
+                self.note_whole(Thing::Channel(handle), length);
+                length
+            }
             Expr::ChannelCapacity(channel) => self
                 .channel(self.eval(channel))
                 .map_or(0, |(decl, _)| decl.capacity.into()),
@@ -953,8 +1150,20 @@ impl<'a, 'p> View<'a, 'p> {
                 let program = self.machine.program;
                 program.pointers.address(program.object_of(*variable))
             }
-            Expr::Load { address, ty } => self.load(self.eval(address), (ty.width / 8).into()),
-            Expr::ObjectSize(address) => self.object_size(self.eval(address)),
+            Expr::Load { address, ty } => {
+                let (address, bytes) = (self.eval(address), (ty.width / 8).into());
+                let value = self.load(address, bytes);
+                self.note_bytes(address, bytes, false, value);
+                value
+            }
+            Expr::ObjectSize(address) => {
+                let address = self.eval(address);
+                let size = self.object_size(address);
+                if let Some(slot) = self.machine.slot(address) {
+                    self.note_whole(Thing::Life(slot), u64::from(size > 0));
+                }
+                size
+            }
             Expr::ObjectSite { address, sites } => match self.home(self.eval(address)) {
                 Some(Home::Dynamic(slot)) => {
                     let object = self.state.heap[slot].as_ref();
@@ -962,6 +1171,43 @@ impl<'a, 'p> View<'a, 'p> {
                 }
                 _ => 0,
             },
+        }
+    }
+
+    fn note_read(&self, thing: Thing, first_bit: u64, bits: u64, value: u64) {
+        self.machine.note(Access {
+            by: self.thread,
+            thing,
+            first_bit,
+            bits,
+            is_write: false,
+            value,
+        });
+    }
+
+    /// Notes that something is read as a whole.
+    fn note_whole(&self, thing: Thing, value: u64) {
+        self.machine.note_whole(self.thread, thing, false, value);
+    }
+
+    /// Notes an access to bytes that are all within a live object.
+    fn note_bytes(&self, address: u64, count: u64, is_write: bool, value: u64) {
+        if self.machine.record.is_none() {
+            return;
+        }
+        if let Some((home, offset)) = self.range(address, count) {
+            let thing = match home {
+                Home::Global(global) => Thing::Global(global),
+                Home::Dynamic(slot) => Thing::Object(slot),
+            };
+            self.machine.note(Access {
+                by: self.thread,
+                thing,
+                first_bit: offset * 8,
+                bits: count * 8,
+                is_write,
+                value,
+            });
         }
     }
 
@@ -1072,13 +1318,20 @@ impl<'a, 'p> View<'a, 'p> {
 
     /// The position of the message that a receive takes.
     fn find_message(&self, channel: &Expr, args: &[ReceiveArg], random: bool) -> Option<usize> {
-        let (decl, buffer) = self.channel(self.eval(channel))?;
+        let handle = self.eval(channel);
+        self.note_whole(Thing::Channel(handle), 0);
+        let (decl, buffer) = self.channel(handle)?;
         let candidates = if random { buffer.len() } else { 1 };
         buffer
             .iter()
             .take(candidates)
             .position(|message| self.matches(decl, args, message))
     }
+}
+
+/// What a message says, as far as one number can.
+fn message_value(message: &Message) -> u64 {
+    message.first().copied().unwrap_or(0)
 }
 
 fn cell(cells: &[u64], offset: usize, len: u32, index: u64) -> u64 {

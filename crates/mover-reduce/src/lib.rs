@@ -19,6 +19,7 @@
 //! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
 //!   while a search runs;
 //! - [`transactions`]: where transactions begin, commit and end;
+//! - [`along`]: the transactions of a run;
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step;
@@ -30,6 +31,7 @@
 pub mod access;
 pub mod ahead;
 pub mod alone;
+pub mod along;
 pub mod conditions;
 pub mod control;
 pub mod crowd;

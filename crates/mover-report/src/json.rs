@@ -48,6 +48,9 @@ pub fn answer(answer: &Answer) -> Value {
         "peak_mb": answer.peak_mb,
         "trace": trace,
     });
+    if let Verdict::Unsafe(trace) = &answer.verdict {
+        told["story"] = story(trace);
+    }
     if let Some(figures) = &answer.symbolic {
         told["symbolic"] = json!({
             "unit": figures.unit,
@@ -65,6 +68,33 @@ pub fn answer(answer: &Answer) -> Value {
         });
     }
     told
+}
+
+/// What matters in a trace; steps are counted from 1.
+fn story(trace: &Trace) -> Value {
+    let marks: Vec<Value> = trace
+        .story
+        .marks
+        .iter()
+        .map(|mark| json!({"step": mark.step + 1, "note": mark.note}))
+        .collect();
+    let transactions: Vec<Value> = trace
+        .transactions
+        .iter()
+        .map(|transaction| {
+            let steps = transaction.steps();
+            json!({"first": steps.start + 1, "last": steps.end})
+        })
+        .collect();
+    json!({
+        "sentence": trace.story.sentence,
+        "marks": marks,
+        "context_switches": trace.context_switches(),
+        "is_shortest": trace.length.map(|length| length.is_shortest),
+        "found_context_switches": trace.length.map(|length| length.found.0),
+        "found_steps": trace.length.map(|length| length.found.1),
+        "transactions": transactions,
+    })
 }
 
 fn step(step: &TraceStep) -> Value {

@@ -8,8 +8,8 @@
 
 use mover_ir::expr::Ty;
 use mover_ir::print::print_value;
-use mover_ir::program::{CellName, CellNames, Program, SymbolSetId, VariableId};
-use mover_ir::semantics::{HeapObject, State, bytes_at};
+use mover_ir::program::{CellName, CellNames, Program, SymbolSetId, Variable, VariableId};
+use mover_ir::semantics::{Access, ChannelHome, HeapObject, State, Thing, bytes_at};
 
 use crate::trace::Change;
 
@@ -100,11 +100,7 @@ impl Between<'_> {
     }
 
     fn field_value(&self, field: &CellName, state: &State, value: u64) -> String {
-        if field.is_pointer {
-            address_text(self.program, &state.heap, value)
-        } else {
-            print_value(self.program, field.ty, None, value)
-        }
+        field_text(self.program, state, field, value)
     }
 
     /// Appends which dynamic objects came, went and changed.
@@ -201,5 +197,118 @@ pub fn address_text(program: &Program, heap: &[Option<HeapObject>], address: u64
     match offset {
         0 => format!("&{name}"),
         offset => format!("&{name}+{offset}"),
+    }
+}
+
+/// What an access touches and the value it reads or writes there, in the words of the source.
+/// Nothing for what the source has no name for.
+pub fn access_text(program: &Program, state: &State, access: &Access) -> Option<(String, String)> {
+    match access.thing {
+        Thing::Global(global) => {
+            let variable = &program.globals[global];
+            row_access(program, state, "", variable, access)
+        }
+        Thing::Local { thread, variable } => {
+            let alive = state.threads.get(thread)?.as_ref()?;
+            let template = program.template(alive.template);
+            let prefix = format!("{}[{thread}]:", template.name);
+            row_access(program, state, &prefix, &template.locals[variable], access)
+        }
+        Thing::Object(slot) => {
+            let object = state.heap.get(slot)?.as_ref()?;
+            let site = program.site(object.site);
+            let name = object_name(program, slot, object);
+            let is_array = site.names.stride > 0 && object.size > site.names.stride;
+            match named_field(&site.names, is_array, access) {
+                Some((part, field)) => {
+                    let value = field_text(program, state, field, access.value);
+                    Some((format!("{name}{part}"), value))
+                }
+                None => {
+                    let offset = access.first_bit / 8;
+                    let value = print_value(program, site.cell, None, access.value);
+                    Some((format!("{name}+{offset}"), value))
+                }
+            }
+        }
+        Thing::Life(slot) => {
+            let value = if access.value == 0 { "gone" } else { "there" };
+            let name = match state.heap.get(slot) {
+                Some(Some(object)) => object_name(program, slot, object),
+                _ => format!("object #{}", slot + 1),
+            };
+            Some((name, value.into()))
+        }
+        Thing::Channel(handle) => Some((channel_name(program, state, handle)?, String::new())),
+        Thing::Thread(thread) => {
+            let alive = state.threads.get(thread)?.as_ref()?;
+            let name = format!("{}[{thread}]", program.template(alive.template).name);
+            Some((name, String::new()))
+        }
+    }
+}
+
+fn row_access(
+    program: &Program,
+    state: &State,
+    prefix: &str,
+    variable: &Variable,
+    access: &Access,
+) -> Option<(String, String)> {
+    // A name that no source can have is a front end's own.
+    if variable.name.starts_with('%') {
+        return None;
+    }
+    let name = format!("{prefix}{}", variable.name);
+    if let Some((part, field)) = named_field(&variable.names, variable.is_array, access) {
+        let value = field_text(program, state, field, access.value);
+        return Some((format!("{name}{part}"), value));
+    }
+    let width = u64::from(variable.ty.width).max(1);
+    let part = if variable.is_array || variable.len > 1 {
+        format!("[{}]", access.first_bit / width)
+    } else {
+        String::new()
+    };
+    let value = print_value(program, variable.ty, variable.symbols, access.value);
+    Some((format!("{name}{part}"), value))
+}
+
+/// The field that an access touches as a whole.
+fn named_field<'a>(
+    names: &'a CellNames,
+    is_array: bool,
+    access: &Access,
+) -> Option<(String, &'a CellName)> {
+    let offset = access.first_bit / 8;
+    let (element, within) = match names.stride {
+        0 => (0, offset),
+        stride => (offset / stride, offset % stride),
+    };
+    let field = names
+        .fields
+        .iter()
+        .find(|field| field.offset == within && u64::from(field.ty.width) == access.bits)?;
+    Some((part_name(is_array, element, field), field))
+}
+
+fn field_text(program: &Program, state: &State, field: &CellName, value: u64) -> String {
+    if field.is_pointer {
+        address_text(program, &state.heap, value)
+    } else {
+        print_value(program, field.ty, None, value)
+    }
+}
+
+/// What a channel is called.
+pub fn channel_name(program: &Program, state: &State, handle: u64) -> Option<String> {
+    match program.resolve_channel(handle)? {
+        ChannelHome::Global(index) => Some(program.channels.get(index)?.name.clone()),
+        ChannelHome::Thread { thread, index } => {
+            let alive = state.threads.get(thread)?.as_ref()?;
+            let template = program.template(alive.template);
+            let name = &template.channels.get(index)?.name;
+            Some(format!("{}[{thread}]:{name}", template.name))
+        }
     }
 }

@@ -5,8 +5,9 @@
 //! verdict in words.
 
 use std::fmt::Write;
+use std::ops::Range;
 
-use crate::trace::{Change, Trace};
+use crate::trace::{Change, Trace, TraceStep};
 use crate::verdict::{Answer, SymbolicFigures, Verdict};
 
 /// How to mark what stands out.
@@ -39,11 +40,21 @@ impl Style {
     }
 }
 
+/// Which rows the table of a trace has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rows {
+    /// One for each step.
+    Steps,
+    /// In long traces of several threads, steps of a transaction that do not matter are one.
+    Folded,
+}
+
 /// The whole answer; ends with the verdict line.
-pub fn answer(answer: &Answer, style: Style) -> String {
+pub fn answer(answer: &Answer, style: Style, rows: Rows) -> String {
     let mut out = String::new();
     if let Verdict::Unsafe(trace) = &answer.verdict {
-        out += &trace_table(trace, style);
+        out += &story_text(trace, style);
+        out += &trace_table(trace, style, rows);
         out.push('\n');
     }
     for caveat in &answer.caveats {
@@ -191,39 +202,136 @@ pub fn verdict_line(answer: &Answer) -> String {
     }
 }
 
+/// What went wrong, in a sentence.
+pub fn story_text(trace: &Trace, style: Style) -> String {
+    if trace.story.sentence.is_empty() {
+        return String::new();
+    }
+    format!("{}\n\n", style.bold(&capital(&trace.story.sentence)))
+}
+
+fn capital(text: &str) -> String {
+    // A name stays as it is.
+    match text.strip_prefix("a circle:") {
+        Some(rest) => format!("A circle:{rest}"),
+        None => text.to_string(),
+    }
+}
+
+/// Traces up to this length are shown whole.
+const SHORT: usize = 20;
+
+/// Fewer steps than this are not worth folding.
+const FEWEST_FOLDED: usize = 3;
+
+/// The steps that each row of a table stands for.
+fn folded(trace: &Trace, rows: Rows) -> Vec<Range<usize>> {
+    let mut threads: Vec<usize> = trace.steps.iter().map(|s| s.step.by.thread).collect();
+    threads.dedup();
+    if rows == Rows::Steps || trace.steps.len() <= SHORT || threads.len() < 2 {
+        return (0..trace.steps.len()).map(|step| step..step + 1).collect();
+    }
+    let is_marked = |step: usize| trace.story.marks.iter().any(|mark| mark.step == step);
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut next = 0;
+    for transaction in &trace.transactions {
+        let steps = transaction.steps();
+        let mut step = steps.start.max(next);
+        while step < steps.end {
+            let end = (step..steps.end)
+                .find(|&s| is_marked(s))
+                .unwrap_or(steps.end);
+            if end - step >= FEWEST_FOLDED {
+                ranges.push(step..end);
+                step = end;
+            } else {
+                ranges.push(step..step + 1);
+                step += 1;
+            }
+        }
+        next = step;
+    }
+    ranges.extend((next..trace.steps.len()).map(|step| step..step + 1));
+    ranges
+}
+
+/// What several steps change together.
+pub fn net_changes(steps: &[TraceStep]) -> Vec<Change> {
+    let mut net: Vec<Change> = Vec::new();
+    for change in steps.iter().flat_map(|step| &step.changes) {
+        let known = net
+            .iter_mut()
+            .find(|known| known.name == change.name && !known.from.is_empty());
+        match known {
+            Some(known) if !change.from.is_empty() => known.to = change.to.clone(),
+            _ => net.push(change.clone()),
+        }
+    }
+    net.retain(|change| change.from != change.to);
+    net
+}
+
+/// `line 7`, `lines 3–9`, with the file's name.
+fn place_of(steps: &[TraceStep]) -> String {
+    let file = steps.iter().find_map(|step| step.file.as_deref());
+    let lines = steps
+        .iter()
+        .filter(|step| step.file.as_deref() == file)
+        .filter_map(|step| step.line);
+    let (first, last) = (lines.clone().min(), lines.max());
+    match (file, first, last) {
+        (Some(file), Some(first), Some(last)) if first == last => {
+            format!("{}:{first}", short_name(file))
+        }
+        (Some(file), Some(first), Some(last)) => format!("{}:{first}–{last}", short_name(file)),
+        _ => String::new(),
+    }
+}
+
 /// The steps of a counterexample as a table.
-pub fn trace_table(trace: &Trace, style: Style) -> String {
+pub fn trace_table(trace: &Trace, style: Style, rows: Rows) -> String {
     struct Line {
         thread: usize,
         cells: [String; 4],
         changes: String,
+        note: String,
     }
-    let lines: Vec<Line> = trace
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(number, step)| {
-            let place = match (&step.file, step.line) {
-                (Some(file), Some(line)) => format!("{}:{line}", short_name(file)),
-                _ => String::new(),
-            };
+    let mut is_folded = false;
+    let lines: Vec<Line> = folded(trace, rows)
+        .into_iter()
+        .map(|range| {
+            let steps = &trace.steps[range.clone()];
+            let step = &steps[0];
             let thread = match &step.partner {
                 Some(partner) => format!("{} → {partner}", step.thread),
                 None => step.thread.clone(),
             };
-            let mut changes: Vec<String> = step.changes.iter().map(change_text).collect();
-            if !step.output.is_empty() {
-                changes.push(format!("prints {:?}", step.output));
+            let mut changes: Vec<String> = net_changes(steps).iter().map(change_text).collect();
+            let output: String = steps.iter().map(|step| step.output.as_str()).collect();
+            if !output.is_empty() {
+                changes.push(format!("prints {output:?}"));
             }
+            let number = range.start + 1;
+            let (number, statement) = match range.len() {
+                1 => (number.to_string(), one_line(&step.text)),
+                many => {
+                    is_folded = true;
+                    (
+                        format!("{number}–{}", range.end),
+                        format!("{many} steps as one transaction"),
+                    )
+                }
+            };
+            let mark = trace
+                .story
+                .marks
+                .iter()
+                .find(|mark| mark.step == range.start);
             Line {
                 thread: step.step.by.thread,
-                cells: [
-                    (number + 1).to_string(),
-                    thread,
-                    place,
-                    one_line(&step.text),
-                ],
+                cells: [number, thread, place_of(steps), statement],
                 changes: changes.join(", "),
+                note: mark.map_or(String::new(), |mark| format!("◀ {}", mark.note)),
             }
         })
         .collect();
@@ -260,11 +368,49 @@ pub fn trace_table(trace: &Trace, style: Style) -> String {
                 }
             })
             .collect();
-        let text = format!("{}  {}", cells.join("  "), line.changes);
+        let gap = match (line.changes.is_empty(), line.note.is_empty()) {
+            (false, false) => "  ",
+            _ => "",
+        };
+        let note = style.bold(&line.note);
+        let text = format!("{}  {}{gap}{note}", cells.join("  "), line.changes);
         let _ = writeln!(out, "{}", text.trim_end());
+    }
+    if is_folded {
+        out += &style.dim("(--all-steps shows what is folded)");
+        out.push('\n');
+    }
+    if let Some(length) = length_text(trace) {
+        out += &style.dim(&length);
+        out.push('\n');
     }
     out += &standings_text(trace, style);
     out
+}
+
+/// How the trace compares with others.
+pub fn length_text(trace: &Trace) -> Option<String> {
+    let length = trace.length?;
+    let switches = |number: usize| match number {
+        1 => "1 context switch".to_string(),
+        _ => format!("{number} context switches"),
+    };
+    let steps = |number: usize| match number {
+        1 => "1 step".to_string(),
+        _ => format!("{number} steps"),
+    };
+    let now = (trace.context_switches(), trace.steps.len());
+    let rank = if length.is_shortest && now.0 == 0 {
+        "; no violation takes fewer steps".to_string()
+    } else if length.is_shortest {
+        "; no violation has fewer".to_string()
+    } else if length.found > now {
+        let (then, long) = length.found;
+        format!("; found with {}, {}", switches(then), steps(long))
+    } else {
+        String::new()
+    };
+    Some(format!("{}, {}{rank}", switches(now.0), steps(now.1)))
 }
 
 /// For a deadlock: where everybody stands and what for.

@@ -13,6 +13,8 @@ use mover_ir::program::{ChannelDecl, LocationId, Program, Property, TemplateId, 
 use mover_ir::semantics::{Machine, Message, State, Step};
 
 use crate::memory::{Between, Row};
+use crate::shorten::{self, Effort};
+use crate::story::{self, Run, Story};
 
 /// One cell, channel or thread that a step changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +60,57 @@ pub struct Trace {
     pub message: String,
     pub steps: Vec<TraceStep>,
     pub standings: Vec<Standing>,
+    /// What matters in it.
+    pub story: Story,
+    /// What is known of its length, if anybody tried to shorten it.
+    pub length: Option<Length>,
+    /// The run cut into transactions, one behind the other; none if nobody has found any.
+    pub transactions: Vec<Transaction>,
+}
+
+/// Where a step stands in its transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// It could as well come later.
+    Before,
+    /// The transaction takes effect by it.
+    Commit,
+    /// It could as well have come earlier.
+    After,
+}
+
+impl Phase {
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Before => "before",
+            Phase::Commit => "commit",
+            Phase::After => "after",
+        }
+    }
+}
+
+/// Steps of one thread that nobody else's could come between to any effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transaction {
+    /// The position of its first step.
+    pub first: usize,
+    /// One for each step.
+    pub phases: Vec<Phase>,
+}
+
+impl Transaction {
+    pub fn steps(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.phases.len()
+    }
+}
+
+/// How a trace compares with others of the same property.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Length {
+    /// Context switches and steps of the run that the engine found.
+    pub found: (usize, usize),
+    /// Whether no violation of the property has fewer context switches, or as few and fewer steps.
+    pub is_shortest: bool,
 }
 
 /// Why a claimed counterexample is none.
@@ -94,13 +147,18 @@ impl Trace {
         let machine = Machine::new(program);
         let mut state = machine.initial();
         let mut told = Vec::new();
+        let keeps_states = steps.len() <= story::LONGEST;
+        let mut states = Vec::new();
         for (number, &step) in steps.iter().enumerate() {
             if !machine.can_take(&state, step) {
                 return Err(ReplayError::Impossible(number + 1));
             }
             let (next, output) = machine.apply_with_output(&state, step);
             told.push(tell(program, &state, &next, step, output));
-            state = next;
+            let before = std::mem::replace(&mut state, next);
+            if keeps_states {
+                states.push(before);
+            }
         }
         let message = match error {
             Some(claimed) => {
@@ -126,12 +184,49 @@ impl Trace {
                 )
             }
         };
+        let standings = standings(program, &machine, &state);
+        let story = if keeps_states {
+            states.push(state);
+            let run = Run {
+                program,
+                machine: &machine,
+                states: &states,
+                steps: &told,
+            };
+            story::tell(&run, property, &message)
+        } else {
+            Story::default()
+        };
         Ok(Trace {
             property,
             message,
             steps: told,
-            standings: standings(program, &machine, &state),
+            standings,
+            story,
+            length: None,
+            transactions: Vec::new(),
         })
+    }
+
+    /// The trace or a better one of the same property, with the error location it ends in.
+    pub fn shortened(
+        self,
+        program: &Program,
+        error: Option<(TemplateId, LocationId)>,
+        effort: &Effort,
+    ) -> Result<(Trace, Option<(TemplateId, LocationId)>), ReplayError> {
+        let steps: Vec<Step> = self.steps.iter().map(|step| step.step).collect();
+        let found = shorten::cost(&steps);
+        let better = shorten::shorten(program, &steps, self.property, effort);
+        let is_shortest = better.is_shortest;
+        let (mut trace, error) = if better.steps == steps {
+            (self, error)
+        } else {
+            let trace = Trace::replay(program, &better.steps, self.property, better.error)?;
+            (trace, better.error)
+        };
+        trace.length = Some(Length { found, is_shortest });
+        Ok((trace, error))
     }
 
     /// How often another thread goes on than the one before.

@@ -66,7 +66,7 @@ fn check_within(
             Found::Stopped => {
                 let depth = search.statistics.depth;
                 break Conclusion::Unknown {
-                    reason: format!("a limit was reached; safe up to {depth} blocks"),
+                    reason: format!("{}; safe up to {depth} blocks", question.limit.reason()),
                     advice: "a longer --timeout, or --engine ic3".into(),
                 };
             }

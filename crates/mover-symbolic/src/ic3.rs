@@ -72,7 +72,7 @@ pub fn check(
             Found::Stopped => {
                 let depth = statistics.depth;
                 let unknown = Conclusion::Unknown {
-                    reason: format!("a limit was reached; safe up to {depth} blocks"),
+                    reason: format!("{}; safe up to {depth} blocks", question.limit.reason()),
                     advice: "a longer --timeout, or another --reduce".into(),
                 };
                 (unknown, None)
@@ -90,7 +90,10 @@ pub fn check(
                     Some(proof) => (Conclusion::Safe { up_to }, Some(proof)),
                     None => {
                         let unknown = Conclusion::Unknown {
-                            reason: "a limit was reached before the proof was certified".into(),
+                            reason: format!(
+                                "{} before the proof was certified",
+                                question.limit.reason()
+                            ),
                             advice: "a longer --timeout".into(),
                         };
                         (unknown, None)

@@ -47,6 +47,16 @@ impl Limit {
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
+
+    /// Which limit it was, in words.
+    pub fn reason(&self) -> &'static str {
+        let mut flags = self.interrupt.iter();
+        if flags.any(|flag| flag.load(Ordering::Relaxed)) {
+            "the search was interrupted"
+        } else {
+            "the time limit was reached"
+        }
+    }
 }
 
 /// The solver asks at every decision; the clock is looked at now and then.

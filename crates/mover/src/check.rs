@@ -10,7 +10,7 @@ use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_wi
 use mover_ir::print::print_program;
 use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
 use mover_reduce::movers;
-use mover_report::text::Style;
+use mover_report::text::{Rows, Style};
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
 use mover_report::{json, text};
@@ -23,11 +23,12 @@ use crate::exclusive;
 use crate::formats::{self, FormatArgs};
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
-use crate::progress::Progress;
-use crate::property_file;
+use crate::progress::{Progress, Show};
 use crate::resources::{available_memory, peak_mb};
+use crate::shortest::{fold, shortest};
 use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
+use crate::{property_file, report};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
@@ -165,6 +166,19 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 
+    /// Write a report, one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Show the counterexample as the engine found it, instead of one with as few context switches
+    /// as possible
+    #[arg(long)]
+    as_found: bool,
+
+    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    #[arg(long)]
+    all_steps: bool,
+
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
@@ -199,6 +213,21 @@ pub struct CheckArgs {
     /// No progress on standard error
     #[arg(long, short)]
     quiet: bool,
+
+    /// How the search is coming on, on standard error
+    #[arg(long, value_enum, default_value = "auto", conflicts_with = "quiet")]
+    progress: Show,
+}
+
+impl CheckArgs {
+    fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
+        let show = if self.quiet {
+            Show::None
+        } else {
+            self.progress
+        };
+        Progress::new(engine, show, memory)
+    }
 }
 
 pub fn run(args: &CheckArgs) -> u8 {
@@ -326,7 +355,7 @@ fn try_movers(
         Reduction::Phase | Reduction::Dynamic => Some(exclusive::facts(&movers)?),
         _ => None,
     };
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress("check-movers", memory_limit(args));
     let options = Options {
         order: Order::BreadthFirst,
         movers: Some(&movers),
@@ -405,8 +434,15 @@ fn check(
             explicit(args, program, &properties, limits, &interrupt, args.jobs)
         }
     };
+    let told = match told {
+        Ok(told) if !args.as_found => shortest(program, told, &interrupt),
+        told => told,
+    };
     match told {
-        Ok(told) => tell(args, program, numbers, told, tried),
+        Ok(mut told) => {
+            fold(program, &mut told.answer);
+            tell(args, program, numbers, told, tried, &interrupt)
+        }
         Err(code) => code,
     }
 }
@@ -436,7 +472,7 @@ fn explicit(
         _ => None,
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress("explicit", memory_limit(args));
     let run_time = facts.as_ref().map(|facts| RunTime {
         facts,
         by_reach: args.reduce == Reduction::Dynamic,
@@ -519,7 +555,7 @@ fn symbolic(
     engine: SymbolicEngine,
 ) -> Result<Told, u8> {
     let question = question(args, properties, interrupt);
-    let progress = Progress::new(args.quiet);
+    let progress = args.progress(engine.name(), None);
     let asked = Asked {
         program,
         properties,
@@ -675,6 +711,7 @@ fn tell(
     numbers: Option<&mover_promela::StatementNumbers>,
     told: Told,
     tried: Option<Tried>,
+    interrupt: &AtomicBool,
 ) -> u8 {
     let Told {
         answer,
@@ -682,6 +719,12 @@ fn tell(
         invariant,
     } = told;
     let mut is_trace_lost = false;
+    if let Some(path) = &args.report
+        && let Err(reason) = report::write(path, program, &answer, interrupt)
+    {
+        complain("U003", reason);
+        is_trace_lost = true;
+    }
     let files = formats::Told {
         program,
         answer: &answer,
@@ -711,13 +754,18 @@ fn tell(
             color: stdout_color(),
         };
         let tried = tried.map_or(String::new(), |tried| tried.text());
-        tried + &text::answer(&answer, style)
+        tried + &text::answer(&answer, style, rows(args.all_steps))
     };
     match print(&told) {
         Ok(()) if is_trace_lost => INTERNAL_ERROR,
         Ok(()) => answer.verdict.exit_code(),
         Err(code) => code,
     }
+}
+
+/// Which rows the table of a trace has.
+pub fn rows(all_steps: bool) -> Rows {
+    if all_steps { Rows::Steps } else { Rows::Folded }
 }
 
 /// No violation was found, but the translation of the program cuts some runs off:

@@ -118,7 +118,7 @@ fn owner_text(owner: &OwnerFacts) -> String {
     }
 }
 
-fn transaction_text(transaction: &TransactionFacts) -> String {
+pub fn transaction_text(transaction: &TransactionFacts) -> String {
     let thread = &transaction.thread;
     let lines = line_ranges(&transaction.lines);
     let what = match (&transaction.lines[..], &transaction.commits_at[..]) {
@@ -156,7 +156,7 @@ fn line_ranges(lines: &[usize]) -> String {
     format!("{word} {}", words.join(", "))
 }
 
-fn object_text(object: &ObjectFacts) -> String {
+pub fn object_text(object: &ObjectFacts) -> String {
     match (object.kind, &object.lock) {
         ("lock", _) => "a lock".into(),
         ("one-thread", _) => "used by one thread only".into(),

@@ -32,10 +32,13 @@ mod output;
 mod progress;
 mod property_file;
 mod replay;
+mod report;
 mod resources;
 mod shell;
+mod shortest;
 mod symbolic;
 mod tm;
+mod tm_report;
 
 use std::process::ExitCode;
 

@@ -9,7 +9,7 @@ use mover_c::native::{Native, NativeStep, build};
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
 use mover_report::run::moments;
-use mover_report::text::{Style, trace_table};
+use mover_report::text::{Rows, Style, trace_table};
 use mover_report::trace::Trace;
 
 use crate::errors::complain;
@@ -60,7 +60,7 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
     let style = Style {
         color: stdout_color(),
     };
-    let table = trace_table(trace, style);
+    let table = trace_table(trace, style, Rows::Steps);
     let (told, code) = match came {
         Came::Reproduced(what) => (
             format!("{table}\nunsafe: reproduced on real threads: {what}\n"),

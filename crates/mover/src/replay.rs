@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use mover_ir::program::Property;
 use mover_report::json::read_trace_file;
-use mover_report::text::{Style, trace_table};
+use mover_report::text::{Style, story_text, trace_table};
 use mover_report::trace::Trace;
 
+use crate::check::rows;
 use crate::errors::complain;
 use crate::input::{self, InputArgs};
 #[cfg(feature = "c")]
 use crate::native;
 use crate::output::{print, stdout_color};
+use crate::shortest::transactions;
 use crate::{BAD_INPUT, USAGE};
 
 #[derive(Args)]
@@ -30,6 +32,9 @@ pub struct ReplayArgs {
     /// With `--native`: leave the process stopped where the violation shows, for gdb
     #[arg(long, requires = "native")]
     gdb: bool,
+    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    #[arg(long)]
+    all_steps: bool,
 }
 
 pub fn run(args: &ReplayArgs) -> u8 {
@@ -61,13 +66,15 @@ pub fn run(args: &ReplayArgs) -> u8 {
         Ok(trace) if args.native => {
             native::run(&args.input, &program, &trace, &input.sites, args.gdb)
         }
-        Ok(trace) => {
+        Ok(mut trace) => {
+            trace.transactions = transactions(&program, &trace);
             let style = Style {
                 color: stdout_color(),
             };
             let told = format!(
-                "{}\nunsafe: the run is possible and ends in {}\n",
-                trace_table(&trace, style),
+                "{}{}\nunsafe: the run is possible and ends in {}\n",
+                story_text(&trace, style),
+                trace_table(&trace, style, rows(args.all_steps)),
                 trace.message
             );
             match print(&told) {

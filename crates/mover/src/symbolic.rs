@@ -106,6 +106,15 @@ pub enum SymbolicEngine {
     Ic3,
 }
 
+impl SymbolicEngine {
+    pub fn name(self) -> &'static str {
+        match self {
+            SymbolicEngine::Bmc => "bmc",
+            SymbolicEngine::Ic3 => "ic3",
+        }
+    }
+}
+
 /// A question about a program.
 pub struct Asked<'a> {
     pub program: &'a Program,
@@ -151,10 +160,7 @@ impl Asked<'_> {
             answer: Answer {
                 verdict,
                 properties: self.properties.to_vec(),
-                engine: match engine {
-                    SymbolicEngine::Bmc => "bmc",
-                    SymbolicEngine::Ic3 => "ic3",
-                },
+                engine: engine.name(),
                 reduction: outcome.reduction.name(),
                 ignoring: None,
                 states: 0,

@@ -23,7 +23,8 @@ use mover_tm::{dot, history, mutate, specifications};
 use serde_json::{Value, json};
 
 use crate::errors::complain as usage;
-use crate::output::stderr_is_terminal;
+use crate::output::{stderr_is_terminal, write_file};
+use crate::tm_report;
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE, USAGE};
 
 #[derive(Args)]
@@ -76,6 +77,9 @@ struct CheckArgs {
     /// Write the algorithm's automaton as a picture for Graphviz (small ones)
     #[arg(long, value_name = "FILE")]
     dot: Option<String>,
+    /// Write a report, one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    report: Option<std::path::PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -255,6 +259,13 @@ fn run_check(args: &CheckArgs) -> u8 {
                 say("");
             }
             say(&report_text(report));
+        }
+    }
+    if let Some(path) = &args.report {
+        let page = tm_report::page(&program, &args.file, &sources, &reports);
+        if let Err(reason) = write_file(path, &page.html()) {
+            eprintln!("mover: {reason}");
+            return INTERNAL_ERROR;
         }
     }
     let verdict = |wanted: Verdict| reports.iter().any(|(report, _)| report.verdict == wanted);

@@ -2,16 +2,18 @@
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
 mod common;
-#[path = "cli/exclusive.rs"]
-mod exclusive;
 #[path = "cli/errors.rs"]
 mod errors;
+#[path = "cli/exclusive.rs"]
+mod exclusive;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "cli/guide.rs"]
 mod guide;
 #[path = "cli/ignoring.rs"]
 mod ignoring;
+#[path = "cli/progress.rs"]
+mod progress;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -129,6 +131,7 @@ fn a_text_trace_shows_thread_line_statement_and_changes() {
     let steps: Vec<Vec<&str>> = ended
         .stdout
         .lines()
+        .skip(2)
         .take(3)
         .map(|line| {
             line.split("  ")
@@ -140,12 +143,27 @@ fn a_text_trace_shows_thread_line_statement_and_changes() {
     assert_eq!(steps[0], ["step", "thread", "line", "statement", "changes"]);
     assert_eq!(
         steps[1],
-        ["1", "P[0]", "text-trace.pml:3", "x = 1", "x: 0 → 1"]
+        [
+            "1",
+            "P[0]",
+            "text-trace.pml:3",
+            "x = 1",
+            "x: 0 → 1",
+            "◀ makes x 1"
+        ]
     );
     assert_eq!(
         steps[2],
-        ["2", "P[0]", "text-trace.pml:4", "assert(x == 0)"]
+        [
+            "2",
+            "P[0]",
+            "text-trace.pml:4",
+            "assert(x == 0)",
+            "◀ finds x = 1, and fails"
+        ]
     );
+    let sentence = "P[0] finds x = 1, and fails at line 4: assertion violated: (x == 0)";
+    assert_eq!(ended.stdout.lines().next(), Some(sentence));
 }
 
 /// The fixed fields and whether their values have the fixed types.

@@ -1,0 +1,195 @@
+//! `mover tm check --report`: words with their arguments.
+//!
+//! A word is a run of the threads' statements. What makes it wrong is a circle of transactions each
+//! of which must come before the next; the page draws an arrow for each of these orders, from the
+//! statement to the one that it must come before.
+
+use mover_ir::source::SourceMap;
+use mover_report::html::{Lane, Page, Run, RunBox, RunStep};
+use mover_report::story::{Arrow, ArrowKind};
+use mover_report::text::grouped;
+use mover_tm::check::{Report, Verdict};
+use mover_tm::conflict_graph::{ConflictGraph, Reason};
+use mover_tm::language::program::Program;
+use mover_tm::property::Property;
+use mover_tm::word::{Action, Statement};
+
+pub fn page(program: &Program, file: &str, sources: &SourceMap, reports: &[(Report, f64)]) -> Page {
+    let chosen = reports
+        .iter()
+        .find(|(report, _)| report.verdict == Verdict::Violated)
+        .or_else(|| reports.iter().find(|(r, _)| r.verdict == Verdict::Unknown))
+        .or(reports.first());
+    let (kind, verdict) = match chosen.map(|(report, _)| report.verdict) {
+        Some(Verdict::Violated) => ("violated", "violated"),
+        Some(Verdict::Holds) => ("holds", "holds"),
+        Some(Verdict::Unknown) | None => ("unknown", "unknown"),
+    };
+    let mut page = Page {
+        name: file.to_string(),
+        kind,
+        verdict: verdict.to_string(),
+        line: chosen.map_or(String::new(), |(report, _)| {
+            format!("{}, {}", report.property, report.scope)
+        }),
+        files: sources
+            .files()
+            .map(|(_, file)| (file.name.clone(), file.text.clone()))
+            .collect(),
+        ..Page::default()
+    };
+    for (report, seconds) in reports {
+        let name = report.property.to_string();
+        page.rests.push((
+            name.clone(),
+            format!("{}: {}", report.verdict.name(), report.scope),
+        ));
+        page.figures.push((
+            format!("{name}: threads, variables"),
+            format!("{}, {}", report.threads, report.variables),
+        ));
+        for (what, count) in [
+            ("states of the algorithm", report.states),
+            ("states of the specification", report.spec_states),
+            ("pairs searched", report.product_states),
+        ] {
+            if let Some(count) = count {
+                page.figures
+                    .push((format!("{name}: {what}"), grouped(count as u64)));
+            }
+        }
+        page.figures
+            .push((format!("{name}: time"), format!("{seconds:.3} s")));
+        page.runs.push(run(program, report));
+    }
+    if kind == "violated" {
+        page.rests.push((
+            "checked by".into(),
+            "every run below was replayed on the algorithm; the conflict graph of its word was asked \
+             as well"
+                .into(),
+        ));
+    }
+    page
+}
+
+fn run(program: &Program, report: &Report) -> Run {
+    let mut run = Run {
+        title: report.property.to_string(),
+        words: vec![report.explanation.clone()],
+        ..Run::default()
+    };
+    if report.verdict != Verdict::Violated {
+        run.words
+            .insert(0, format!("{}: {}", report.verdict.name(), report.scope));
+        return run;
+    }
+    match (&report.word, &report.cycle) {
+        (_, Some(cycle)) => add_loop(&mut run, report, cycle),
+        (Some(word), None) => add_word(&mut run, program, report, word),
+        (None, None) => {}
+    }
+    run
+}
+
+fn lanes(threads: usize) -> Vec<Lane> {
+    (1..=threads)
+        .map(|thread| Lane {
+            name: format!("thread {thread}"),
+            ..Lane::default()
+        })
+        .collect()
+}
+
+fn add_word(run: &mut Run, program: &Program, report: &Report, word: &[Statement]) {
+    run.lanes = lanes(report.threads);
+    for statement in word {
+        run.steps.push(RunStep {
+            lane: statement.thread.into(),
+            text: match statement.action {
+                Action::Read(variable) => format!("read variable {}", variable + 1),
+                Action::Write(variable) => format!("write variable {}", variable + 1),
+                Action::Commit => "commit".into(),
+                Action::Abort => "abort".into(),
+            },
+            ..RunStep::default()
+        });
+    }
+    for (position, statement) in word.iter().enumerate() {
+        let phase = match statement.action {
+            Action::Commit => "commit",
+            _ => "plain",
+        };
+        let goes_on = position > 0
+            && word[position - 1].thread == statement.thread
+            && !word[position - 1].action.is_finishing();
+        match run.boxes.last_mut() {
+            Some(last) if goes_on => last.phases.push(phase),
+            _ => run.boxes.push(RunBox {
+                first: position,
+                phases: vec![phase],
+            }),
+        }
+    }
+    if let Property::Safety(safety) = report.property {
+        let graph = ConflictGraph::of(word, safety, program.update);
+        for edge in graph.shortest_cycle().unwrap_or_default() {
+            add_order(run, &graph.edges[edge].reason);
+        }
+    }
+    if let Some(last) = run.steps.last_mut() {
+        last.fails = true;
+    }
+}
+
+/// Draws why one transaction must come before another.
+fn add_order(run: &mut Run, reason: &Reason) {
+    let (from, to) = match *reason {
+        Reason::Conflict { earlier, later, .. } => (earlier.1, later.1),
+        Reason::InTime { end, begin } => (end, begin),
+        Reason::FirstCommitter { first, second, .. } => (first, second),
+        Reason::InThread | Reason::SnapshotFirst => return,
+    };
+    if from >= run.steps.len() || to >= run.steps.len() {
+        return;
+    }
+    let what = format!(
+        "must come before the transaction of {} (statement {})",
+        run.lanes[run.steps[to].lane].name,
+        to + 1
+    );
+    let note = run.steps[from].note.get_or_insert_default();
+    if !note.is_empty() {
+        note.push_str("; ");
+    }
+    note.push_str(&what);
+    run.arrows.push(Arrow {
+        from,
+        to,
+        kind: ArrowKind::Order,
+        what,
+    });
+}
+
+/// The way to a loop, and what is repeated.
+fn add_loop(run: &mut Run, report: &Report, cycle: &[String]) {
+    run.lanes = lanes(report.threads);
+    let first = report.run.len();
+    for (position, text) in report.run.iter().chain(cycle).enumerate() {
+        // `(own,1)_2`: the thread's number is at the end.
+        let thread = text
+            .rsplit_once('_')
+            .and_then(|(_, number)| number.parse::<usize>().ok())
+            .map_or(0, |number| number.saturating_sub(1).min(report.threads - 1));
+        run.steps.push(RunStep {
+            lane: thread,
+            text: text.clone(),
+            note: (position >= first).then(|| "again and again".to_string()),
+            ..RunStep::default()
+        });
+        run.boxes.push(RunBox {
+            first: position,
+            phases: vec!["plain"],
+        });
+    }
+}
