@@ -22,7 +22,8 @@
 //! - [`conditions`]: when each edge moves, as expressions that every engine can use;
 //! - [`dynamic`]: edges that move in some states only (paper 001);
 //! - [`pointer_locks`]: locks that are known by an address;
-//! - [`control`]: where control flow can go and where its loops are cut.
+//! - [`control`]: where control flow can go and where its loops are cut;
+//! - [`mod@unfold`]: programs with the loops of their first thread unrolled.
 
 pub mod access;
 pub mod ahead;
@@ -42,6 +43,7 @@ pub mod points_to;
 mod small;
 pub mod touch;
 pub mod transactions;
+pub mod unfold;
 
 pub use conditions::{Condition, Conditions, Reduction};
 pub use dynamic::Heuristics;

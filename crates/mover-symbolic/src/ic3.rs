@@ -28,10 +28,11 @@ use mover_ir::program::Program;
 use mover_ir::semantics::Step;
 use rustc_hash::FxHashMap;
 
+use crate::Prepared;
 use crate::blast::Blaster;
 use crate::blocks::Blocks;
 use crate::certificate;
-use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
+use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
@@ -52,8 +53,9 @@ pub fn check(
     let mut total = Effort::default();
     let mut ignores_beyond = false;
     loop {
-        let conditions = crate::conditions(original, &question)?;
-        let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
+        let prepared = Prepared::new(original, &question)?;
+        let conditions = &prepared.conditions;
+        let blocks = Blocks::new(conditions, question.bounds, question.deadlocks)
             .map_err(Failure::Unsupported)?;
         // First a run that leaves the bounds counts as bad; if there is one, they
         // grow, and in the end the answer is for runs that do not leave them.
@@ -84,7 +86,7 @@ pub fn check(
                 }
                 continue;
             }
-            Found::Run { steps, .. } => (Conclusion::Unsafe(confirm(original, steps)?), None),
+            Found::Run { steps, .. } => (Conclusion::Unsafe(prepared.confirm(original, steps)?), None),
             Found::Invariant(clauses) => {
                 match certificate::prove(&system, &question, beyond, &clauses)? {
                     Some(proof) => (Conclusion::Safe { up_to }, Some(proof)),
@@ -110,8 +112,9 @@ pub fn check(
 
 /// The question whether the invariant found can be broken, in SMT-LIB.
 pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
-    let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
+    let prepared = Prepared::new(original, question)?;
+        let conditions = &prepared.conditions;
+    let blocks = Blocks::new(conditions, question.bounds, question.deadlocks)
         .map_err(Failure::Unsupported)?;
     let system = System::new(&blocks, question, true, true);
     let mut search = Search::new(&system, question, Instant::now(), Effort::default());

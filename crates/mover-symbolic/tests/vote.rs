@@ -39,6 +39,7 @@ fn question(
     Question {
         reduction,
         heuristics: Heuristics::ALL,
+        unfold: true,
         errors,
         deadlocks,
         bounds,
