@@ -9,6 +9,7 @@
 //! - [`access`]: which shared objects each edge touches;
 //! - [`points_to`]: what it touches through pointers;
 //! - `small`: which integers are no pointers for certain;
+//! - [`staying`]: whether addresses stay in their objects;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`alone`]: where a thread has no others beside it;
 //! - [`movers`]: which edges move left or right, and why;
@@ -41,6 +42,7 @@ pub mod phase;
 pub mod pointer_locks;
 pub mod points_to;
 mod small;
+pub mod staying;
 pub mod touch;
 pub mod transactions;
 pub mod unfold;

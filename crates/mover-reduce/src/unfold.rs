@@ -74,7 +74,11 @@ pub fn unfold(original: &Program) -> Option<Unfolded> {
     let points_to = PointsTo::new(original);
     let state = Machine::new(original).initial();
     let thread = state.threads.first()?.as_ref()?;
-    let locals: Vec<Values> = thread.locals.iter().map(|&value| Some(vec![value])).collect();
+    let locals: Vec<Values> = thread
+        .locals
+        .iter()
+        .map(|&value| Some(vec![value]))
+        .collect();
     let mut globals: Vec<Values> = state.globals.iter().map(|&v| Some(vec![v])).collect();
     if globals.len() > MOST_CELLS {
         globals = vec![None; globals.len()];
@@ -184,7 +188,8 @@ fn is_suited(program: &Program, first: TemplateId) -> bool {
     };
     let others = program.templates.iter().enumerate();
     let mut others = others.filter(|(number, _)| *number != first.index());
-    let is_started_again = |effect: &Effect| matches!(effect, Effect::Spawn { template, .. } if *template == first);
+    let is_started_again =
+        |effect: &Effect| matches!(effect, Effect::Spawn { template, .. } if *template == first);
     let looks_at_threads = program.any_expr(|expr| {
         matches!(
             expr,
@@ -220,7 +225,15 @@ enum Marked {
 /// Whether a thread uses its number for marks only, and has taken all of them back
 /// where it ends.
 fn forgets_its_number(template: &Template) -> bool {
-    let gives_number = |effect: &Effect| matches!(effect, Effect::Spawn { result: Some(_), .. });
+    let gives_number = |effect: &Effect| {
+        matches!(
+            effect,
+            Effect::Spawn {
+                result: Some(_),
+                ..
+            }
+        )
+    };
     if effects_of(template).any(gives_number) {
         return false;
     }
@@ -483,9 +496,9 @@ impl Unfolding<'_> {
                     ends.push((number, position));
                     continue;
                 }
-                let same = after
-                    .iter_mut()
-                    .find(|(target, known, _)| *target == edge.target && known.starts == next.starts);
+                let same = after.iter_mut().find(|(target, known, _)| {
+                    *target == edge.target && known.starts == next.starts
+                });
                 match same {
                     Some((_, known, positions)) => {
                         known.join(&next);
@@ -776,7 +789,10 @@ impl Unfolding<'_> {
 
 /// Which variables have the rows of one location grow without end.
 fn trouble(rows: &[&Knowledge], first: &[usize]) -> Trouble {
-    let differs = |cell: usize| rows.iter().any(|row| row.locals[cell] != rows[0].locals[cell]);
+    let differs = |cell: usize| {
+        rows.iter()
+            .any(|row| row.locals[cell] != rows[0].locals[cell])
+    };
     let locals: Vec<usize> = (0..first.len() - 1)
         .filter(|&local| (first[local]..first[local + 1]).any(differs))
         .collect();
@@ -823,6 +839,7 @@ fn join(mine: &mut Values, theirs: &Values) {
 }
 
 /// Expressions where something is known.
+#[derive(Clone, Copy)]
 struct Env<'e, 'p> {
     unfolding: &'e Unfolding<'p>,
     template: TemplateId,
@@ -843,9 +860,7 @@ impl Env<'_, '_> {
                 &self.known.locals,
                 self.first[id.index()]..self.first[id.index() + 1],
             ),
-            VariableRef::Global(id) => {
-                (self.known.globals.as_ref()?, self.unfolding.cells_of(id))
-            }
+            VariableRef::Global(id) => (self.known.globals.as_ref()?, self.unfolding.cells_of(id)),
         };
         if index >= range.len() {
             return Some(vec![0]);
@@ -927,7 +942,11 @@ impl Env<'_, '_> {
         let program = self.unfolding.original;
         let object = program.pointers.object(address);
         let offset = program.pointers.offset(address);
-        let mut addressable = program.globals.iter().enumerate().filter(|(_, v)| v.addressable);
+        let mut addressable = program
+            .globals
+            .iter()
+            .enumerate()
+            .filter(|(_, v)| v.addressable);
         let (number, variable) = addressable.nth(usize::try_from(object).ok()?.checked_sub(1)?)?;
         let bytes = u64::from(variable.ty.width / 8);
         let index = offset / bytes;
@@ -961,8 +980,50 @@ impl Env<'_, '_> {
             .collect()
     }
 
+    /// The truth of a condition that looks at one cell of several values, if it is the
+    /// same for all of them.
+    fn decided(&self, expr: &Expr) -> Option<u64> {
+        if expr.width() != 1 {
+            return None;
+        }
+        let mut cell: Option<Place> = None;
+        let mut is_one = true;
+        expr.walk(&mut |expr| {
+            if let Expr::Read(place) = expr
+                && self.values(expr).is_none_or(|values| values.len() > 1)
+            {
+                is_one &= cell.as_ref().is_none_or(|known| known == place);
+                cell = Some(place.clone());
+            }
+        });
+        let place = cell.filter(|_| is_one)?;
+        let VariableRef::Global(id) = place.variable else {
+            return None;
+        };
+        let index = self.single(&place.index)?[0] as usize;
+        let number = self.unfolding.cells_of(id).start + index;
+        let mut decided = None;
+        for value in self.read(&place)? {
+            let mut known = self.known.clone();
+            known.globals.as_mut()?[number] = Some(vec![value]);
+            let case = Env {
+                known: &known,
+                ..*self
+            };
+            let truth = case.single(expr)?[0];
+            if decided.is_some_and(|other| other != truth) {
+                return None;
+            }
+            decided = Some(truth);
+        }
+        decided
+    }
+
     /// The expression with what is known put in.
     fn fold(&self, expr: &Expr) -> Expr {
+        if let Some(truth) = self.decided(expr) {
+            return Expr::constant(truth as i64, 1);
+        }
         // Addresses and marks stay readable to the analyses.
         if !matches!(expr, Expr::Address { .. })
             && let Some(values) = self.single(expr)

@@ -414,7 +414,8 @@ impl<'p> Layout<'p> {
         // A thread that is there from the start makes room for others only by going.
         let can_hold = |template: usize| {
             initial == Some(template)
-                || spawned[template] && (initial.is_none() || exits)
+                || spawned[template]
+                    && (initial.is_none() || exits)
                     && numbers.is_none_or(|numbers| numbers[template].contains(&slot))
         };
         let mut residents = Vec::new();

@@ -27,12 +27,14 @@ mod memory;
 pub mod outcome;
 pub mod sat;
 pub mod smtlib;
+mod start;
 pub mod system;
 pub mod term;
 
 use mover_ir::program::{Program, Property};
 use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
+use mover_reduce::staying::pointers_stay;
 use mover_reduce::unfold::{Unfolded, unfold};
 
 use blocks::Blocks;
@@ -55,18 +57,33 @@ impl Prepared {
             None
         };
         let program = unfolded.as_ref().map_or(original, |u| &u.program);
+        let staying;
+        let program = if !program.pointers_stay && pointers_stay(program) {
+            staying = Program {
+                pointers_stay: true,
+                ..program.clone()
+            };
+            &staying
+        } else {
+            program
+        };
         let layout = Layout::new(program, question.bounds).map_err(Failure::Unsupported)?;
         let threads = layout.slots.len();
-        let conditions = Conditions::new(
-            program,
-            question.reduction,
-            question.heuristics,
-            threads,
-        );
+        let conditions = Conditions::new(program, question.reduction, question.heuristics, threads);
         Ok(Prepared {
             unfolded,
             conditions,
         })
+    }
+
+    fn blocks(&self, question: &Question) -> Result<Blocks<'_>, Failure> {
+        Blocks::new(
+            &self.conditions,
+            question.bounds,
+            question.deadlocks,
+            question.limit.clone(),
+        )
+        .map_err(Failure::Unsupported)
     }
 
     /// Runs a claimed counterexample on the semantics of the original.

@@ -131,7 +131,11 @@ pub fn run(args: &DynamicArgs) -> u8 {
     let reductions = chosen(REDUCTIONS, &args.reductions);
     let is_wanted = |study: &Study| {
         let name = format!("{} {}", study.file, study.name);
-        args.programs.is_empty() || args.programs.iter().any(|w| name.contains(&w.to_lowercase()))
+        args.programs.is_empty()
+            || args
+                .programs
+                .iter()
+                .any(|w| name.contains(&w.to_lowercase()))
     };
     let studies: Vec<usize> = (0..STUDIES.len())
         .filter(|&study| is_wanted(&STUDIES[study]))

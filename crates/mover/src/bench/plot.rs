@@ -120,7 +120,12 @@ pub fn plot(
             if points.is_empty() {
                 continue;
             }
-            let _ = writeln!(out, "<polyline points=\"{}\" {}/>", points.join(" "), style.stroke());
+            let _ = writeln!(
+                out,
+                "<polyline points=\"{}\" {}/>",
+                points.join(" "),
+                style.stroke()
+            );
             for &(px, py) in &series.points {
                 let _ = writeln!(
                     out,
@@ -162,12 +167,17 @@ impl Style {
         } else {
             ""
         };
-        format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{dashes}", self.colour())
+        format!(
+            "fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{dashes}",
+            self.colour()
+        )
     }
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -189,13 +199,26 @@ mod tests {
         };
         let drawn = plot(&[panel], &[style], (2, 4), 60.0, ("threads", "seconds"));
         assert!(drawn.contains("a &lt; b") && drawn.contains("bmc dynamic"));
-        let line = drawn.lines().find(|l| l.starts_with("<polyline")).expect("a line");
+        let line = drawn
+            .lines()
+            .find(|l| l.starts_with("<polyline"))
+            .expect("a line");
         let points = line.split('"').nth(1).expect("its points");
         let heights: Vec<f64> = points
             .split(' ')
-            .map(|point| point.split(',').nth(1).expect("a height").parse().expect("a number"))
+            .map(|point| {
+                point
+                    .split(',')
+                    .nth(1)
+                    .expect("a height")
+                    .parse()
+                    .expect("a number")
+            })
             .collect();
         assert!(heights[1] < heights[0], "{line}");
-        assert_eq!(drawn.matches("<svg").count(), drawn.matches("</svg>").count());
+        assert_eq!(
+            drawn.matches("<svg").count(),
+            drawn.matches("</svg>").count()
+        );
     }
 }
