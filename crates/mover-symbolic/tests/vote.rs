@@ -240,5 +240,5 @@ fn random_pointers() {
 
 #[test]
 fn random_started_threads() {
-    vote_on(150, LONG, |seed| printed(started::program(seed)));
+    vote_on(40, LONG, |seed| printed(started::program(seed)));
 }
