@@ -15,6 +15,10 @@
 //! never takes an exclusiveness back. And locks are preferred to a single owner
 //! as the reason, for the same sake.
 //!
+//! What the value of a cell says of its owner (`mover_reduce::owners`) counts as a
+//! lock that the thread has: a cell that is a lock as such, a predicate that the
+//! user has given as one that nobody takes or gives back by a mover.
+//!
 //! **Channels** have two ends. A thread that alone receives from a channel with
 //! a message in it can do so now or later, whatever others send; likewise a
 //! thread that alone sends while there is room. These steps are left movers, but
@@ -25,15 +29,25 @@
 //! threads. If no other thread can reach such a place any more, it is a left
 //! mover.
 //!
+//! **Waiting for threads.** While there is only one thread, whatever it does to
+//! memory moves and does not count: neither before it has started the others nor
+//! after it has waited for all of them. That is told by a row of cells which the
+//! front end keeps; a step that touches it moves nowhere, except that a
+//! thread's end may move left. So no transaction that is completed changes who is there, and a state in which there is another thread is
+//! never replaced by one in which it has gone unobserved.
+//!
 //! With `dynamic`, what no other thread can reach any more is exclusive, too
 //! (paper 001, Table 2), and what a thread does before it has started anybody who
 //! knows the variable does not count.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
+use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId};
 use mover_reduce::PhaseFacts;
-use mover_reduce::access::Object;
+use mover_reduce::access::{EdgeRef, Object};
+use mover_reduce::owners::OwnerCell;
 use mover_reduce::touch::{End, Touch};
 
 use crate::code::{Code, Compiler, View};
@@ -74,6 +88,8 @@ enum CompiledTouch {
     Leaves {
         in_order: bool,
     },
+    /// Tells those who wait that the thread has ended.
+    Finishes,
     Seen,
 }
 
@@ -115,8 +131,30 @@ struct LocationFacts {
 /// The static side of run-time classification, by program counter.
 pub struct PhaseTables {
     locations: Vec<LocationFacts>,
-    /// Number of cells; other objects come after them.
+    /// Number of cells; the owners' predicates come after them, then other objects.
     cells: u32,
+    owners: Vec<CompiledOwner>,
+    claims: Vec<Claim>,
+    /// The cells that say which threads there are, if the program has such.
+    presence: Vec<Code>,
+}
+
+/// What the user says protects a variable.
+struct Claim {
+    variable: u32,
+    /// The predicate, as an object.
+    object: ObjectId,
+    /// Its number in the program.
+    given: usize,
+    /// The first access where the predicate did not hold.
+    broken_by: OnceLock<EdgeRef>,
+}
+
+/// A cell whose value tells who has it.
+struct CompiledOwner {
+    /// The cell if it is a lock, else a number behind the cells.
+    object: ObjectId,
+    predicate: Code,
 }
 
 impl PhaseTables {
@@ -140,19 +178,27 @@ impl PhaseTables {
             compiler.template = template;
             for location in 0..body.locations.len() {
                 let pc = layout.pc_of(TemplateId(template as u32), LocationId(location as u32));
-                let pick = |variable: usize, index: Option<&mover_ir::expr::Expr>| PickedCell {
+                let pick = |variable: usize, index: Option<&Expr>| PickedCell {
                     first: firsts[variable],
                     len: program.globals[variable].len,
                     index: index.map(|index| compiler.expr(index)),
                 };
-                let touch = |touch: &Touch| match touch {
+                let touch = |touch: &Touch, is_quiet_end: bool| match touch {
                     Touch::Cells {
                         variable,
                         index,
                         writes,
                     } => {
+                        if program.presence == Some(*variable) {
+                            return if is_quiet_end {
+                                CompiledTouch::Finishes
+                            } else {
+                                CompiledTouch::Seen
+                            };
+                        }
                         let cells = pick(variable.index(), index.as_ref());
-                        if facts.locks.is_lock(*variable) {
+                        let is_lock = facts.locks.is_lock(*variable);
+                        if is_lock || facts.owners.lock(*variable).is_some() {
                             CompiledTouch::Lock(cells)
                         } else {
                             CompiledTouch::Cells {
@@ -201,15 +247,27 @@ impl PhaseTables {
                     .iter()
                     .map(|edge| {
                         let handled = facts.locks.handled(template, location, edge.original);
+                        let at = EdgeRef {
+                            template,
+                            location,
+                            edge: edge.original,
+                        };
+                        let owned = |does: fn(&OwnerCell, EdgeRef) -> bool| {
+                            let locks = facts.owners.cells.iter().filter(|cell| cell.is_lock);
+                            locks.filter(move |cell| does(cell, at))
+                        };
+                        let taken = owned(OwnerCell::is_taken_by)
+                            .map(|cell| pick(cell.variable.index(), Some(&Expr::int(0))));
                         EdgeFacts {
                             touches: facts
                                 .touches
                                 .of(template, location, edge.original)
                                 .iter()
-                                .map(touch)
+                                .map(|touched| touch(touched, facts.quiet_ends.contains(&at)))
                                 .collect(),
-                            takes: handled.takes.iter().map(place).collect(),
-                            gives_back: !handled.gives_back.is_empty(),
+                            takes: handled.takes.iter().map(place).chain(taken).collect(),
+                            gives_back: !handled.gives_back.is_empty()
+                                || owned(OwnerCell::is_given_back_by).next().is_some(),
                             meets: meets(edge.original),
                             offers: facts.offers[template][location][edge.original],
                         }
@@ -239,11 +297,68 @@ impl PhaseTables {
                 });
             }
         }
+        let presence = program.presence.map_or_else(Vec::new, |variable| {
+            let row = &program.globals[variable.index()];
+            let cell = |index: u32| {
+                let place = Place::element(
+                    VariableRef::Global(variable),
+                    Expr::int(index.into()),
+                    row.ty,
+                );
+                compiler.expr(&Expr::Read(place))
+            };
+            (0..row.len).map(cell).collect()
+        });
+        let mut owners = Vec::new();
+        let mut claims = Vec::new();
+        let mut next = cells;
+        for cell in &facts.owners.cells {
+            let object = if cell.is_lock {
+                firsts[cell.variable.index()]
+            } else {
+                next += 1;
+                next - 1
+            };
+            claims.extend(cell.given.map(|given| Claim {
+                variable: program.exclusive[given].variable.0,
+                object,
+                given,
+                broken_by: OnceLock::new(),
+            }));
+            owners.push(CompiledOwner {
+                object,
+                predicate: compiler.expr(&cell.predicate),
+            });
+        }
         PhaseTables {
             locations: all,
             cells,
+            owners,
+            claims,
+            presence,
         }
     }
+}
+
+impl PhaseTables {
+    /// The claims of the user that some access did not keep to, and that access.
+    pub fn broken_claims(&self) -> Vec<BrokenClaim> {
+        let broken = |claim: &Claim| {
+            let edge = *claim.broken_by.get()?;
+            let given = claim.given;
+            Some(BrokenClaim { given, edge })
+        };
+        self.claims.iter().filter_map(broken).collect()
+    }
+}
+
+/// A variable is touched although the user's predicate does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BrokenClaim {
+    /// The number among the program's claims.
+    pub given: usize,
+    /// In the program with atomic sequences fused.
+    pub edge: EdgeRef,
 }
 
 impl PickedCell {
@@ -514,6 +629,7 @@ enum Touched {
     Leaves {
         in_order: bool,
     },
+    Finishes,
     Seen,
 }
 
@@ -537,7 +653,7 @@ impl<'m> Classifier<'m> {
         Classifier {
             machine,
             tables,
-            ledger: Ledger::new(tables.cells),
+            ledger: Ledger::new(tables.cells + tables.owners.len() as u32),
             by_reach,
             used: Vec::new(),
             held: Vec::new(),
@@ -580,7 +696,7 @@ impl<'m> Classifier<'m> {
             ends_transaction,
             is_met,
             takes_lock: facts.takes_lock,
-            may_release: !self.held.is_empty() || facts.may_release,
+            may_release: facts.may_release || self.holds_lock(),
         }
     }
 
@@ -668,6 +784,14 @@ impl<'m> Classifier<'m> {
         self.held.clear();
         self.held
             .extend(facts.held.iter().filter_map(|lock| lock.pick(&view)));
+        let owners = self.tables.owners.iter();
+        let owned = owners.filter(|owner| view.eval(&owner.predicate) != 0);
+        self.held.extend(owned.map(|owner| owner.object));
+    }
+
+    /// Whether a lock is among what the thread has, not just a predicate.
+    fn holds_lock(&self) -> bool {
+        self.held.iter().any(|&object| object < self.tables.cells)
     }
 
     /// Appends what an edge touches and counts the accesses.
@@ -675,6 +799,7 @@ impl<'m> Classifier<'m> {
         let here = self.facts(lanes, thread);
         let facts = &here.edges[number];
         let view = self.machine.view(lanes, thread, false);
+        let is_only = self.is_only_thread(&view);
         self.in_hand.clear();
         self.in_hand.extend_from_slice(&self.held);
         let taken = facts.takes.iter().filter_map(|lock| lock.pick(&view));
@@ -690,7 +815,16 @@ impl<'m> Classifier<'m> {
                     variable,
                     writes,
                 } => {
-                    let is_alone = self.by_reach && here.alone[*variable as usize];
+                    let is_alone = is_only || self.by_reach && here.alone[*variable as usize];
+                    for claim in &self.tables.claims {
+                        let is_kept = is_alone
+                            || claim.variable != *variable
+                            || self.in_hand.contains(&claim.object);
+                        if !is_kept {
+                            let edge = self.machine.edge_at(lanes, thread, number);
+                            claim.broken_by.get_or_init(|| edge);
+                        }
+                    }
                     let picked = match &cells.index {
                         Some(_) => match cells.pick(&view) {
                             Some(object) => object..object + 1,
@@ -749,8 +883,10 @@ impl<'m> Classifier<'m> {
                 }
                 CompiledTouch::Object { object, writes } => {
                     let object = self.ledger.number(Key::Object(*object));
-                    self.ledger
-                        .see(object, thread as u16, &self.in_hand, *writes);
+                    if !is_only {
+                        self.ledger
+                            .see(object, thread as u16, &self.in_hand, *writes);
+                    }
                     self.touched.push(Touched::Object(object));
                 }
                 CompiledTouch::Leaves { in_order } => {
@@ -763,9 +899,17 @@ impl<'m> Classifier<'m> {
                         Touched::Seen
                     });
                 }
+                CompiledTouch::Finishes => self.touched.push(Touched::Finishes),
                 CompiledTouch::Seen => self.touched.push(Touched::Seen),
             }
         }
+    }
+
+    /// Whether all other threads have ended and been waited for, or never started.
+    fn is_only_thread(&self, view: &View) -> bool {
+        let mut present = self.tables.presence.iter();
+        let is_present = |cell: &&Code| view.eval(cell) != 0;
+        !self.tables.presence.is_empty() && present.by_ref().filter(is_present).take(2).count() < 2
     }
 
     /// Counts the use of a channel; gives the object that stands for all of it.
@@ -824,8 +968,10 @@ impl<'m> Classifier<'m> {
 
     fn all_move(&mut self, lanes: &[u64], thread: usize, left: bool) -> bool {
         let counted_on = self.used.len();
+        let is_only = self.is_only_thread(&self.machine.view(lanes, thread, false));
         for position in 0..self.touched.len() {
             let moves = match self.touched[position] {
+                Touched::Lock(_) | Touched::Data { .. } | Touched::Object(_) if is_only => true,
                 Touched::Lock(lock) => self.held.contains(&lock),
                 Touched::Data {
                     object,
@@ -845,6 +991,7 @@ impl<'m> Classifier<'m> {
                     (left || !in_order)
                         && self.others(lanes, thread).all(|facts| !facts.counts_ahead)
                 }
+                Touched::Finishes => left,
                 Touched::Seen => false,
             };
             if !moves {

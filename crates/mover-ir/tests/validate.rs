@@ -96,6 +96,8 @@ fn valid() -> Program {
         pointers: PointerLayout::default(),
         sites: Vec::new(),
         pointers_stay: false,
+        exclusive: Vec::new(),
+        presence: None,
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),

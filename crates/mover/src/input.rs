@@ -215,7 +215,7 @@ fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> 
     BAD_INPUT
 }
 
-fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
+pub fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
         eprint!("{}", render(sources, diagnostic, stderr_is_terminal()));
     }

@@ -295,6 +295,8 @@ pub fn program(seed: u64) -> Program {
         pointers: PointerLayout::LP64,
         sites: Vec::new(),
         pointers_stay: true,
+        exclusive: Vec::new(),
+        presence: None,
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),
