@@ -456,6 +456,8 @@ mod tests {
             pointers: PointerLayout::LP64,
             sites: Vec::new(),
             pointers_stay: false,
+            exclusive: Vec::new(),
+            presence: None,
             max_threads: 2,
             priority_scheduling: false,
             caveats: Vec::new(),
