@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, UnaryOp, VariableRef};
 use mover_ir::program::{
-    Edge, Effect, Init, Location, LocationId, Program, Template, TemplateId, Variable,
+    Edge, Effect, Init, Location, LocationId, Program, Template, TemplateId, Variable, VariableId,
 };
 use mover_ir::semantics::{Machine, Move, Step};
 
@@ -210,7 +210,7 @@ fn is_suited(program: &Program, first: TemplateId) -> bool {
         && program.templates.iter().all(|t| t.channels.is_empty())
         && !program.uses_priorities()
         && !looks_at_threads
-        && (!exits || program.templates.iter().all(forgets_its_number))
+        && (!exits || has_marks_only(program) && program.templates.iter().all(forgets_its_number))
 }
 
 fn effects_of(template: &Template) -> impl Iterator<Item = &Effect> {
@@ -225,8 +225,81 @@ enum Marked {
     At(String, BTreeSet<u32>),
 }
 
-/// Whether a thread uses its number for marks only, and has taken all of them back
-/// where it ends.
+/// Whether numbers of threads are nothing but marks: stored in globals, and looked at only
+/// by asking whether there is none or the own one. Who has which number then makes no
+/// difference.
+fn has_marks_only(program: &Program) -> bool {
+    let known = Program {
+        pointers_stay: crate::staying::pointers_stay(program),
+        ..program.clone()
+    };
+    let points_to = PointsTo::new(&known);
+    // Variables that may hold a mark, and whether dynamic objects may.
+    let mut marked: BTreeSet<VariableId> = BTreeSet::new();
+    let mut in_objects = false;
+    for (template, body) in program.templates.iter().enumerate() {
+        for effect in effects_of(body) {
+            match effect {
+                Effect::Assign { place, value } if is_mark(value) => match place.variable {
+                    VariableRef::Global(id) => {
+                        marked.insert(id);
+                    }
+                    VariableRef::Local(_) => return false,
+                },
+                Effect::Store { address, value } if is_mark(value) => {
+                    let targets = points_to.targets(template, address);
+                    in_objects |= !targets.sites.is_empty();
+                    marked.extend(targets.globals);
+                }
+                Effect::Spawn {
+                    result: Some(_), ..
+                } => return false,
+                _ => {}
+            }
+        }
+    }
+    let is_none = |expr: &Expr| expr.as_const() == Some(0);
+    for (template, body) in program.templates.iter().enumerate() {
+        let holds_mark = |expr: &Expr| match expr {
+            Expr::Read(place) => {
+                matches!(place.variable, VariableRef::Global(id) if marked.contains(&id))
+            }
+            Expr::Load { address, .. } => {
+                let targets = points_to.targets(template, address);
+                in_objects && !targets.sites.is_empty()
+                    || targets.globals.iter().any(|id| marked.contains(id))
+            }
+            _ => false,
+        };
+        // How often numbers and marks are there, and how often in a question that is allowed.
+        let (mut there, mut allowed) = (0usize, 0usize);
+        let mut look = |expr: &Expr| {
+            there += usize::from(*expr == Expr::ThreadId || holds_mark(expr));
+            if let Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) = expr {
+                if holds_mark(a) && is_mark(b) || is_mark(a) && holds_mark(b) {
+                    allowed += 2;
+                } else if holds_mark(a) && is_none(b) || is_none(a) && holds_mark(b) {
+                    allowed += 1;
+                }
+            }
+        };
+        for edge in body.locations.iter().flat_map(|l| &l.edges) {
+            edge.guard.walk(&mut look);
+            for effect in &edge.effects {
+                effect.walk(&mut look);
+            }
+        }
+        let stored = effects_of(body).filter(|effect| {
+            matches!(effect, Effect::Assign { value, .. } | Effect::Store { value, .. } if is_mark(value))
+        });
+        if there != allowed + stored.count() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a thread has taken all of its marks back where it ends.
 fn forgets_its_number(template: &Template) -> bool {
     let gives_number = |effect: &Effect| {
         matches!(
@@ -239,32 +312,6 @@ fn forgets_its_number(template: &Template) -> bool {
     };
     if effects_of(template).any(gives_number) {
         return false;
-    }
-    for edge in template.locations.iter().flat_map(|l| &l.edges) {
-        let mut in_marks = 0;
-        let mut all = 0;
-        let mut count = |expr: &Expr| {
-            all += usize::from(*expr == Expr::ThreadId);
-            if let Expr::Binary(op, a, b) = expr
-                && matches!(op, BinaryOp::Eq | BinaryOp::Ne)
-            {
-                in_marks += usize::from(is_mark(a)) + usize::from(is_mark(b));
-            }
-        };
-        edge.guard.walk(&mut count);
-        for effect in &edge.effects {
-            effect.walk(&mut count);
-        }
-        let stored = edge.effects.iter().filter(|effect| match effect {
-            Effect::Assign { place, value } => {
-                matches!(place.variable, VariableRef::Global(_)) && is_mark(value)
-            }
-            Effect::Store { value, .. } => is_mark(value),
-            _ => false,
-        });
-        if all != in_marks + stored.count() {
-            return false;
-        }
     }
     // Which marks there may be at each location.
     let mut marks: Vec<Option<BTreeSet<Marked>>> = vec![None; template.locations.len()];
@@ -646,7 +693,7 @@ impl Unfolding<'_> {
             for (local, variable) in body.locals.iter().enumerate() {
                 for index in 0..variable.len {
                     let place = Place::element(
-                        VariableRef::Local(mover_ir::program::VariableId(local as u32)),
+                        VariableRef::Local(VariableId(local as u32)),
                         Expr::int(index.into()),
                         variable.ty,
                     );
@@ -730,12 +777,12 @@ impl Unfolding<'_> {
         writes.into_iter().collect()
     }
 
-    fn cells_of(&self, variable: mover_ir::program::VariableId) -> std::ops::Range<usize> {
+    fn cells_of(&self, variable: VariableId) -> std::ops::Range<usize> {
         self.global_offsets[variable.index()]..self.global_offsets[variable.index() + 1]
     }
 
     /// The addressable globals that an address may point into.
-    fn pointed_at(&self, id: TemplateId, address: &Expr) -> Vec<mover_ir::program::VariableId> {
+    fn pointed_at(&self, id: TemplateId, address: &Expr) -> Vec<VariableId> {
         if self.points_to.is_known() {
             let targets = self.points_to.targets(id.index(), address);
             return targets.globals.into_iter().collect();
@@ -743,7 +790,7 @@ impl Unfolding<'_> {
         let globals = self.original.globals.iter().enumerate();
         globals
             .filter(|(_, variable)| variable.addressable)
-            .map(|(number, _)| mover_ir::program::VariableId(number as u32))
+            .map(|(number, _)| VariableId(number as u32))
             .collect()
     }
 
@@ -941,7 +988,7 @@ impl Env<'_, '_> {
     }
 
     /// The cell of a global that begins at an address.
-    fn cell_at(&self, address: u64) -> Option<(mover_ir::program::VariableId, usize, u8)> {
+    fn cell_at(&self, address: u64) -> Option<(VariableId, usize, u8)> {
         let program = self.unfolding.original;
         let object = program.pointers.object(address);
         let offset = program.pointers.offset(address);
@@ -954,21 +1001,12 @@ impl Env<'_, '_> {
         let bytes = u64::from(variable.ty.width / 8);
         let index = offset / bytes;
         let is_cell = offset.is_multiple_of(bytes) && index < u64::from(variable.len);
-        is_cell.then_some((
-            mover_ir::program::VariableId(number as u32),
-            index as usize,
-            variable.ty.width,
-        ))
+        is_cell.then_some((VariableId(number as u32), index as usize, variable.ty.width))
     }
 
     /// What a store may change: variables, indices and values; an index that is no constant stands
     /// for any cell.
-    fn stored(
-        &self,
-        address: &Expr,
-        width: u8,
-        values: Values,
-    ) -> Vec<(mover_ir::program::VariableId, Expr, Values)> {
+    fn stored(&self, address: &Expr, width: u8, values: Values) -> Vec<(VariableId, Expr, Values)> {
         if let Some(known) = self.single(address)
             && let Some((variable, index, cell_width)) = self.cell_at(known[0])
             && width == cell_width

@@ -145,6 +145,12 @@ pub fn program(seed: u64) -> Program {
             .edges
             .push(edge(nothing.and(not_all), vec![next], 2));
     }
+    if random.one_in(5) {
+        // Which number a thread has is seen by who looks at the mark in its lock.
+        let owner = Place::element(VariableRef::Global(VariableId(0)), Expr::int(0), WORD);
+        let second = Expr::binary(BinaryOp::Eq, Expr::Read(owner), Expr::constant(2, 32));
+        locations[2].edges.push(edge(second, Vec::new(), 4));
+    }
     locations[2].edges.push(edge(all, Vec::new(), 3));
     locations[3].valid_end = true;
     locations[4].error = Some(ErrorMark {
