@@ -9,6 +9,7 @@
 //! - [`access`]: which shared objects each edge touches;
 //! - [`points_to`]: what it touches through pointers;
 //! - `small`: which integers are no pointers for certain;
+//! - [`staying`]: whether addresses stay in their objects;
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`owners`]: cells whose value tells who has them, found or given by the user;
 //! - [`crowd`]: how many threads there can be;
@@ -26,7 +27,8 @@
 //! - [`conditions`]: when each edge moves, as expressions that every engine can use;
 //! - [`dynamic`]: edges that move in some states only (paper 001);
 //! - [`pointer_locks`]: locks that are known by an address;
-//! - [`control`]: where control flow can go and where its loops are cut.
+//! - [`control`]: where control flow can go and where its loops are cut;
+//! - [`mod@unfold`]: programs with the loops of their first thread unrolled.
 
 pub mod access;
 pub mod ahead;
@@ -48,8 +50,10 @@ pub mod pointer_locks;
 pub mod points_to;
 pub mod presence;
 mod small;
+pub mod staying;
 pub mod touch;
 pub mod transactions;
+pub mod unfold;
 
 pub use conditions::{Condition, Conditions, Reduction};
 pub use dynamic::Heuristics;

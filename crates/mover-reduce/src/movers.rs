@@ -13,6 +13,9 @@
 //!   exclusive to the thread that has that lock.
 //! - An object that nothing writes disturbs nobody.
 //! - Where a thread is alone ([`crate::alone`]) everything is exclusive to it.
+//! - Starting a thread takes the lowest number that is free. If only one thread starts
+//!   others and none ends, nobody else has a say in that, and starting is a left mover;
+//!   it is never a right mover, for what the new thread does cannot come before it.
 //!
 //! A thread that stands at a receive without buffer offers a rendezvous, and by
 //! any step of its own it withdraws the offer; others can get stuck by that. So
@@ -127,7 +130,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
                         let mover = if alone.is_alone(program, edge) {
                             Mover::BOTH
                         } else {
-                            classify(&table, &locks, &protection, edge)
+                            classify(program, &table, &locks, &protection, edge)
                         };
                         let withdraws = meets[template][location];
                         Mover {
@@ -194,12 +197,14 @@ fn protections(
                 Protection::Lock
             } else if !found.written {
                 Protection::NeverWritten
-            } else if matches!(object, Object::Threads | Object::Inside(_)) {
+            } else if matches!(object, Object::Inside(_)) {
                 Protection::Unprotected
             } else if let [template] = found.templates[..]
                 && runs_once(program, template)
             {
                 Protection::OneThread
+            } else if object == Object::Threads {
+                Protection::Unprotected
             } else if let Some(&lock) = found.common.first() {
                 Protection::By(lock)
             } else {
@@ -235,6 +240,7 @@ pub(crate) fn runs_once(program: &Program, template: usize) -> bool {
 }
 
 fn classify(
+    program: &Program,
     table: &AccessTable,
     locks: &Locks,
     protection: &BTreeMap<Object, Protection>,
@@ -252,9 +258,12 @@ fn classify(
         Protection::Unprotected => false,
     };
     let accesses = table.of(edge);
+    let is_spawn = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+    let spawns = edge.of(program).effects.iter().any(is_spawn);
     Mover {
         left: accesses.keys().all(|object| exclusive(object, before)),
-        right: accesses.keys().all(|object| exclusive(object, &after)),
+        // What a new thread does cannot come before it.
+        right: !spawns && accesses.keys().all(|object| exclusive(object, &after)),
         takes_lock: !locks.takes(edge).is_empty(),
         gives_lock_back: !locks.gives_back(edge).is_empty(),
     }

@@ -4,7 +4,8 @@
 //! thread knows it only by a pointer in a local variable. Which objects are locks
 //! is found as for locks with names: every edge that touches one
 //! - takes it: finds 0 there and stores the thread's number plus 1; or
-//! - gives it back: finds its own number plus 1 there and stores 0; or
+//! - gives it back: finds its own number plus 1 there and stores 0, or stores 0 where
+//!   the thread certainly has it (so it is where misuse of locks is not looked for); or
 //! - asks whether it has it: compares with its own number plus 1.
 //!
 //! So an object that holds a thread's number is changed by nobody else, and what
@@ -26,6 +27,8 @@ use crate::points_to::PointsTo;
 enum Handling {
     Takes(Expr),
     GivesBack(Expr),
+    /// Stores 0 without looking; gives back if the thread has it.
+    Clears(Expr),
     /// Asks, or does not touch it.
     Asks,
     Other,
@@ -60,15 +63,18 @@ impl PointerLocks {
             })
             .collect();
         objects.extend(named);
+        let held: Vec<Vec<Vec<Expr>>> = (0..program.templates.len())
+            .map(|template| must_hold(program, template))
+            .collect();
         objects.retain(|&object| {
             let mut touching = table
                 .iter()
                 .filter(|(_, accesses)| accesses.contains_key(&object));
-            touching.all(|(at, _)| is_proper(program, points_to, at, object))
+            touching.all(|(at, _)| {
+                let has = &held[at.template][at.location];
+                is_proper(program, points_to, at, object, has)
+            })
         });
-        let held = (0..program.templates.len())
-            .map(|template| must_hold(program, template))
-            .collect();
         PointerLocks { objects, held }
     }
 
@@ -82,7 +88,7 @@ impl PointerLocks {
     }
 
     pub fn gives_back(&self, edge: &Edge) -> bool {
-        matches!(handling(edge), Handling::GivesBack(_))
+        matches!(handling(edge), Handling::GivesBack(_) | Handling::Clears(_))
     }
 }
 
@@ -158,13 +164,21 @@ fn handling(edge: &Edge) -> Handling {
         Handling::Takes(address.clone())
     } else if value.as_const() == Some(0) && finds(&is_own_mark) {
         Handling::GivesBack(address.clone())
+    } else if value.as_const() == Some(0) {
+        Handling::Clears(address.clone())
     } else {
         Handling::Other
     }
 }
 
 /// Whether an edge that touches a lock does nothing to it that is not allowed.
-fn is_proper(program: &Program, points_to: &PointsTo, at: EdgeRef, lock: Object) -> bool {
+fn is_proper(
+    program: &Program,
+    points_to: &PointsTo,
+    at: EdgeRef,
+    lock: Object,
+    has: &[Expr],
+) -> bool {
     let (Object::Variable(id) | Object::Cell(id, _)) = lock else {
         return false;
     };
@@ -185,6 +199,8 @@ fn is_proper(program: &Program, points_to: &PointsTo, at: EdgeRef, lock: Object)
     let (address, is_taking) = match handling(edge) {
         Handling::Takes(address) => (Some(address), true),
         Handling::GivesBack(address) => (Some(address), false),
+        Handling::Clears(address) if has.contains(&address) => (Some(address), false),
+        Handling::Clears(_) => return false,
         Handling::Asks => (None, false),
         Handling::Other => return false,
     };
@@ -262,7 +278,7 @@ fn must_hold(program: &Program, template: usize) -> Vec<Vec<Expr>> {
             match handling(edge) {
                 Handling::Takes(address) => after.push(address),
                 // Another address may be that of the same lock.
-                Handling::GivesBack(_) | Handling::Other => after.clear(),
+                Handling::GivesBack(_) | Handling::Clears(_) | Handling::Other => after.clear(),
                 Handling::Asks => {}
             }
             let written: BTreeSet<VariableId> = edge

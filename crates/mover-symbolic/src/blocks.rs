@@ -44,6 +44,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::layout::{Bounds, Layout, Turn};
 use crate::machine::{Performer, Readiness, Symbols, View};
+use crate::sat::Limit;
 use crate::term::{Evaluation, Term, Terms};
 
 /// Where a thread is in its transaction.
@@ -117,6 +118,8 @@ pub struct Block {
     pub steps: Vec<Possible>,
     /// The scheduler's choice: which thread moves.
     pub who: Term,
+    /// Whether a limit was reached before the formula was complete.
+    pub is_cut: bool,
 }
 
 /// Free variables of a block: what the scheduler and the program choose.
@@ -160,6 +163,8 @@ pub struct Blocks<'p> {
     graphs: Vec<Graph>,
     keep_deadlocks: bool,
     uses_timeout: bool,
+    /// When to give up making a formula.
+    limit: Limit,
 }
 
 /// A way to go on from a node.
@@ -176,6 +181,7 @@ impl<'p> Blocks<'p> {
         conditions: &'p Conditions,
         bounds: Bounds,
         keep_deadlocks: bool,
+        limit: Limit,
     ) -> Result<Self, String> {
         let layout = Layout::new(&conditions.program, bounds)?;
         let mut blocks = Blocks {
@@ -184,6 +190,7 @@ impl<'p> Blocks<'p> {
             conditions,
             graphs: Vec::new(),
             keep_deadlocks,
+            limit,
         };
         for template in 0..conditions.program.templates.len() {
             let graph = blocks.graph(template);
@@ -503,13 +510,26 @@ impl<'p> Blocks<'p> {
 
     /// The formula of one block from a state.
     pub fn block(&self, terms: &mut Terms, state: &[Term], inputs: &mut Inputs) -> Block {
+        self.block_from(terms, state, inputs, &|_, _| true)
+    }
+
+    /// The same for states in which threads stand at certain places only, by slot and number.
+    pub fn block_from(
+        &self,
+        terms: &mut Terms,
+        state: &[Term],
+        inputs: &mut Inputs,
+        stands: &dyn Fn(usize, u64) -> bool,
+    ) -> Block {
         let slots = self.layout.slots.len();
         let who = inputs.who(terms, crate::layout::bits_for(slots as u64));
         let mut block = Encoding {
             blocks: self,
+            stands,
             inputs,
             exits: Vec::new(),
             steps: Vec::new(),
+            is_cut: false,
         };
         let enabled: Option<Vec<Term>> = (self.uses_timeout
             || self.conditions.program.priority_scheduling)
@@ -541,13 +561,19 @@ impl<'p> Blocks<'p> {
                 }
             }
         }
-        let Encoding { exits, steps, .. } = block;
+        let Encoding {
+            exits,
+            steps,
+            is_cut,
+            ..
+        } = block;
         let possible = terms.any(exits.iter().map(|(condition, _)| *condition));
         Block {
             next: merge(terms, &exits, state),
             possible,
             steps,
             who,
+            is_cut,
         }
     }
 
@@ -761,9 +787,11 @@ fn merge(terms: &mut Terms, cases: &[(Term, Symbols)], otherwise: &[Term]) -> Sy
 /// A block in the making.
 struct Encoding<'b, 'p> {
     blocks: &'b Blocks<'p>,
+    stands: &'b dyn Fn(usize, u64) -> bool,
     inputs: &'b mut Inputs,
     exits: Vec<(Term, Symbols)>,
     steps: Vec<Possible>,
+    is_cut: bool,
 }
 
 impl Encoding<'_, '_> {
@@ -797,6 +825,7 @@ impl Encoding<'_, '_> {
             };
             if let Some(entered_by) = entered_by
                 && let Some(place) = layout.place_value(slot, template, id)
+                && (self.stands)(slot, place)
             {
                 let at = terms.equals(state[layout.slots[slot].place], place);
                 let is_turn = terms.equals(turn, layout.turn_value(entered_by));
@@ -817,6 +846,10 @@ impl Encoding<'_, '_> {
             let condition = terms.any(cases.iter().map(|(condition, _)| *condition));
             if condition == Terms::FALSE {
                 continue;
+            }
+            if blocks.limit.is_reached() {
+                self.is_cut = true;
+                return;
             }
             let here = merge(terms, &cases, state);
             let timeout = if node.phase == Phase::Start {

@@ -12,9 +12,10 @@ use std::time::Instant;
 
 use mover_ir::program::Program;
 
+use crate::Prepared;
 use crate::blast::Blaster;
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
+use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 use crate::sat::{Answer, Solver};
 use crate::smtlib;
 use crate::term::{Evaluation, Term, Terms, Var};
@@ -42,9 +43,9 @@ fn check_within(
     progress: &mut dyn FnMut(&Statistics),
 ) -> Result<(Outcome, bool), Failure> {
     let started = Instant::now();
-    let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
-        .map_err(Failure::Unsupported)?;
+    let prepared = Prepared::new(original, question)?;
+    let conditions = &prepared.conditions;
+    let blocks = prepared.blocks(question)?;
     let mut search = Search::new(&blocks, question);
     let conclusion = loop {
         let found = search.next_bound();
@@ -56,7 +57,9 @@ fn check_within(
         }
         match found {
             Found::Nothing => {}
-            Found::Violation(steps) => break Conclusion::Unsafe(confirm(original, steps)?),
+            Found::Violation(steps) => {
+                break Conclusion::Unsafe(prepared.confirm(original, steps)?);
+            }
             Found::Complete => {
                 if let Some(contexts) = question.contexts {
                     up_to.push(format!("{contexts} context switches"));
@@ -95,9 +98,9 @@ const DUMPED: u64 = 10;
 
 /// The question whether a violation is at most so many blocks away, in SMT-LIB.
 pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
-    let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
-        .map_err(Failure::Unsupported)?;
+    let prepared = Prepared::new(original, question)?;
+    let conditions = &prepared.conditions;
+    let blocks = prepared.blocks(question)?;
     let mut search = Search::new(&blocks, question);
     let depth = question.depth.unwrap_or(DUMPED);
     let mut so_far = Terms::TRUE;
@@ -198,6 +201,9 @@ impl<'a, 'p> Search<'a, 'p> {
         let number = self.unrolled.len();
         let mut inputs = Inputs::new(format!(" {number}"));
         let block = self.blocks.block(&mut self.terms, &self.state, &mut inputs);
+        if block.is_cut {
+            return Found::Stopped;
+        }
         self.inputs.extend(&inputs.all);
         self.blaster.assert(&self.terms, block.possible);
         if let (Some(most), Some(last)) = (self.question.contexts, self.unrolled.last()) {

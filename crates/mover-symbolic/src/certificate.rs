@@ -33,7 +33,9 @@ pub fn prove(
         certified: Vec::new(),
     };
     if question.certify {
-        let again = System::new(system.blocks, question, beyond, true);
+        let Some(again) = System::new(system.blocks, question, beyond, true) else {
+            return Ok(None);
+        };
         if !certify(&again, question, excluded)? {
             return Ok(None);
         }
@@ -88,13 +90,15 @@ pub fn broken(system: &System, excluded: &[Cube]) -> (Terms, Term) {
 fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<bool, Failure> {
     let (mut terms, broken) = broken(system, excluded);
     let (now, _) = clauses(system, &mut terms, excluded);
-    let values = system.assignment(&system.initial);
-    let initial = |var: Var| values.get(&var).copied().unwrap_or(0);
-    let mut evaluation = Evaluation::new(&terms, &initial);
-    if !now.iter().all(|&clause| evaluation.holds(clause)) {
-        return Err(Failure::Internal(
-            "the invariant does not hold initially".into(),
-        ));
+    for start in &system.starts {
+        let values = system.assignment(&start.state);
+        let initial = |var: Var| values.get(&var).copied().unwrap_or(0);
+        let mut evaluation = Evaluation::new(&terms, &initial);
+        if !now.iter().all(|&clause| evaluation.holds(clause)) {
+            return Err(Failure::Internal(
+                "the invariant does not hold initially".into(),
+            ));
+        }
     }
     let mut blaster = Blaster::new(Solver::new(question.limit.clone()));
     match blaster.check(&terms, &[broken]) {

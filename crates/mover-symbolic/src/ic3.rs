@@ -28,11 +28,12 @@ use mover_ir::program::Program;
 use mover_ir::semantics::Step;
 use rustc_hash::FxHashMap;
 
+use crate::Prepared;
 use crate::blast::Blaster;
-use crate::blocks::Blocks;
 use crate::certificate;
-use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
+use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
+use crate::start::Start;
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
 
@@ -52,9 +53,9 @@ pub fn check(
     let mut total = Effort::default();
     let mut ignores_beyond = false;
     loop {
-        let conditions = crate::conditions(original, &question)?;
-        let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
-            .map_err(Failure::Unsupported)?;
+        let prepared = Prepared::new(original, &question)?;
+        let conditions = &prepared.conditions;
+        let blocks = prepared.blocks(&question)?;
         // First a run that leaves the bounds counts as bad; if there is one, they
         // grow, and in the end the answer is for runs that do not leave them.
         let beyond = !blocks.layout.is_exact() && !ignores_beyond;
@@ -63,7 +64,22 @@ pub fn check(
         } else {
             Vec::new()
         };
-        let system = System::new(&blocks, &question, beyond, true);
+        let Some(system) = System::new(&blocks, &question, beyond, true) else {
+            return Ok(Outcome {
+                conclusion: Conclusion::Unknown {
+                    reason: "a limit was reached before the formula was made".into(),
+                    advice: "a longer --timeout, or another --reduce".into(),
+                },
+                statistics: Statistics {
+                    effort: total,
+                    time: started.elapsed(),
+                    ..Statistics::default()
+                },
+                reduction: conditions.reduction,
+                declined: conditions.declined.clone(),
+                proof: None,
+            });
+        };
         let mut search = Search::new(&system, &question, started, total);
         let found = search.run(progress);
         total = search.effort();
@@ -84,7 +100,9 @@ pub fn check(
                 }
                 continue;
             }
-            Found::Run { steps, .. } => (Conclusion::Unsafe(confirm(original, steps)?), None),
+            Found::Run { steps, .. } => {
+                (Conclusion::Unsafe(prepared.confirm(original, steps)?), None)
+            }
             Found::Invariant(clauses) => {
                 match certificate::prove(&system, &question, beyond, &clauses)? {
                     Some(proof) => (Conclusion::Safe { up_to }, Some(proof)),
@@ -113,10 +131,14 @@ pub fn check(
 
 /// The question whether the invariant found can be broken, in SMT-LIB.
 pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
-    let conditions = crate::conditions(original, question)?;
-    let blocks = Blocks::new(&conditions, question.bounds, question.deadlocks)
-        .map_err(Failure::Unsupported)?;
-    let system = System::new(&blocks, question, true, true);
+    let prepared = Prepared::new(original, question)?;
+    let conditions = &prepared.conditions;
+    let blocks = prepared.blocks(question)?;
+    let Some(system) = System::new(&blocks, question, true, true) else {
+        return Err(Failure::Unsupported(
+            "a limit was reached before the formula was made".into(),
+        ));
+    };
     let mut search = Search::new(&system, question, Instant::now(), Effort::default());
     match search.run(&mut |_| {}) {
         Found::Invariant(excluded) => {
@@ -231,10 +253,10 @@ struct Search<'a, 'p> {
     lifter: Relation,
     /// Cubes excluded from frames 1 to k, for each k.
     frames: Vec<Vec<Cube>>,
-    /// The literal that switches on the clauses of each frame; the first is the initial state.
+    /// The literal that switches on the clauses of each frame; the first is for where the search begins.
     active: Vec<Lit>,
-    /// Values of the observables in the initial state.
-    initial: Vec<bool>,
+    /// Values of the observables in each state that the search begins with.
+    initial: Vec<Vec<bool>>,
     /// How often an observable was in a clause that was learnt.
     activity: Vec<f64>,
     temporary: usize,
@@ -252,14 +274,16 @@ impl<'a, 'p> Search<'a, 'p> {
         started: Instant,
         before: Effort,
     ) -> Self {
-        let initial_values = system.assignment(&system.initial);
-        let initial_value = |var: Var| initial_values.get(&var).copied().unwrap_or(0);
-        let mut evaluation = Evaluation::new(&system.terms, &initial_value);
-        let initial = system
-            .observables
-            .iter()
-            .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
-            .collect();
+        let observed = |start: &Start| {
+            let values = system.assignment(&start.state);
+            let value = |var: Var| values.get(&var).copied().unwrap_or(0);
+            let mut evaluation = Evaluation::new(&system.terms, &value);
+            let observables = system.observables.iter();
+            observables
+                .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
+                .collect()
+        };
+        let initial = system.starts.iter().map(observed).collect();
         let solver = || Solver::deciding(Decisions::Inputs, question.limit.clone());
         let mut search = Search {
             relation: Relation::new(system, solver()),
@@ -312,10 +336,16 @@ impl<'a, 'p> Search<'a, 'p> {
         self.active.clear();
         let first = self.relation.solver().new_lit();
         self.active.push(first);
-        for (observable, &value) in self.initial.iter().enumerate() {
-            let lit = self.relation.now((observable, value));
-            self.relation.solver().add(&[!first, lit]);
+        let mut one_of = vec![!first];
+        for start in self.initial.clone() {
+            let this = self.relation.solver().new_lit();
+            one_of.push(this);
+            for (observable, &value) in start.iter().enumerate() {
+                let lit = self.relation.now((observable, value));
+                self.relation.solver().add(&[!this, lit]);
+            }
         }
+        self.relation.solver().add(&one_of);
         for level in 1..self.frames.len() {
             let lit = self.relation.solver().new_lit();
             self.active.push(lit);
@@ -357,11 +387,12 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     fn try_run(&mut self, progress: &mut dyn FnMut(&Statistics)) -> Result<Found, Stop> {
-        // The initial state itself.
+        // The states to begin with themselves.
         let mut assumptions = self.in_frame(0);
         assumptions.push(self.relation.bad);
         if self.solve(&assumptions)? {
-            return Ok(self.run_of(&[]));
+            let state = self.state();
+            return Ok(self.run_of(&state, &[]));
         }
         loop {
             self.frames.push(Vec::new());
@@ -476,9 +507,17 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
+    /// A state to begin with that is in the cube.
+    fn initial_in(&self, cube: &Cube) -> Option<usize> {
+        let is_in = |start: &Vec<bool>| {
+            cube.iter()
+                .all(|&(observable, value)| start[observable] == value)
+        };
+        self.initial.iter().position(is_in)
+    }
+
     fn is_initial(&self, cube: &Cube) -> bool {
-        cube.iter()
-            .all(|&(observable, value)| self.initial[observable] == value)
+        self.initial_in(cube).is_some()
     }
 
     /// Shows that a cube of bad states is unreachable, or finds a run to it.
@@ -495,7 +534,7 @@ impl<'a, 'p> Search<'a, 'p> {
             self.looked_at += 1;
             let cube = self.obligations[number].cube.clone();
             if level == 0 || self.is_initial(&cube) {
-                return Ok(Some(self.run_of(&self.chain(number))));
+                return Ok(Some(self.run_of(&cube, &self.chain(number))));
             }
             if self.is_excluded(&cube, level) {
                 continue;
@@ -566,15 +605,19 @@ impl<'a, 'p> Search<'a, 'p> {
             .copied()
             .filter(|&lit| solver.in_core(self.relation.next(lit)))
             .collect();
-        if self.is_initial(&core) {
-            let differs =
-                |&&(observable, value): &&(usize, bool)| self.initial[observable] != value;
+        while let Some(start) = self.initial_in(&core) {
+            let start = &self.initial[start];
+            let differs = |&&(observable, value): &&(usize, bool)| start[observable] != value;
             // A literal that was useful before is the better choice.
             let best = cube
                 .iter()
                 .filter(differs)
                 .max_by(|a, b| self.activity[a.0].total_cmp(&self.activity[b.0]));
-            core.extend(best);
+            let Some(&best) = best else {
+                // The cube itself has the state; whoever asked has looked at that before.
+                return cube.clone();
+            };
+            core.push(best);
             core.sort_unstable();
         }
         core
@@ -687,11 +730,12 @@ impl<'a, 'p> Search<'a, 'p> {
         chain
     }
 
-    /// The run from the initial state by these choices.
-    fn run_of(&self, chain: &[Choices]) -> Found {
+    /// The run by these choices from a state to begin with that is in the cube.
+    fn run_of(&self, cube: &Cube, chain: &[Choices]) -> Found {
         let system = self.system;
-        let mut state = system.initial.clone();
-        let mut steps = Vec::new();
+        let start = &system.starts[self.initial_in(cube).unwrap_or(0)];
+        let mut state = start.state.clone();
+        let mut steps = start.steps.clone();
         for choices in chain {
             let cells = system.assignment(&state);
             let value = |var: Var| {

@@ -80,10 +80,20 @@ impl Known {
     }
 }
 
-/// What is known of each cell after any number of blocks.
-pub fn reachable_bits(terms: &Terms, state: &[Term], next: &[Term], initial: &[u64]) -> Vec<Known> {
+/// What is known of each cell after any number of blocks from one of these states.
+pub fn reachable_bits(
+    terms: &Terms,
+    state: &[Term],
+    next: &[Term],
+    initial: &[&[u64]],
+) -> Vec<Known> {
     let order = terms.below(next);
-    let mut cells: Vec<Known> = initial.iter().map(|&value| Known::exactly(value)).collect();
+    let mut cells: Vec<Known> = initial[0].iter().map(|&v| Known::exactly(v)).collect();
+    for state in &initial[1..] {
+        for (cell, &value) in cells.iter_mut().zip(*state) {
+            *cell = cell.join(Known::exactly(value));
+        }
+    }
     // The variable behind each cell; the cell's other bits are constants of the term.
     let variables: Vec<Option<Term>> = state
         .iter()
@@ -293,7 +303,7 @@ mod tests {
         let more = terms.add(cell, one);
         let three = terms.constant(3, 32);
         let next = terms.and(more, three);
-        let known = reachable_bits(&terms, &[cell], &[next], &[8]);
+        let known = reachable_bits(&terms, &[cell], &[next], &[&[8]]);
         // 8, then 1, 2, 3, 0, …
         assert_eq!(known[0].unknown(), 0b1011);
         assert_eq!(known[0].value(), 0);

@@ -8,8 +8,10 @@
 //! in loops; otherwise it is a bound, and the state has a sink for runs that would
 //! need more ([`Layout::is_exact`]). Dynamic objects live in slots of the same kind.
 
+use std::collections::BTreeSet;
+
 use mover_ir::expr::ChannelRef;
-use mover_ir::program::{ChannelDecl, Effect, LocationId, Program, TemplateId};
+use mover_ir::program::{ChannelDecl, Edge, Effect, LocationId, Program, TemplateId};
 use mover_ir::semantics::{Machine, State};
 use mover_reduce::points_to::PointsTo;
 
@@ -205,10 +207,12 @@ impl<'p> Layout<'p> {
         refuse(program)?;
         let totals = totals(program);
         let limit = program.max_threads as usize;
-        let (count, has_all_threads) = match totals.threads {
-            Some(most) => (most.min(limit), true),
-            None if limit <= bounds.threads => (limit, true),
-            None => (bounds.threads.max(program.initial.len()), false),
+        let highest = spawn_numbers(program).map(|all| all.into_iter().flatten().max());
+        let (count, has_all_threads) = match (highest, totals.threads) {
+            (Some(highest), _) => (highest.unwrap_or(0) + 1, true),
+            (None, Some(most)) => (most.min(limit), true),
+            (None, None) if limit <= bounds.threads => (limit, true),
+            (None, None) => (bounds.threads.max(program.initial.len()), false),
         };
         let mut layout = Layout {
             program,
@@ -238,9 +242,10 @@ impl<'p> Layout<'p> {
             layout.channel(ChannelOwner::Program, handle, decl)?;
         }
         let spawned = spawned_templates(program);
+        let numbers = spawn_numbers(program);
         let exits = program.effects().any(|effect| *effect == Effect::Exit);
         for slot in 0..count {
-            layout.slot(slot, &spawned, exits)?;
+            layout.slot(slot, &spawned, exits, numbers.as_deref())?;
         }
         layout.turn = layout.cells.len();
         let values = layout.turn_value(Turn::Beyond) + 1;
@@ -397,12 +402,21 @@ impl<'p> Layout<'p> {
         Ok(())
     }
 
-    fn slot(&mut self, slot: usize, spawned: &[bool], exits: bool) -> Result<(), String> {
+    fn slot(
+        &mut self,
+        slot: usize,
+        spawned: &[bool],
+        exits: bool,
+        numbers: Option<&[Vec<usize>]>,
+    ) -> Result<(), String> {
         let program = self.program;
         let initial = program.initial.get(slot).map(|i| i.template.index());
         // A thread that is there from the start makes room for others only by going.
         let can_hold = |template: usize| {
-            initial == Some(template) || spawned[template] && (initial.is_none() || exits)
+            initial == Some(template)
+                || spawned[template]
+                    && (initial.is_none() || exits)
+                    && numbers.is_none_or(|numbers| numbers[template].contains(&slot))
         };
         let mut residents = Vec::new();
         let mut places = 1;
@@ -658,6 +672,53 @@ fn spawned_templates(program: &Program) -> Vec<bool> {
         }
     }
     spawned
+}
+
+/// By template the numbers that its threads can have, where only the first thread starts
+/// others, each of its places has so many starts behind it, and no thread ends.
+fn spawn_numbers(program: &Program) -> Option<Vec<Vec<usize>>> {
+    const MOST: usize = 64;
+    let [first] = &program.initial[..] else {
+        return None;
+    };
+    let body = program.template(first.template);
+    let starts = |edge: &Edge| -> Vec<TemplateId> {
+        let effects = edge.effects.iter();
+        effects
+            .filter_map(|effect| match effect {
+                Effect::Spawn { template, .. } => Some(*template),
+                _ => None,
+            })
+            .collect()
+    };
+    let others = program.templates.iter().enumerate();
+    let others = others.filter(|(number, _)| *number != first.template.index());
+    let mut edges = others.flat_map(|(_, t)| t.locations.iter().flat_map(|l| &l.edges));
+    if program.effects().any(|effect| *effect == Effect::Exit)
+        || edges.any(|edge| !starts(edge).is_empty())
+    {
+        return None;
+    }
+    // How many threads there may be at each location.
+    let mut counts: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); body.locations.len()];
+    let mut numbers = vec![Vec::new(); program.templates.len()];
+    let mut work = vec![(body.entry, 1)];
+    while let Some((location, count)) = work.pop() {
+        if !counts[location.index()].insert(count) {
+            continue;
+        }
+        if count > MOST {
+            return None;
+        }
+        for edge in &body.location(location).edges {
+            let started = starts(edge);
+            for (position, template) in started.iter().enumerate() {
+                numbers[template.index()].push(count + position);
+            }
+            work.push((edge.target, count + started.len()));
+        }
+    }
+    Some(numbers)
 }
 
 /// How many threads and objects can be made in all; none if without bound.

@@ -27,27 +27,75 @@ mod memory;
 pub mod outcome;
 pub mod sat;
 pub mod smtlib;
+mod start;
 pub mod system;
 pub mod term;
 
 use mover_ir::program::{Program, Property};
+use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
+use mover_reduce::staying::pointers_stay;
+use mover_reduce::unfold::{Unfolded, unfold};
 
 use blocks::Blocks;
 use layout::Layout;
-use outcome::{Failure, Outcome, Question, Statistics};
+use outcome::{Failure, Outcome, Question, Statistics, Violation};
 use term::{Term, Terms};
 
-/// The mover conditions of a program for the threads that are encoded.
-fn conditions(program: &Program, question: &Question) -> Result<Conditions, Failure> {
-    let layout = Layout::new(program, question.bounds).map_err(Failure::Unsupported)?;
-    let threads = layout.slots.len();
-    Ok(Conditions::new(
-        program,
-        question.reduction,
-        question.heuristics,
-        threads,
-    ))
+/// A program made ready for an engine.
+struct Prepared {
+    unfolded: Option<Unfolded>,
+    /// The mover conditions for the threads that are encoded.
+    conditions: Conditions,
+}
+
+impl Prepared {
+    fn new(original: &Program, question: &Question) -> Result<Prepared, Failure> {
+        let unfolded = if question.unfold {
+            unfold(original)
+        } else {
+            None
+        };
+        let program = unfolded.as_ref().map_or(original, |u| &u.program);
+        let staying;
+        let program = if !program.pointers_stay && pointers_stay(program) {
+            staying = Program {
+                pointers_stay: true,
+                ..program.clone()
+            };
+            &staying
+        } else {
+            program
+        };
+        let layout = Layout::new(program, question.bounds).map_err(Failure::Unsupported)?;
+        let threads = layout.slots.len();
+        let conditions = Conditions::new(program, question.reduction, question.heuristics, threads);
+        Ok(Prepared {
+            unfolded,
+            conditions,
+        })
+    }
+
+    fn blocks(&self, question: &Question) -> Result<Blocks<'_>, Failure> {
+        Blocks::new(
+            &self.conditions,
+            question.bounds,
+            question.deadlocks,
+            question.limit.clone(),
+        )
+        .map_err(Failure::Unsupported)
+    }
+
+    /// Runs a claimed counterexample on the semantics of the original.
+    fn confirm(&self, original: &Program, steps: Vec<Step>) -> Result<Violation, Failure> {
+        let steps = match &self.unfolded {
+            Some(unfolded) => unfolded
+                .original_steps(original, &steps)
+                .map_err(Failure::Internal)?,
+            None => steps,
+        };
+        outcome::confirm(original, steps)
+    }
 }
 
 /// That a state violates what is asked for.

@@ -14,6 +14,8 @@ use crate::sat::{Effort, Limit};
 pub struct Question {
     pub reduction: Reduction,
     pub heuristics: Heuristics,
+    /// Whether loops and starts of threads that are known beforehand are unfolded.
+    pub unfold: bool,
     /// Whether errors of `unreach-call` count; those of other properties always do.
     pub errors: bool,
     pub deadlocks: bool,

@@ -17,6 +17,7 @@ use crate::blocks::{Block, Blocks, Inputs};
 use crate::known::{Known, reachable_bits};
 use crate::machine::View;
 use crate::outcome::Question;
+use crate::start::{Start, places, starts};
 use crate::term::{Node, Term, Terms, Var};
 
 /// A bit that cubes and clauses can speak about.
@@ -52,7 +53,8 @@ pub struct System<'a, 'p> {
     pub terms: Terms,
     /// A variable or a constant for each cell.
     pub state: Vec<Term>,
-    pub initial: Vec<u64>,
+    /// The states in which the search begins.
+    pub starts: Vec<Start>,
     pub block: Block,
     pub inputs: Vec<Term>,
     pub bad: Term,
@@ -63,31 +65,37 @@ pub struct System<'a, 'p> {
 }
 
 impl<'a, 'p> System<'a, 'p> {
-    /// `beyond` says whether leaving the bounds counts as bad.
+    /// `beyond` says whether leaving the bounds counts as bad. Nothing if a limit was reached.
     pub fn new(
         blocks: &'a Blocks<'p>,
         question: &Question,
         beyond: bool,
         predicates: bool,
-    ) -> Self {
+    ) -> Option<Self> {
         let layout = &blocks.layout;
-        let initial = layout.initial();
+        let starts = starts(blocks, question);
+        let places = places(blocks, &starts);
+        let stands = |slot: usize, place: u64| places.contains(&(slot, place));
+        let initial: Vec<&[u64]> = starts.iter().map(|start| &start.state[..]).collect();
         // What is known of each cell in all states that can be reached.
-        let mut known: Vec<Known> = initial
+        let mut known: Vec<Known> = layout
+            .widths
             .iter()
-            .zip(&layout.widths)
-            .map(|(_, &width)| Known::nothing(width))
+            .map(|&width| Known::nothing(width))
             .collect();
         loop {
             let mut terms = Terms::new();
-            let state: Vec<Term> = (0..initial.len())
+            let state: Vec<Term> = (0..layout.widths.len())
                 .map(|cell| {
                     let name = layout.name(cell);
                     known[cell].variable(&mut terms, name, layout.widths[cell])
                 })
                 .collect();
             let mut inputs = Inputs::new("");
-            let block = blocks.block(&mut terms, &state, &mut inputs);
+            let block = blocks.block_from(&mut terms, &state, &mut inputs, &stands);
+            if block.is_cut {
+                return None;
+            }
             let found = reachable_bits(&terms, &state, &block.next, &initial);
             // What is known in two ways is known; each round leaves fewer bits open.
             let more: Vec<Known> = known.iter().zip(found).map(|(a, b)| a.meet(b)).collect();
@@ -104,7 +112,7 @@ impl<'a, 'p> System<'a, 'p> {
                 blocks,
                 terms,
                 state,
-                initial,
+                starts: starts.clone(),
                 block,
                 inputs: inputs.all,
                 bad,
@@ -116,7 +124,7 @@ impl<'a, 'p> System<'a, 'p> {
             if predicates {
                 system.predicates_of_the_program();
             }
-            return system;
+            return Some(system);
         }
     }
 

@@ -1,7 +1,7 @@
 //! All engines with all reductions answer alike.
 //!
 //! Random programs: of the IR, with all its oddities; with memory and races for it;
-//! with pointers; and small multi-threaded programs with locks, compare-and-swap,
+//! with pointers; with a first thread that starts the others; and small multi-threaded programs with locks, compare-and-swap,
 //! loops and choices. The concrete semantics is the judge; bounded model checking and
 //! IC3 must agree with it under every reduction, and their counterexamples are
 //! replayed by the library before it answers. Only disagreement fails: a question for
@@ -16,6 +16,7 @@ mod mt;
 mod pointers;
 #[path = "../../mover-explicit/tests/random/mod.rs"]
 mod random;
+mod started;
 
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ fn question(
     Question {
         reduction,
         heuristics: Heuristics::ALL,
+        unfold: true,
         errors,
         deadlocks,
         bounds,
@@ -234,4 +236,9 @@ fn random_threads() {
 #[test]
 fn random_pointers() {
     vote_on(150, LONG, |seed| printed(pointers::program(seed)));
+}
+
+#[test]
+fn random_started_threads() {
+    vote_on(40, LONG, |seed| printed(started::program(seed)));
 }

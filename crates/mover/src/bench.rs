@@ -7,7 +7,9 @@
 
 mod child;
 mod cpc;
+mod dynamic;
 mod pan;
+mod plot;
 mod reduced;
 mod spin;
 mod table;
@@ -28,6 +30,9 @@ enum Peer {
     /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
     /// each solution of the ignoring problem, the paper's figures beside ours.
     Cpc(cpc::CpcArgs),
+    /// Section 6 of "Dynamic Reductions for Model Checking Concurrent Software": how many threads
+    /// BMC and IC3 reach with each reduction, the paper's findings beside ours.
+    Dynamic(dynamic::DynamicArgs),
     /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
     Tm(tm::BenchTmArgs),
 }
@@ -36,6 +41,7 @@ pub fn run(args: &BenchArgs) -> u8 {
     match &args.peer {
         Peer::Spin(args) => spin::run(args),
         Peer::Cpc(args) => cpc::run(args),
+        Peer::Dynamic(args) => dynamic::run(args),
         Peer::Tm(args) => tm::run(args),
     }
 }

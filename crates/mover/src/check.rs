@@ -556,6 +556,13 @@ fn symbolic(
 ) -> Result<Told, u8> {
     let question = question(args, properties, interrupt);
     let progress = args.progress(engine.name(), None);
+    let mut limits = limits.to_vec();
+    if question.unfold
+        && !limits.is_empty()
+        && let Some(unfolded) = mover_reduce::unfold::unfold(program)
+    {
+        limits.retain(|limit| unfolded.reaches(limit.template, limit.location));
+    }
     let asked = Asked {
         program,
         properties,
@@ -571,7 +578,7 @@ fn symbolic(
         && !limits.is_empty()
     {
         // Safe only if no run gets to where the translation cuts it off.
-        let marked = marked(program, limits);
+        let marked = marked(program, &limits);
         let again = Asked {
             program: &marked,
             question: &Question {
@@ -620,6 +627,7 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
             Reduction::Dynamic => mover_reduce::Reduction::Dynamic,
         },
         heuristics: args.symbolic.heuristics(),
+        unfold: !args.symbolic.no_unfold,
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),
         bounds: args.symbolic.bounds(),

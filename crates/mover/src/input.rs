@@ -96,6 +96,7 @@ impl InputArgs {
 }
 
 /// A place where the translation stops short of what the program does.
+#[derive(Clone)]
 pub struct Limit {
     pub template: TemplateId,
     pub location: LocationId,

@@ -51,6 +51,10 @@ pub struct SymbolicArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     heuristics: Option<Vec<Heuristic>>,
 
+    /// With a symbolic engine: do not unfold loops and starts of threads that are known beforehand
+    #[arg(long)]
+    pub no_unfold: bool,
+
     /// With `--engine ic3`: say what a fresh solver has confirmed of the proof
     #[arg(long)]
     pub certify: bool,

@@ -1,0 +1,85 @@
+//! The case studies of paper 001, and what makes them fast.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{mover, repository, run};
+
+fn check(file: &Path, options: &[&str]) -> Value {
+    let ended = run(mover()
+        .args(["check", "--json", "--quiet", "--property", "unreach-call"])
+        .args(options)
+        .arg(file));
+    ended.json()
+}
+
+fn study(name: &str) -> PathBuf {
+    let programs = repository().join("bench/dynamic");
+    programs.join(format!("{name}.c"))
+}
+
+fn scratch() -> PathBuf {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dynamic");
+    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    scratch
+}
+
+/// A transaction or two for each thread, and one to start them all.
+#[test]
+fn threads_that_do_not_interfere_are_few_blocks() {
+    for (name, most) in [("hash_table_find", 3), ("dynamic_locking", 5)] {
+        let options = ["-DN=2", "--engine", "bmc", "--reduce", "dynamic"];
+        let answer = check(&study(name), &options);
+        assert_eq!(answer["verdict"], "safe", "{name}: {answer}");
+        let blocks = answer["depth"].as_u64().expect("a number of blocks");
+        assert!(blocks <= most, "{name}: {blocks} blocks");
+    }
+}
+
+#[test]
+fn counterexamples_of_unfolded_programs_are_runs_of_the_program() {
+    // The element of the second thread is not in the table.
+    let text = std::fs::read_to_string(study("hash_table_find")).expect("the program");
+    let wrong = text.replace("find_or_put(SIZE * (i + 1));\n", "find_or_put(SIZE);\n");
+    assert_ne!(text, wrong);
+    let file = scratch().join("missing.c");
+    std::fs::write(&file, wrong).expect("a file can be written");
+    for engine in ["bmc", "ic3"] {
+        for unfold in [&[][..], &["--no-unfold"]] {
+            if engine == "ic3" && !unfold.is_empty() {
+                // Takes too long without.
+                continue;
+            }
+            let mut options = vec!["--engine", engine, "--reduce", "dynamic"];
+            options.extend(unfold);
+            let answer = check(&file, &options);
+            assert_eq!(answer["verdict"], "unsafe", "{engine} {unfold:?}: {answer}");
+            assert!(!answer["trace"].is_null(), "{engine} {unfold:?}");
+        }
+    }
+}
+
+#[test]
+fn the_bench_prints_a_table_and_writes_results_and_a_plot() {
+    let (csv, plot) = (scratch().join("points.csv"), scratch().join("points.svg"));
+    let ended = run(mover()
+        .args(["bench", "dynamic", "--threads", "2", "--limit", "60"])
+        .args(["--programs", "hash_table_find", "--engines", "bmc"])
+        .args(["--reductions", "phase,dynamic"])
+        .args([Path::new("--csv"), &csv, Path::new("--plot"), &plot])
+        .current_dir(repository()));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("paper: static reaches 2 threads")
+            && ended
+                .stdout
+                .contains("here, bmc: threads reached: phase 2 or more, dynamic 2 or more"),
+        "{}",
+        ended.stdout
+    );
+    let points = std::fs::read_to_string(csv).expect("raw results");
+    assert_eq!(points.lines().count(), 3, "{points}");
+    let drawn = std::fs::read_to_string(plot).expect("a plot");
+    assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
+}
