@@ -29,6 +29,7 @@ pub mod sat;
 pub mod smtlib;
 pub mod system;
 pub mod term;
+pub mod token;
 
 use mover_ir::program::{Program, Property};
 use mover_reduce::Conditions;

@@ -1,0 +1,3 @@
+//! Token passing without a scheduler, after paper 004.
+
+pub mod pairs;
