@@ -101,6 +101,16 @@ pub fn check_inductive(
     with_stack(|| ic3::check(program, question, progress))
 }
 
+/// Token passing. An error says why the program cannot be encoded.
+pub fn check_token(
+    program: &Program,
+    question: &Question,
+    settings: &token::Settings,
+    progress: &mut (dyn FnMut(&Statistics) + Send),
+) -> Result<Outcome, Failure> {
+    with_stack(|| token::check(program, question, settings, progress))
+}
+
 /// The question whether a violation is within the depth asked for, in SMT-LIB.
 pub fn dump_bounded(program: &Program, question: &Question) -> Result<String, Failure> {
     with_stack(|| bmc::dump(program, question))

@@ -86,6 +86,8 @@ pub struct System {
     /// The number of a thread's first event among all events.
     first: Vec<usize>,
     /// By number: the events of other threads that it conflicts with.
+    touching: Vec<Bits>,
+    /// The same without those whose order is clear.
     conflicts: Vec<Bits>,
     /// By number: the events of its own thread that can come after it, or it itself.
     reach: Vec<Bits>,
@@ -113,6 +115,7 @@ impl System {
         }
         let mut system = System {
             first,
+            touching: vec![Bits::new(total); total],
             conflicts: vec![Bits::new(total); total],
             reach: vec![Bits::new(total); total],
             later: vec![Bits::new(total); total],
@@ -141,8 +144,11 @@ impl System {
                         let number = system.first[other] + position;
                         let is_decided = system.later[base + event].contains(number)
                             || system.later[number].contains(base + event);
-                        if body.conflicts(theirs) && !is_decided {
-                            system.conflicts[base + event].insert(number);
+                        if body.conflicts(theirs) {
+                            system.touching[base + event].insert(number);
+                            if !is_decided {
+                                system.conflicts[base + event].insert(number);
+                            }
                         }
                     }
                 }
@@ -163,8 +169,15 @@ impl System {
         (0..self.threads[thread].len()).map(move |event| Id { thread, event })
     }
 
+    /// Whether the events conflict and either may come first.
     pub fn conflicts(&self, a: Id, b: Id) -> bool {
         self.conflicts[self.number(a)].contains(self.number(b))
+    }
+
+    /// Whether the events conflict and the first may come first.
+    fn holds_up(&self, first: Id, second: Id) -> bool {
+        let (first, second) = (self.number(first), self.number(second));
+        self.touching[first].contains(second) && !self.later[second].contains(first)
     }
 
     /// Whether the first can come before the second in their thread, or is the same.
@@ -177,20 +190,25 @@ impl System {
         self.ids(thread).any(|other| self.conflicts(event, other))
     }
 
-    /// Whether the event conflicts with any thread at all.
-    pub fn is_contended(&self, event: Id) -> bool {
-        (0..self.threads.len())
-            .any(|thread| thread != event.thread && self.conflicts_with(event, thread))
-    }
-
     fn previous(&self, event: Id) -> impl Iterator<Item = Id> + '_ {
         self.ids(event.thread)
             .filter(move |id| self.event(*id).next.contains(&event.event))
     }
 
-    /// Whether the token can go from the first event to the second at all.
+    /// Whether the token can go from the first event to the second at all: what follows
+    /// the one in its thread may come later, and what precedes the other may be over.
     fn is_possible(&self, from: Id, to: Id) -> bool {
-        from.thread != to.thread && !self.later[self.number(to)].contains(self.number(from))
+        let comes_first = |a: Id, b: Id| self.later[self.number(a)].contains(self.number(b));
+        let next = |event: usize| Id {
+            thread: from.thread,
+            event,
+        };
+        let (last, first) = (self.event(from), self.event(to));
+        let can_wait = || last.next.iter().any(|&event| !comes_first(next(event), to));
+        let can_be_over = || self.previous(to).any(|before| !comes_first(from, before));
+        !comes_first(to, from)
+            && (last.may_end || can_wait())
+            && (first.may_begin || can_be_over())
     }
 
     /// The pairs between which the token may be passed.
@@ -221,7 +239,7 @@ impl System {
             for large in small + 1..self.threads.len() {
                 for low in self.ids(small) {
                     for high in self.ids(large) {
-                        if self.conflicts(high, low) {
+                        if self.holds_up(high, low) {
                             pairs.insert((high, low));
                         }
                         if self.leaves_upwards(low, high) && self.is_put_off(low, high) {
@@ -245,7 +263,7 @@ impl System {
                 .filter(|&other| other != last.thread)
                 .flat_map(|other| self.ids(other))
                 .filter(|&other| other.thread != first.thread || self.reaches(first, other))
-                .any(|other| self.conflicts(next, other))
+                .any(|other| self.holds_up(other, next))
         };
         let event = self.event(last);
         event.may_end || event.next.iter().any(|&next| waits(next))
@@ -258,12 +276,13 @@ impl System {
                 .filter(|&other| other != first.thread)
                 .flat_map(|other| self.ids(other))
                 .filter(|&other| other.thread != last.thread || self.reaches(other, last))
-                .any(|other| self.conflicts(first, other))
+                .any(|other| self.holds_up(other, first))
         };
         let was_left = || {
             let mut before = self.previous(first);
             before.any(|before| {
-                (0..first.thread).any(|smaller| self.conflicts_with(before, smaller))
+                let mut smaller = (0..first.thread).flat_map(|smaller| self.ids(smaller));
+                smaller.any(|other| self.holds_up(before, other))
             })
         };
         self.event(first).may_begin || waited() || was_left()

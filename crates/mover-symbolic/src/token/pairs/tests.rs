@@ -371,5 +371,4 @@ fn what_is_ordered_needs_no_pair() {
     system = System::new(system.threads, &ordered);
     let lex = system.pairs(Pairs::Lex);
     assert_eq!(lex, BTreeSet::from([(id(0, 3), id(1, 0))]));
-    assert!(!system.is_contended(id(0, 0)));
 }
