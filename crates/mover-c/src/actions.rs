@@ -163,7 +163,7 @@ impl Builder<'_, '_> {
                 let Some(site) = self.world.heap_site(self.body, id) else {
                     return Err(Problem::new("an allocation without a site", path.loc));
                 };
-                self.world.note_uninitialised(path.loc);
+                self.world.note_uninitialised(path.loc, "");
                 let temp = self.temp(&mut path, width);
                 path.effects.push(Effect::Allocate {
                     site,

@@ -324,10 +324,14 @@ fn translate(
             place(loc)
         ));
     }
-    if let Some(loc) = world.uninitialised {
+    if let Some(first) = &world.uninitialised {
+        let where_to = match (first.loc, first.variable.as_str()) {
+            (None, "") => String::new(),
+            (None, variable) => format!(" (first `{variable}`)"),
+            (loc, _) => place(loc),
+        };
         caveats.push(format!(
-            "memory that is not initialised is taken to be zero{}",
-            place(loc)
+            "memory that is not initialised is taken to be zero{where_to}"
         ));
     }
     for (name, loc) in &notes.havocked {
@@ -361,6 +365,7 @@ fn translate(
         symbols: Vec::new(),
         priority_scheduling: false,
         pointers_stay: false,
+        exclusive: Vec::new(),
         caveats,
     };
     Ok((program, cut_off, Vec::new()))

@@ -41,9 +41,16 @@ pub struct World<'a> {
     /// By body and value of the call.
     heap_sites: HashMap<(usize, ValueId), SiteId>,
     pub threads: Threads,
-    pub uninitialised: Option<Option<Loc>>,
+    pub uninitialised: Option<Uninitialised>,
     /// What the parameters of `main` are.
     pub arguments: Vec<u64>,
+}
+
+/// The first memory that may be read before it is written.
+pub struct Uninitialised {
+    pub loc: Option<Loc>,
+    /// The local variable; empty if it is none.
+    pub variable: String,
 }
 
 /// Bytes, and addresses in them: offset and number.
@@ -129,8 +136,11 @@ impl<'a> World<'a> {
         }
     }
 
-    pub fn note_uninitialised(&mut self, loc: Option<Loc>) {
-        self.uninitialised.get_or_insert(loc);
+    pub fn note_uninitialised(&mut self, loc: Option<Loc>, variable: &str) {
+        self.uninitialised.get_or_insert_with(|| Uninitialised {
+            loc,
+            variable: variable.to_string(),
+        });
     }
 
     /// The line of the source as a span.

@@ -15,6 +15,10 @@
 //! never takes an exclusiveness back. And locks are preferred to a single owner
 //! as the reason, for the same sake.
 //!
+//! What the value of a cell says of its owner (`mover_reduce::owners`) counts as a
+//! lock that the thread has: a cell that is a lock as such, a predicate that the
+//! user has given as one that nobody takes or gives back by a mover.
+//!
 //! **Channels** have two ends. A thread that alone receives from a channel with
 //! a message in it can do so now or later, whatever others send; likewise a
 //! thread that alone sends while there is room. These steps are left movers, but
@@ -30,10 +34,13 @@
 //! knows the variable does not count.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
+use mover_ir::expr::Expr;
 use mover_ir::program::{Effect, LocationId, Program, TemplateId};
 use mover_reduce::PhaseFacts;
-use mover_reduce::access::Object;
+use mover_reduce::access::{EdgeRef, Object};
+use mover_reduce::owners::OwnerCell;
 use mover_reduce::touch::{End, Touch};
 
 use crate::code::{Code, Compiler, View};
@@ -115,8 +122,28 @@ struct LocationFacts {
 /// The static side of run-time classification, by program counter.
 pub struct PhaseTables {
     locations: Vec<LocationFacts>,
-    /// Number of cells; other objects come after them.
+    /// Number of cells; the owners' predicates come after them, then other objects.
     cells: u32,
+    owners: Vec<CompiledOwner>,
+    claims: Vec<Claim>,
+}
+
+/// What the user says protects a variable.
+struct Claim {
+    variable: u32,
+    /// The predicate, as an object.
+    object: ObjectId,
+    /// Its number in the program.
+    given: usize,
+    /// The first access where the predicate did not hold.
+    broken_by: OnceLock<EdgeRef>,
+}
+
+/// A cell whose value tells who has it.
+struct CompiledOwner {
+    /// The cell if it is a lock, else a number behind the cells.
+    object: ObjectId,
+    predicate: Code,
 }
 
 impl PhaseTables {
@@ -140,7 +167,7 @@ impl PhaseTables {
             compiler.template = template;
             for location in 0..body.locations.len() {
                 let pc = layout.pc_of(TemplateId(template as u32), LocationId(location as u32));
-                let pick = |variable: usize, index: Option<&mover_ir::expr::Expr>| PickedCell {
+                let pick = |variable: usize, index: Option<&Expr>| PickedCell {
                     first: firsts[variable],
                     len: program.globals[variable].len,
                     index: index.map(|index| compiler.expr(index)),
@@ -152,7 +179,8 @@ impl PhaseTables {
                         writes,
                     } => {
                         let cells = pick(variable.index(), index.as_ref());
-                        if facts.locks.is_lock(*variable) {
+                        let is_lock = facts.locks.is_lock(*variable);
+                        if is_lock || facts.owners.lock(*variable).is_some() {
                             CompiledTouch::Lock(cells)
                         } else {
                             CompiledTouch::Cells {
@@ -201,6 +229,17 @@ impl PhaseTables {
                     .iter()
                     .map(|edge| {
                         let handled = facts.locks.handled(template, location, edge.original);
+                        let at = EdgeRef {
+                            template,
+                            location,
+                            edge: edge.original,
+                        };
+                        let owned = |does: fn(&OwnerCell, EdgeRef) -> bool| {
+                            let locks = facts.owners.cells.iter().filter(|cell| cell.is_lock);
+                            locks.filter(move |cell| does(cell, at))
+                        };
+                        let taken = owned(OwnerCell::is_taken_by)
+                            .map(|cell| pick(cell.variable.index(), Some(&Expr::int(0))));
                         EdgeFacts {
                             touches: facts
                                 .touches
@@ -208,8 +247,9 @@ impl PhaseTables {
                                 .iter()
                                 .map(touch)
                                 .collect(),
-                            takes: handled.takes.iter().map(place).collect(),
-                            gives_back: !handled.gives_back.is_empty(),
+                            takes: handled.takes.iter().map(place).chain(taken).collect(),
+                            gives_back: !handled.gives_back.is_empty()
+                                || owned(OwnerCell::is_given_back_by).next().is_some(),
                             meets: meets(edge.original),
                             offers: facts.offers[template][location][edge.original],
                         }
@@ -239,11 +279,55 @@ impl PhaseTables {
                 });
             }
         }
+        let mut owners = Vec::new();
+        let mut claims = Vec::new();
+        let mut next = cells;
+        for cell in &facts.owners.cells {
+            let object = if cell.is_lock {
+                firsts[cell.variable.index()]
+            } else {
+                next += 1;
+                next - 1
+            };
+            claims.extend(cell.given.map(|given| Claim {
+                variable: program.exclusive[given].variable.0,
+                object,
+                given,
+                broken_by: OnceLock::new(),
+            }));
+            owners.push(CompiledOwner {
+                object,
+                predicate: compiler.expr(&cell.predicate),
+            });
+        }
         PhaseTables {
             locations: all,
             cells,
+            owners,
+            claims,
         }
     }
+}
+
+impl PhaseTables {
+    /// The claims of the user that some access did not keep to, and that access.
+    pub fn broken_claims(&self) -> Vec<BrokenClaim> {
+        let broken = |claim: &Claim| {
+            let edge = *claim.broken_by.get()?;
+            let given = claim.given;
+            Some(BrokenClaim { given, edge })
+        };
+        self.claims.iter().filter_map(broken).collect()
+    }
+}
+
+/// A variable is touched although the user's predicate does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BrokenClaim {
+    /// The number among the program's claims.
+    pub given: usize,
+    /// In the program with atomic sequences fused.
+    pub edge: EdgeRef,
 }
 
 impl PickedCell {
@@ -537,7 +621,7 @@ impl<'m> Classifier<'m> {
         Classifier {
             machine,
             tables,
-            ledger: Ledger::new(tables.cells),
+            ledger: Ledger::new(tables.cells + tables.owners.len() as u32),
             by_reach,
             used: Vec::new(),
             held: Vec::new(),
@@ -580,7 +664,7 @@ impl<'m> Classifier<'m> {
             ends_transaction,
             is_met,
             takes_lock: facts.takes_lock,
-            may_release: !self.held.is_empty() || facts.may_release,
+            may_release: facts.may_release || self.holds_lock(),
         }
     }
 
@@ -668,6 +752,14 @@ impl<'m> Classifier<'m> {
         self.held.clear();
         self.held
             .extend(facts.held.iter().filter_map(|lock| lock.pick(&view)));
+        let owners = self.tables.owners.iter();
+        let owned = owners.filter(|owner| view.eval(&owner.predicate) != 0);
+        self.held.extend(owned.map(|owner| owner.object));
+    }
+
+    /// Whether a lock is among what the thread has, not just a predicate.
+    fn holds_lock(&self) -> bool {
+        self.held.iter().any(|&object| object < self.tables.cells)
     }
 
     /// Appends what an edge touches and counts the accesses.
@@ -691,6 +783,15 @@ impl<'m> Classifier<'m> {
                     writes,
                 } => {
                     let is_alone = self.by_reach && here.alone[*variable as usize];
+                    for claim in &self.tables.claims {
+                        let is_kept = is_alone
+                            || claim.variable != *variable
+                            || self.in_hand.contains(&claim.object);
+                        if !is_kept {
+                            let edge = self.machine.edge_at(lanes, thread, number);
+                            claim.broken_by.get_or_init(|| edge);
+                        }
+                    }
                     let picked = match &cells.index {
                         Some(_) => match cells.pick(&view) {
                             Some(object) => object..object + 1,

@@ -223,6 +223,7 @@ impl<'m, 'o> Search<'m, 'o> {
             violation: self.found,
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
+            broken_claims: Vec::new(),
             statistics: self.clock.statistics,
         }
     }

@@ -25,5 +25,6 @@ mod successors;
 mod way;
 
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
+pub use classify::BrokenClaim;
 pub use completion::{Ignoring, explore_with};
 pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};

@@ -13,6 +13,7 @@
 use mover_ir::expr::{Ty, mask, resize};
 use mover_ir::program::{Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::access::EdgeRef;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::classify::PhaseTables;
@@ -960,6 +961,16 @@ impl Machine {
     /// The program counter of a thread; 0 for one that is not alive.
     pub fn pc(&self, lanes: &[u64], thread: usize) -> usize {
         self.layout.pc.get(lanes, self.layout.slot(thread)) as usize
+    }
+
+    /// An edge of a thread's location, by its number in the program.
+    pub fn edge_at(&self, lanes: &[u64], thread: usize, edge: usize) -> EdgeRef {
+        let (template, location) = self.location_of(lanes, thread);
+        EdgeRef {
+            template: template.index(),
+            location: location.index(),
+            edge: self.location(lanes, thread).edges[edge].original,
+        }
     }
 
     pub fn guard_holds(&self, view: &View, edge: usize) -> bool {

@@ -245,6 +245,7 @@ pub fn explore(
         violation,
         stopped: *lock(&shared.stopped),
         refusal: machine.refusal().map(str::to_string),
+        broken_claims: Vec::new(),
         statistics,
     }
 }

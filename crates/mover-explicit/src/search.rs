@@ -23,7 +23,7 @@ use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
-use crate::classify::{Block, Classifier, Ledger, PhaseTables};
+use crate::classify::{Block, BrokenClaim, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::parallel;
@@ -119,6 +119,8 @@ pub struct Outcome {
     pub stopped: Option<Stop>,
     /// What was met that explicit search does not take, where, and what to do.
     pub refusal: Option<String>,
+    /// What the user claims of exclusive access and what does not keep to it.
+    pub broken_claims: Vec<BrokenClaim>,
     pub statistics: Statistics,
 }
 
@@ -135,12 +137,16 @@ pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
         _ => None,
     };
     let is_parallel = options.jobs > 1 && options.order == Order::BreadthFirst;
-    Ok(if is_parallel {
+    let mut outcome = if is_parallel {
         let workers = options.jobs.min(MOST_WORKERS);
         parallel::explore(&machine, tables.as_ref(), options, workers)
     } else {
         Search::new(&machine, tables.as_ref(), options).run()
-    })
+    };
+    if let Some(tables) = &tables {
+        outcome.broken_claims = tables.broken_claims();
+    }
+    Ok(outcome)
 }
 
 /// Explores with classes found out on the way, for the sake of what is believed in the end.
@@ -379,6 +385,7 @@ impl<'m, 'o> Search<'m, 'o> {
             violation,
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),
+            broken_claims: Vec::new(),
             statistics: self.limits.statistics,
         };
         let classifier = blocks.and_then(|blocks| blocks.classifier);

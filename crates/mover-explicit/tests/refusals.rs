@@ -86,6 +86,7 @@ fn program(effect: Effect, bound: i64) -> Program {
             span: None,
         }],
         pointers_stay: true,
+        exclusive: Vec::new(),
         max_threads: 1,
         priority_scheduling: false,
         caveats: Vec::new(),

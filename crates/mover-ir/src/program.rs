@@ -543,6 +543,9 @@ pub struct Program {
     /// subtracting, choosing, and by storing and loading it as a whole where its
     /// bytes are aligned. Analyses may rely on it; engines need not.
     pub pointers_stay: bool,
+    /// What the user says of who has what to himself; no engine needs it, and
+    /// reductions check it before they use it.
+    pub exclusive: Vec<Exclusive>,
     /// Most threads that can be alive at a time.
     pub max_threads: u32,
     /// Whether only threads of the highest priority among those that can move do.
@@ -550,6 +553,16 @@ pub struct Program {
     /// What the verdict must say besides: things that were parsed but are not
     /// checked, assumptions made.
     pub caveats: Vec<String>,
+}
+
+/// A claim of the user: a thread for which the predicate holds is the only one
+/// that touches the variable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exclusive {
+    pub variable: VariableId,
+    /// Width 1, over global variables and the number of the thread.
+    pub predicate: Expr,
+    pub span: Span,
 }
 
 impl Program {

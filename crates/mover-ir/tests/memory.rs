@@ -76,6 +76,7 @@ fn program(effects: Vec<Effect>) -> Program {
         pointers: PointerLayout::LP64,
         sites: vec![site("a", Ty::unsigned(32)), site("b", Ty::BYTE)],
         pointers_stay: false,
+        exclusive: Vec::new(),
         max_threads: 1,
         priority_scheduling: false,
         caveats: Vec::new(),

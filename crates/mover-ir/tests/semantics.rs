@@ -104,6 +104,7 @@ fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
         pointers: PointerLayout::default(),
         sites: Vec::new(),
         pointers_stay: false,
+        exclusive: Vec::new(),
         max_threads: 3,
         priority_scheduling: false,
         caveats: Vec::new(),

@@ -96,6 +96,7 @@ fn valid() -> Program {
         pointers: PointerLayout::default(),
         sites: Vec::new(),
         pointers_stay: false,
+        exclusive: Vec::new(),
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),

@@ -34,6 +34,15 @@ pub enum Unit {
     Ltl(Ltl),
     /// `never`, `trace` and `notrace`.
     Monitor(Monitor),
+    Exclusive(Exclusive),
+}
+
+/// An annotation that says when a thread has a variable to itself.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exclusive {
+    pub span: Span,
+    pub variable: Name,
+    pub predicate: Expr,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -3,7 +3,8 @@
 //! The lexer reads text that either is the user's or came out of the C
 //! preprocessor; [`Origin`] knows which and gives each token its place in the
 //! user's text. Comments are skipped here too, for text that needed no
-//! preprocessor. Embedded C is not Promela at all, so it is swallowed up to
+//! preprocessor; all but annotations, `/*@ exclusive(x, m == _pid) */` or the
+//! same after `//@`, whose inside is read. SPIN skips them. Embedded C is not Promela at all, so it is swallowed up to
 //! its closing brace and becomes a single token that the parser rejects.
 //!
 //! Numbers are decimal only, as in SPIN; a number beyond 32 bits keeps its
@@ -31,6 +32,7 @@ pub fn tokenize(
         position: 0,
         opens_line: true,
         bad_characters: 0,
+        annotation_end: None,
         tokens: Vec::new(),
         origin,
         diagnostics,
@@ -44,6 +46,8 @@ struct Lexer<'a, 'o> {
     position: usize,
     opens_line: bool,
     bad_characters: usize,
+    /// Where the sign stands that closes the annotation we are in.
+    annotation_end: Option<usize>,
     tokens: Vec<Token>,
     origin: &'a mut Origin<'o>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -78,7 +82,13 @@ impl<'a> Lexer<'a, '_> {
     fn run(&mut self) {
         while let Some(byte) = self.peek() {
             let start = self.position;
+            if self.annotation_end == Some(start) {
+                self.annotation_end = None;
+                self.position += "*/".len();
+                continue;
+            }
             match byte {
+                b'/' if self.annotation_end.is_none() && self.annotation() => {}
                 b'\n' => {
                     self.opens_line = true;
                     self.position += 1;
@@ -98,6 +108,35 @@ impl<'a> Lexer<'a, '_> {
         }
         self.position = self.text.len();
         self.push(TokenKind::End, self.position);
+    }
+
+    /// Reads the first word of an annotation, if one begins here.
+    fn annotation(&mut self) -> bool {
+        let start = self.position;
+        let rest = self.rest();
+        let Some(inside) = rest
+            .strip_prefix("/*@")
+            .or_else(|| rest.strip_prefix("//@"))
+        else {
+            return false;
+        };
+        let inside = inside.trim_start_matches([' ', '\t']);
+        let Some(after) = inside.strip_prefix("exclusive") else {
+            return false;
+        };
+        let is_word = after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        if is_word {
+            return false;
+        }
+        if rest.starts_with("/*") {
+            let Some(length) = after.find("*/") else {
+                return false;
+            };
+            self.annotation_end = Some(self.text.len() - after.len() + length);
+        }
+        self.position = self.text.len() - after.len();
+        self.push(TokenKind::Exclusive, start);
+        true
     }
 
     fn block_comment(&mut self) {

@@ -12,8 +12,8 @@ use std::rc::Rc;
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
 use mover_ir::program::{
-    CellNames, Init, Instance, Location, LocationId, PointerLayout, Program, Template, TemplateId,
-    Variable,
+    CellNames, Exclusive, Init, Instance, Location, LocationId, PointerLayout, Program, Template,
+    TemplateId, Variable, VariableId,
 };
 use mover_ir::source::{SourceMap, Span};
 use mover_ir::validate::validate;
@@ -31,7 +31,7 @@ use crate::flow::LabelPlaces;
 use crate::scopes::Scopes;
 use crate::substitute::at_creation;
 use crate::survey::survey;
-use crate::types::Types;
+use crate::types::{Type, Types};
 
 /// Lowers a model; `None` if there are errors among the diagnostics.
 pub fn lower(
@@ -69,11 +69,13 @@ pub fn lower(
         run_names: facts.run_names,
         starts: Vec::new(),
         templates: Vec::new(),
+        exclusive: Vec::new(),
         caveats: Vec::new(),
     };
     lowering.declare(model);
     lowering.find_lone_processes();
     lowering.bodies(model);
+    lowering.exclusive(model);
     lowering.monitors(model);
     lowering.finish(name)
 }
@@ -85,6 +87,7 @@ struct Lowering<'a> {
     /// The processes that exist at the start, and their priorities.
     starts: Vec<(usize, u8)>,
     templates: Vec<Template>,
+    exclusive: Vec<Exclusive>,
     caveats: Vec<String>,
 }
 
@@ -98,7 +101,7 @@ impl Lowering<'_> {
                 Unit::Variables(declaration) => self.context.declare_globals(declaration),
                 Unit::Proctype(proctype) => self.proctype(proctype),
                 Unit::Init(init) => self.init(init),
-                Unit::Ltl(_) | Unit::Monitor(_) => {}
+                Unit::Ltl(_) | Unit::Monitor(_) | Unit::Exclusive(_) => {}
             }
         }
     }
@@ -318,6 +321,34 @@ impl Lowering<'_> {
         context.process = None;
     }
 
+    fn exclusive(&mut self, model: &Model) {
+        self.context.unit = model.units.len();
+        for unit in &model.units {
+            let Unit::Exclusive(syntax) = unit else {
+                continue;
+            };
+            let name = &syntax.variable;
+            let Some(info) = self.context.find(&name.text) else {
+                self.context.report_unknown(name);
+                continue;
+            };
+            let (first, is_row) = (info.first, !matches!(info.shape.kind, Type::Struct(_)));
+            if !is_row {
+                self.context.error(
+                    name.span,
+                    "`exclusive` takes a variable or an array of a basic type, not a structure",
+                );
+                continue;
+            }
+            let predicate = self.context.value(&syntax.predicate).into_truth();
+            self.exclusive.push(Exclusive {
+                variable: VariableId(first),
+                predicate,
+                span: syntax.span,
+            });
+        }
+    }
+
     fn monitors(&mut self, model: &Model) {
         self.context.in_monitor = true;
         self.context.unit = model.units.len();
@@ -410,6 +441,7 @@ impl Lowering<'_> {
             pointers: PointerLayout::default(),
             sites: Vec::new(),
             pointers_stay: false,
+            exclusive: self.exclusive,
             max_threads: PROCESS_LIMIT,
             priority_scheduling: context.uses_priorities,
             caveats: self.caveats,

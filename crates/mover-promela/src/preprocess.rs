@@ -104,6 +104,8 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
             "-std=gnu99",
             "-fdiagnostics-color=never",
             "-fno-diagnostics-show-caret",
+            // Annotations are comments, and are read.
+            "-C",
         ])
         .args(options.defines.iter().map(|define| format!("-D{define}")))
         .args(options.undefines.iter().map(|name| format!("-U{name}")))

@@ -23,7 +23,7 @@ pub fn survey(model: &Model) -> Survey {
     let mut survey = Survey::default();
     for unit in &model.units {
         match unit {
-            Unit::Mtype(_) | Unit::Typedef(_) => {}
+            Unit::Mtype(_) | Unit::Typedef(_) | Unit::Exclusive(_) => {}
             Unit::Variables(declaration) => survey.declaration(declaration),
             Unit::Proctype(proctype) => {
                 if let Some(provided) = &proctype.provided {

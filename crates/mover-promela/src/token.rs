@@ -31,6 +31,8 @@ pub enum TokenKind {
     /// `c_code { .. }` and its kin, swallowed whole; holds the word it began with.
     EmbeddedC(&'static str),
     Punctuation(Punctuation),
+    /// The word `exclusive` in an annotation, `/*@ exclusive(x, m == _pid) */`.
+    Exclusive,
     End,
 }
 
@@ -181,6 +183,7 @@ impl Token {
             TokenKind::Text(_) => "a string".to_string(),
             TokenKind::EmbeddedC(word) => format!("`{word}`"),
             TokenKind::Punctuation(punctuation) => format!("`{}`", punctuation.text()),
+            TokenKind::Exclusive => "the annotation `exclusive`".to_string(),
             TokenKind::End => "the end of the file".to_string(),
         }
     }

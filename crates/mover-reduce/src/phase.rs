@@ -12,11 +12,13 @@ use mover_ir::program::Program;
 use crate::ahead::Ahead;
 use crate::lock_rows::{LockRows, is_own, never_written};
 use crate::movers::Movers;
+use crate::owners::Owners;
 use crate::touch::Touches;
 
 pub struct PhaseFacts {
     pub touches: Touches,
     pub locks: LockRows,
+    pub owners: Owners,
     pub ahead: Ahead,
     /// By template, location and edge; see [`Movers::offers`].
     pub offers: Vec<Vec<Vec<bool>>>,
@@ -27,8 +29,10 @@ impl PhaseFacts {
     pub fn new(movers: &Movers) -> Self {
         let program: &Program = &movers.fused.program;
         let touches = Touches::new(program, &movers.table);
+        let locks = LockRows::find(program);
         PhaseFacts {
-            locks: LockRows::find(program),
+            owners: Owners::find(program, |variable| locks.is_lock(variable)),
+            locks,
             ahead: Ahead::new(program, &touches),
             touches,
             offers: movers.offers.clone(),

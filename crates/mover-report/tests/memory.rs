@@ -99,6 +99,7 @@ fn program(effects: Vec<Effect>) -> Program {
         pointers,
         sites: vec![site("node", node), site("raw", CellNames::default())],
         pointers_stay: true,
+        exclusive: Vec::new(),
         max_threads: 1,
         priority_scheduling: false,
         caveats: Vec::new(),

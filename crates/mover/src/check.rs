@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_with};
 use mover_ir::print::print_program;
 use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
-use mover_reduce::{PhaseFacts, movers};
+use mover_reduce::movers;
 use mover_report::text::Style;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, Verdict};
@@ -18,6 +18,7 @@ use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
 use crate::check_movers::{self, Tried};
+use crate::exclusive;
 use crate::input::{self, Input, InputArgs, Limit};
 use crate::output::{print, stdout_color, write_file};
 use crate::progress::Progress;
@@ -314,7 +315,7 @@ fn try_movers(
         }
     };
     let facts = match args.reduce {
-        Reduction::Phase | Reduction::Dynamic => Some(PhaseFacts::new(&movers)),
+        Reduction::Phase | Reduction::Dynamic => Some(exclusive::facts(&movers)?),
         _ => None,
     };
     let progress = Progress::new(args.quiet);
@@ -415,7 +416,7 @@ fn explicit(
         },
     };
     let facts = match (&movers, args.reduce) {
-        (Some(movers), Reduction::Phase | Reduction::Dynamic) => Some(PhaseFacts::new(movers)),
+        (Some(movers), Reduction::Phase | Reduction::Dynamic) => Some(exclusive::facts(movers)?),
         _ => None,
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
@@ -455,6 +456,9 @@ fn explicit(
             return Err(BAD_INPUT);
         }
     };
+    if let Some(movers) = &movers {
+        exclusive::warn(movers, &outcome.broken_claims);
+    }
     let verdict = match verdict(program, &outcome, is_sound) {
         Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, interrupt),
         Ok(verdict) => verdict,

@@ -214,7 +214,7 @@ fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> 
     BAD_INPUT
 }
 
-fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
+pub fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
         eprint!("{}", render(sources, diagnostic, stderr_is_terminal()));
     }

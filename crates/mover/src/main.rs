@@ -7,6 +7,7 @@
 mod bench;
 mod check;
 mod check_movers;
+mod exclusive;
 mod explain;
 mod fuzz;
 mod input;

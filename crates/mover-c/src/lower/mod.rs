@@ -26,6 +26,7 @@
 
 mod arithmetic;
 mod finish;
+mod first_write;
 mod live;
 mod memory;
 mod path;
@@ -676,6 +677,14 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let Some(id) = inst.result else {
                     return Ok(Vec::new());
                 };
+                let bytes = match count {
+                    Operand::Int { value: 1, .. } => layout.bytes(),
+                    _ => u64::MAX,
+                };
+                if self.may_read_unwritten(path.block, path.index, id, bytes) {
+                    self.world
+                        .note_uninitialised(inst.loc, &code.values[id].name);
+                }
                 let object = Object::Local(self.body, id);
                 let has_lifetime = self
                     .world

@@ -42,6 +42,7 @@ pub fn parse(name: &str, text: &str) -> Program {
         pointers: PointerLayout::default(),
         sites: Vec::new(),
         pointers_stay: false,
+        exclusive: Vec::new(),
         max_threads: 8,
         priority_scheduling: false,
         caveats: Vec::new(),

@@ -76,6 +76,7 @@ impl Generator {
             pointers: PointerLayout::default(),
             sites: Vec::new(),
             pointers_stay: false,
+            exclusive: Vec::new(),
             max_threads: 2 + random.below(3) as u32,
             priority_scheduling: looks_around && random.one_in(3),
             caveats: Vec::new(),

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use mover_ir::diagnostic::Diagnostic;
 use mover_ir::source::Span;
 
-use crate::ast::{DEPTH_LIMIT, Ltl, Model, Monitor, MonitorKind, Name, Path, Unit};
+use crate::ast::{DEPTH_LIMIT, Exclusive, Ltl, Model, Monitor, MonitorKind, Name, Path, Unit};
 use crate::layout;
 use crate::token::{Keyword, Punctuation, Token, TokenKind};
 use inlines::Inline;
@@ -252,6 +252,10 @@ impl Parser<'_> {
                 model.units.push(Unit::Typedef(typedef));
             }
             TokenKind::Keyword(Keyword::Inline) => self.inline_definition()?,
+            TokenKind::Exclusive => {
+                let exclusive = self.exclusive(span)?;
+                model.units.push(Unit::Exclusive(exclusive));
+            }
             TokenKind::Keyword(Keyword::Ltl) => {
                 self.advance();
                 let name = self.optional_name();
@@ -276,6 +280,21 @@ impl Parser<'_> {
             _ => return Err(self.unexpected_unit()),
         }
         Ok(())
+    }
+
+    fn exclusive(&mut self, span: Span) -> Parsed<Exclusive> {
+        self.advance();
+        self.expect(Punctuation::OpenParen, "after `exclusive`")?;
+        let variable = self.expect_name("a variable")?;
+        self.expect(Punctuation::Comma, "before the predicate")?;
+        let predicate = self.full_expression()?;
+        self.expect(Punctuation::CloseParen, "after the predicate")?;
+        let end = self.span_before();
+        Ok(Exclusive {
+            span: span.to(end),
+            variable,
+            predicate,
+        })
     }
 
     fn unexpected_unit(&mut self) -> Reported {

@@ -295,6 +295,7 @@ pub fn program(seed: u64) -> Program {
         pointers: PointerLayout::LP64,
         sites: Vec::new(),
         pointers_stay: true,
+        exclusive: Vec::new(),
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),

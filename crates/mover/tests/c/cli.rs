@@ -282,3 +282,35 @@ fn the_dump_shows_every_action_beside_its_line() {
         );
     }
 }
+
+#[test]
+fn locals_that_may_be_read_before_they_are_written_are_named_in_the_verdict() {
+    let caveat = "not initialised is taken to be zero";
+    let said_of = |name: &str, text: &str| {
+        let ended = check(&[], &[file("unwritten", name, text)]);
+        assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
+        ended.stdout
+    };
+    let begin = "#include <assert.h>\n#include <pthread.h>\n_Bool __VERIFIER_nondet_bool(void);\n";
+    let escapes = "void *f(void *p) { assert(*(int *)p == 0); return 0; }\n\
+         int main(void) { int x; pthread_t t; pthread_create(&t, 0, f, &x); pthread_join(t, 0); }\n";
+    let array =
+        "int main(void) { int a[4]; a[0] = 1; assert(a[1 + __VERIFIER_nondet_bool()] == 0); }\n";
+    let one_way = "int main(void) { struct { int x, y; } s; s.x = 1;\n\
+         if (__VERIFIER_nondet_bool()) s.y = 0; int *p = __VERIFIER_nondet_bool() ? &s.x : &s.y; assert(*p < 2); }\n";
+    for (name, text, variable) in [
+        ("escapes.c", escapes, "(first `x`)"),
+        ("array.c", array, "(first `a`)"),
+        ("one_way.c", one_way, "(first `s`)"),
+    ] {
+        let said = said_of(name, &format!("{begin}{text}"));
+        assert!(said.contains(caveat) && said.contains(variable), "{said}");
+    }
+    let written = "void *f(void *p) { assert(*(int *)p == 1); return 0; }\n\
+         int main(void) { int x = 1; pthread_t t[2]; int a[2]; a[1] = 0; a[0] = 0;\n\
+         for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, &x);\n\
+         for (int i = 0; i < 2; i++) pthread_join(t[i], 0);\n\
+         assert(a[__VERIFIER_nondet_bool()] == 0); }\n";
+    let said = said_of("written.c", &format!("{begin}{written}"));
+    assert!(!said.contains(caveat), "{said}");
+}

@@ -1,0 +1,263 @@
+//! Whether a local object may be read before it is written.
+//!
+//! An object on the stack begins as zeroes here; in C it begins as anything. That
+//! makes no difference if every byte is written before it is read, and where this
+//! is not certain the verdict says what was assumed. So we follow all ways from
+//! the place where the object begins, with the bytes that have been written on
+//! the way: a way is good when everything is written or when the object is not
+//! mentioned any more; it is bad when a byte that is not written yet is read, or
+//! when the address gets out to where it can no longer be followed.
+//!
+//! An index that is not constant writes nothing for certain and reads anything.
+//! One thing is read like that in almost every program and is let through: the
+//! handle of a thread to be joined. Zero is nobody's handle, so a join that comes
+//! before the creation is reported as such, not taken for something else.
+
+use std::collections::BTreeSet;
+
+use super::Builder;
+use crate::objects::Object;
+use crate::ssa::*;
+
+/// Objects of more bytes are not followed.
+const MOST_BYTES: u64 = 1 << 12;
+
+/// Most points of the code to look at, one for each set of written bytes.
+const MOST_POINTS: usize = 1 << 10;
+
+/// What an instruction does to the bytes of the object.
+enum Touch {
+    Nothing,
+    Writes(std::ops::Range<u64>),
+    Reads(std::ops::Range<u64>),
+    Begins,
+    Ends,
+    /// The address goes where it cannot be followed.
+    Escapes,
+}
+
+impl Builder<'_, '_> {
+    /// Whether some way may read the object of an `alloca` before it is written.
+    pub(super) fn may_read_unwritten(
+        &self,
+        block: BlockId,
+        index: usize,
+        object: ValueId,
+        bytes: u64,
+    ) -> bool {
+        if bytes > MOST_BYTES {
+            return true;
+        }
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(block, index + 1, Written::default())];
+        while let Some((block, from, mut written)) = open.pop() {
+            let code = &self.code.blocks[block];
+            let mut is_open = true;
+            for inst in &code.insts[from..] {
+                match self.touch(inst, object, bytes) {
+                    Touch::Nothing => {}
+                    Touch::Writes(range) => written.add(range),
+                    Touch::Reads(range) if written.covers(&range) => {}
+                    Touch::Reads(_) | Touch::Escapes => return true,
+                    Touch::Begins => written = Written::default(),
+                    Touch::Ends => is_open = false,
+                }
+                is_open &= !written.covers(&(0..bytes));
+                if !is_open {
+                    break;
+                }
+            }
+            if !is_open {
+                continue;
+            }
+            let ends_in_it = match &code.end {
+                Terminator::Return(Some(operand)) => self.mentions(operand, object),
+                Terminator::Branch { condition, .. } => self.mentions(condition, object),
+                Terminator::Switch { value, .. } => self.mentions(value, object),
+                _ => false,
+            };
+            if ends_in_it {
+                return true;
+            }
+            for next in code.end.successors() {
+                if seen.len() == MOST_POINTS {
+                    return true;
+                }
+                if seen.insert((next, written.clone())) {
+                    open.push((next, 0, written.clone()));
+                }
+            }
+        }
+        false
+    }
+
+    fn touch(&self, inst: &Inst, object: ValueId, bytes: u64) -> Touch {
+        match &inst.kind {
+            Kind::Load { pointer, shape } => match self.range(pointer, object, shape, bytes) {
+                None if self.mentions(pointer, object) => Touch::Escapes,
+                None => Touch::Nothing,
+                Some(_) if inst.result.is_some_and(|id| self.is_only_joined(id)) => Touch::Nothing,
+                Some((range, _)) => Touch::Reads(range),
+            },
+            Kind::Store {
+                pointer,
+                value,
+                shape,
+            } => {
+                if self.mentions(value, object) {
+                    return Touch::Escapes;
+                }
+                match self.range(pointer, object, shape, bytes) {
+                    None if self.mentions(pointer, object) => Touch::Escapes,
+                    Some((range, true)) => Touch::Writes(range),
+                    _ => Touch::Nothing,
+                }
+            }
+            Kind::Lifetime { pointer, begins } if self.mentions(pointer, object) => {
+                if *begins {
+                    Touch::Begins
+                } else {
+                    Touch::Ends
+                }
+            }
+            // An address that is computed is looked at where it is used.
+            Kind::Pure(_)
+                if inst
+                    .result
+                    .is_some_and(|id| self.form_of(&Operand::Value(id), object)) =>
+            {
+                Touch::Nothing
+            }
+            kind => {
+                let is_used = kind
+                    .operands()
+                    .iter()
+                    .any(|operand| self.mentions(operand, object));
+                if is_used {
+                    Touch::Escapes
+                } else {
+                    Touch::Nothing
+                }
+            }
+        }
+    }
+
+    /// The bytes of the object at a pointer into it, and whether they are exactly these.
+    fn range(
+        &self,
+        pointer: &Operand,
+        object: ValueId,
+        shape: &Shape,
+        bytes: u64,
+    ) -> Option<(std::ops::Range<u64>, bool)> {
+        let form = self.world.objects.form(self.body, pointer)?;
+        if form.object != Object::Local(self.body, object) {
+            return None;
+        }
+        let size: u64 = shape
+            .iter()
+            .map(|&width| u64::from(width.div_ceil(8)))
+            .sum();
+        match u64::try_from(form.offset) {
+            // A structure may have gaps between its scalars.
+            Ok(from) if form.terms.is_empty() && shape.len() == 1 => {
+                Some((from..from + size, true))
+            }
+            _ => Some((0..bytes, false)),
+        }
+    }
+
+    fn form_of(&self, operand: &Operand, object: ValueId) -> bool {
+        self.world
+            .objects
+            .form(self.body, operand)
+            .is_some_and(|form| form.object == Object::Local(self.body, object))
+    }
+
+    fn mentions(&self, operand: &Operand, object: ValueId) -> bool {
+        if self.form_of(operand, object) {
+            return true;
+        }
+        match operand {
+            Operand::Value(id) => *id == object,
+            Operand::Pure(pure) => pure
+                .operands()
+                .iter()
+                .any(|part| self.mentions(part, object)),
+            Operand::Aggregate(parts) => parts.iter().any(|part| self.mentions(part, object)),
+            _ => false,
+        }
+    }
+
+    /// Whether a value serves only as the handle of a thread that is joined or detached.
+    fn is_only_joined(&self, value: ValueId) -> bool {
+        let uses = |operand: &Operand| matches!(operand, Operand::Value(id) if *id == value);
+        let hides = |operand: &Operand| match operand {
+            Operand::Pure(_) | Operand::Aggregate(_) => self.mentions(operand, value),
+            _ => false,
+        };
+        self.code.blocks.iter().all(|block| {
+            let ends_in_it = match &block.end {
+                Terminator::Return(Some(operand)) => uses(operand) || hides(operand),
+                Terminator::Branch { condition, .. } => uses(condition) || hides(condition),
+                Terminator::Switch { value, .. } => uses(value) || hides(value),
+                _ => false,
+            };
+            !ends_in_it
+                && block.insts.iter().all(|inst| match &inst.kind {
+                    Kind::Library { name, .. }
+                        if name == "thread_join" || name == "thread_detach" =>
+                    {
+                        true
+                    }
+                    kind => !kind
+                        .operands()
+                        .into_iter()
+                        .any(|operand| uses(operand) || hides(operand)),
+                })
+        })
+    }
+}
+
+/// A set of bytes: ranges that neither meet nor touch, in order.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+struct Written(Vec<(u64, u64)>);
+
+impl Written {
+    fn add(&mut self, range: std::ops::Range<u64>) {
+        let (mut start, mut end) = (range.start, range.end);
+        self.0.retain(|&(from, to)| {
+            let meets = from <= end && start <= to;
+            if meets {
+                start = start.min(from);
+                end = end.max(to);
+            }
+            !meets
+        });
+        let place = self.0.partition_point(|&(from, _)| from < start);
+        self.0.insert(place, (start, end));
+    }
+
+    fn covers(&self, range: &std::ops::Range<u64>) -> bool {
+        self.0
+            .iter()
+            .any(|&(from, to)| from <= range.start && range.end <= to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Written;
+
+    #[test]
+    fn ranges_of_bytes_grow_together() {
+        let mut written = Written::default();
+        written.add(8..12);
+        written.add(0..4);
+        assert!(written.covers(&(0..4)) && written.covers(&(9..11)));
+        assert!(!written.covers(&(0..12)));
+        written.add(4..8);
+        assert!(written.covers(&(0..12)));
+        assert!(!written.covers(&(0..13)));
+    }
+}

@@ -1,0 +1,78 @@
+//! How many threads there can be.
+//!
+//! The limit of a program is generous (255 processes in Promela) where most start
+//! a handful. Each template is run by its instances at the start and by one more
+//! for each `spawn` of it; a spawn on a cycle, or in a template that comes to
+//! start itself, has no bound of its own. A new thread gets the lowest free
+//! number, so the bound is one on the numbers, too.
+
+use mover_ir::program::{Effect, Program, Template};
+
+/// Most threads that can ever be started, or the program's limit if that is less.
+pub fn most_threads(program: &Program) -> u32 {
+    let limit = u64::from(program.max_threads);
+    let mut started: Vec<u64> = vec![0; program.templates.len()];
+    for instance in &program.initial {
+        started[instance.template.index()] += 1;
+    }
+    let spawns: Vec<(usize, usize, bool)> = program
+        .templates
+        .iter()
+        .enumerate()
+        .flat_map(|(number, body)| {
+            let of_body = spawns_of(body).into_iter();
+            of_body.map(move |(spawned, repeats)| (number, spawned, repeats))
+        })
+        .collect();
+    let at_start = started.clone();
+    // Without a cycle among the templates this many rounds are enough.
+    for _ in 0..=program.templates.len() {
+        let mut next = at_start.clone();
+        for &(by, spawned, repeats) in &spawns {
+            let times = match (started[by], repeats) {
+                (0, _) => 0,
+                (_, true) => limit,
+                (count, false) => count,
+            };
+            next[spawned] = (next[spawned] + times).min(limit);
+        }
+        if next == started {
+            let all: u64 = started.iter().sum();
+            return all.min(limit) as u32;
+        }
+        started = next;
+    }
+    program.max_threads
+}
+
+/// The templates that a template spawns, one for each place, and whether the place
+/// can be passed again.
+fn spawns_of(body: &Template) -> Vec<(usize, bool)> {
+    let mut spawns = Vec::new();
+    for (location, here) in body.locations.iter().enumerate() {
+        for edge in &here.edges {
+            for effect in &edge.effects {
+                if let Effect::Spawn { template, .. } = effect {
+                    let repeats = reaches(body, edge.target.index(), location);
+                    spawns.push((template.index(), repeats));
+                }
+            }
+        }
+    }
+    spawns
+}
+
+fn reaches(body: &Template, from: usize, to: usize) -> bool {
+    let mut seen = vec![false; body.locations.len()];
+    let mut work = vec![from];
+    while let Some(location) = work.pop() {
+        if location == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[location], true) {
+            let edges = &body.locations[location].edges;
+            work.extend(edges.iter().map(|edge| edge.target.index()));
+        }
+    }
+    false
+}
