@@ -57,6 +57,12 @@ impl Progress {
         }
         let what = match engine {
             SymbolicEngine::Bmc => format!("{} blocks unrolled", grouped(figures.depth)),
+            SymbolicEngine::Token => format!(
+                "{} repetitions, {} events, {} pairs",
+                grouped(figures.depth),
+                grouped(figures.events),
+                grouped(figures.pairs),
+            ),
             SymbolicEngine::Ic3 => format!(
                 "frame {}, {} obligations, {} lemmas",
                 grouped(figures.depth),

@@ -11,8 +11,13 @@
 //!   clock.
 //! - In each thread the clock grows from visit to visit, so the token comes back to where
 //!   the thread was left.
-//! - Where a ghost is, values pass unchanged. A ghost may be without the token; nobody
-//!   needs it there.
+//!
+//! The clock is not the paper's counter where that can be avoided: a literal for each two
+//! events of different threads says which comes first, and clauses make that an order. Of
+//! numbers a solver learns little before it knows them; of the order of two events it learns
+//! at once. Only if there are too many events for that there is a counter.
+//!
+//! - Where a ghost is, values pass unchanged.
 //!
 //! A thread has the token or not, its clock and how often it got the token are terms that
 //! flow along its graph like its variables do.
@@ -26,11 +31,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::semantics::{Move, Step};
+use rustc_hash::FxHashMap;
 
 use crate::blast::Blaster;
 use crate::layout::bits_for;
 use crate::machine::{Readiness, View};
-use crate::sat::Lit;
+use crate::sat::{Limit, Lit};
 use crate::term::{Evaluation, Term, Terms};
 use crate::token::pairs::{Event, Id, Pairs, System};
 use crate::token::unroll::{Node, Standing, Unrolled, Unroller};
@@ -72,18 +78,33 @@ pub struct Encoding<'e, 'p> {
     /// All free variables.
     pub inputs: Vec<Term>,
     passings: Vec<Vec<Passing>>,
-    /// By thread and node.
-    holdings: Vec<Vec<Holding>>,
     /// By thread: the values of the shared cells where its way ends.
     ends: Vec<Vec<Term>>,
     /// By thread: whether the token is there at the end.
     ends_with: Vec<Term>,
     clock_width: u8,
+    order: Order,
+    /// By thread: whether it begins with the token.
+    starts: Vec<Term>,
+    /// The literals that say that the token is passed.
+    passes: BTreeMap<(Id, Id), Lit>,
 }
 
+/// What keeps the token from going round in circles.
+enum Order {
+    Clock,
+    /// For events of different threads, the thread with the smaller number first: whether
+    /// they come in this order.
+    Literals(FxHashMap<(Id, Id), Lit>),
+}
+
+/// Most clauses that make an order of literals.
+const MOST_ORDER_CLAUSES: usize = 3_000_000;
+
 impl<'e, 'p> Encoding<'e, 'p> {
-    /// Takes the events of an unrolling and asserts how the token moves between them.
-    /// `extra` are pairs that count only if the literal given back is assumed.
+    /// Takes the events of an unrolling and asserts how the token moves between them. If a
+    /// literal is given back, some pairs count only if it is assumed. If the limit is reached
+    /// the formula is not complete; the solver will not answer then either.
     pub fn new(
         unroller: &'e Unroller<'p>,
         unrolled: Unrolled,
@@ -91,6 +112,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         blaster: &mut Blaster,
         which: Pairs,
         bound: Option<&[ContextBound]>,
+        limit: &Limit,
     ) -> (Self, Option<Lit>) {
         let events: Vec<Vec<usize>> = unrolled
             .threads
@@ -111,10 +133,12 @@ impl<'e, 'p> Encoding<'e, 'p> {
             system,
             pairs,
             passings: Vec::new(),
-            holdings: Vec::new(),
             ends: Vec::new(),
             ends_with: Vec::new(),
             clock_width: bits_for(total as u64 + 2),
+            order: Order::Clock,
+            starts: Vec::new(),
+            passes: BTreeMap::new(),
         };
         // What `mat` leaves out of `lex` waits for the last question.
         let extra: BTreeSet<(Id, Id)> = match which {
@@ -128,9 +152,10 @@ impl<'e, 'p> Encoding<'e, 'p> {
             blaster.assert(terms, assumption);
         }
         let all: BTreeSet<(Id, Id)> = encoding.pairs.union(&extra).copied().collect();
+        encoding.order(blaster);
         encoding.flow(terms, blaster, &all, bound);
         let switch = (!extra.is_empty()).then(|| blaster.solver.new_lit());
-        encoding.pass(terms, blaster, &all, &extra, switch);
+        encoding.pass(terms, blaster, &all, (&extra, switch), limit);
         (encoding, switch)
     }
 
@@ -138,6 +163,102 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let term = terms.variable(name, width);
         self.inputs.push(term);
         term
+    }
+
+    fn ids(&self) -> Vec<Id> {
+        let threads = self.system.threads.iter().enumerate();
+        threads
+            .flat_map(|(thread, events)| (0..events.len()).map(move |event| Id { thread, event }))
+            .collect()
+    }
+
+    /// That an event comes before one of another thread.
+    fn comes_first(&self, a: Id, b: Id) -> Lit {
+        let Order::Literals(literals) = &self.order else {
+            unreachable!("a clock has no literals");
+        };
+        if a.thread < b.thread {
+            literals[&(a, b)]
+        } else {
+            !literals[&(b, a)]
+        }
+    }
+
+    /// Makes an order of all events, if that is not too much.
+    fn order(&mut self, blaster: &mut Blaster) {
+        let counts: Vec<usize> = self.system.threads.iter().map(Vec::len).collect();
+        let mut clauses = 0;
+        for (i, &one) in counts.iter().enumerate() {
+            for (j, &two) in counts.iter().enumerate().skip(i + 1) {
+                let rest: usize = counts[j + 1..].iter().sum();
+                clauses += one * two * (2 + 2 * rest);
+            }
+        }
+        if clauses > MOST_ORDER_CLAUSES {
+            return;
+        }
+        let ids = self.ids();
+        let mut literals = FxHashMap::default();
+        for &a in &ids {
+            for &b in ids.iter().filter(|b| b.thread > a.thread) {
+                literals.insert((a, b), blaster.solver.new_lit());
+            }
+        }
+        self.order = Order::Literals(literals);
+        for &a in &ids {
+            for &b in ids.iter().filter(|b| b.thread > a.thread) {
+                let first = self.comes_first(a, b);
+                // Each thread in its own order.
+                if let Some(event) = a.event.checked_sub(1) {
+                    let before = self.comes_first(Id { event, ..a }, b);
+                    blaster.solver.add(&[!first, before]);
+                }
+                if b.event + 1 < counts[b.thread] {
+                    let event = b.event + 1;
+                    let after = self.comes_first(a, Id { event, ..b });
+                    blaster.solver.add(&[!first, after]);
+                }
+                for &c in ids.iter().filter(|c| c.thread > b.thread) {
+                    let (b_c, a_c) = (self.comes_first(b, c), self.comes_first(a, c));
+                    blaster.solver.add(&[!first, !b_c, a_c]);
+                    blaster.solver.add(&[first, b_c, !a_c]);
+                }
+            }
+        }
+    }
+
+    /// When the token goes from one event to another, no third one comes between them.
+    fn nothing_between(
+        &self,
+        terms: &mut Terms,
+        blaster: &mut Blaster,
+        from: Id,
+        to: Id,
+        passes: Lit,
+    ) {
+        for (thread, passings) in self.passings.iter().enumerate() {
+            for (event, passing) in passings.iter().enumerate() {
+                let id = Id { thread, event };
+                let node = &self.unrolled.threads[thread].nodes[passing.node];
+                let reach = blaster.lit(terms, node.reach);
+                let mut clause = vec![!passes, !reach];
+                if thread == from.thread {
+                    if event <= from.event {
+                        continue;
+                    }
+                    clause.push(self.comes_first(to, id));
+                } else if thread == to.thread {
+                    if event >= to.event {
+                        continue;
+                    }
+                    clause.push(self.comes_first(id, from));
+                } else {
+                    clause.push(self.comes_first(id, from));
+                    clause.push(self.comes_first(to, id));
+                }
+                blaster.solver.add(&clause);
+            }
+        }
     }
 
     /// How the token flows along each thread.
@@ -164,8 +285,9 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 blaster.assert(terms, not_both);
             }
         }
-        let somebody = terms.any(starts);
+        let somebody = terms.any(starts.iter().copied());
         blaster.assert(terms, somebody);
+        self.starts = starts;
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -213,14 +335,17 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 let mut gets = Terms::FALSE;
                 if comes.contains(&id) {
                     gets = self.input(terms, format!("gets {name}"), 1);
-                    let clock = self.input(terms, format!("clock {name}"), self.clock_width);
                     // It comes only to who is here and has it not, and later than before.
-                    let later = terms.ult(holding.clock, clock);
                     let has_not = terms.not(holding.has);
-                    let sense = terms.all([reach, has_not, later]);
+                    let mut sense = terms.and(reach, has_not);
+                    if let Order::Clock = self.order {
+                        let clock = self.input(terms, format!("clock {name}"), self.clock_width);
+                        let later = terms.ult(holding.clock, clock);
+                        sense = terms.and(sense, later);
+                        holding.clock = terms.ite(gets, clock, holding.clock);
+                    }
                     let sense = terms.implies(gets, sense);
                     blaster.assert(terms, sense);
-                    holding.clock = terms.ite(gets, clock, holding.clock);
                     if let Some(bound) = bound {
                         let counts = terms.and(gets, goes_on);
                         let one = terms.constant(1, visit_width);
@@ -240,7 +365,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 let allowed = terms.and(reach, is_here);
                 let sense = terms.implies(gives, allowed);
                 blaster.assert(terms, sense);
-                let with_token = terms.implies(goes_on, is_here);
+                let with_token = terms.implies(reach, is_here);
                 blaster.assert(terms, with_token);
                 // Who keeps the token goes on with the values as they are.
                 let node = &self.unrolled.threads[thread].nodes[number];
@@ -295,7 +420,6 @@ impl<'e, 'p> Encoding<'e, 'p> {
             ends_with = terms.ite(node.reach, holding.has, ends_with);
         }
         self.ends_with.push(ends_with);
-        self.holdings.push(holdings);
         self.passings.push(passings);
     }
 
@@ -324,12 +448,15 @@ impl<'e, 'p> Encoding<'e, 'p> {
         terms: &mut Terms,
         blaster: &mut Blaster,
         pairs: &BTreeSet<(Id, Id)>,
-        extra: &BTreeSet<(Id, Id)>,
-        switch: Option<Lit>,
+        (extra, switch): (&BTreeSet<(Id, Id)>, Option<Lit>),
+        limit: &Limit,
     ) {
         let mut comes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
         let mut goes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
-        for &(from, to) in pairs {
+        for (number, &(from, to)) in pairs.iter().enumerate() {
+            if number % 1024 == 0 && limit.is_reached() {
+                return;
+            }
             let passes = blaster.solver.new_lit();
             comes.entry(to).or_default().push(passes);
             goes.entry(from).or_default().push(passes);
@@ -338,13 +465,26 @@ impl<'e, 'p> Encoding<'e, 'p> {
             {
                 blaster.solver.add(&[!passes, switch]);
             }
+            self.passes.insert((from, to), passes);
             let source = &self.passings[from.thread][from.event];
             let target = &self.passings[to.thread][to.event];
-            let one = terms.constant(1, self.clock_width);
-            let after = terms.add(source.clock, one);
             let node = &self.unrolled.threads[to.thread].nodes[target.node];
             let values = source.left.iter().copied().zip(node.received.iter().copied());
-            for (sent, got) in values.chain([(after, target.clock)]) {
+            let mut values: Vec<(Term, Term)> = values.collect();
+            match &self.order {
+                Order::Clock => {
+                    let one = terms.constant(1, self.clock_width);
+                    values.push((terms.add(source.clock, one), target.clock));
+                }
+                Order::Literals(_) => {
+                    let first = self.comes_first(from, to);
+                    blaster.solver.add(&[!passes, first]);
+                    if pairs.len() * self.system.events() <= MOST_ORDER_CLAUSES {
+                        self.nothing_between(terms, blaster, from, to, passes);
+                    }
+                }
+            }
+            for (sent, got) in values {
                 let sent = blaster.bits(terms, sent).to_vec();
                 let got = blaster.bits(terms, got).to_vec();
                 for (sent, got) in sent.into_iter().zip(got) {
@@ -398,6 +538,71 @@ impl<'e, 'p> Encoding<'e, 'p> {
         merge(terms, &cases)
     }
 
+    /// Whether a thread that has stopped at a node could still take a step when all is over,
+    /// or only a step that leads to something.
+    fn could_go(
+        &self,
+        terms: &mut Terms,
+        values: &[Term],
+        slot: usize,
+        node: &Node,
+        only_useful: bool,
+    ) -> Term {
+        let layout = self.unroller.layout;
+        let mut state = node.state.clone();
+        for (&cell, &value) in self.unrolled.shared.iter().zip(values) {
+            state[cell] = value;
+        }
+        let Standing::At { template, location } = node.standing else {
+            let absent = terms.equals(state[layout.slots[slot].place], 0);
+            let is_unborn = terms.truth(node.standing == Standing::Unborn);
+            let is_there = terms.not(absent);
+            return terms.and(is_unborn, is_there);
+        };
+        let view = View {
+            layout,
+            state: &state,
+            slot,
+            template,
+            timeout: Terms::FALSE,
+        };
+        let edges = &layout.program.templates[template].locations[location].edges;
+        let ready: Vec<Term> = edges
+            .iter()
+            .map(|edge| match view.readiness(terms, edge) {
+                Readiness::Alone(condition) => condition,
+                Readiness::Offers { .. } => Terms::TRUE,
+            })
+            .collect();
+        let mut cases = Vec::new();
+        for (edge, &this) in edges.iter().zip(&ready) {
+            if only_useful && self.unroller.is_useless(template, location, edge) {
+                continue;
+            }
+            let higher = edges.iter().zip(&ready);
+            let higher = higher.filter(|(other, _)| other.priority > edge.priority);
+            let higher = terms.any(higher.map(|(_, &ready)| ready));
+            let highest = terms.not(higher);
+            cases.push(terms.and(this, highest));
+        }
+        terms.any(cases)
+    }
+
+    /// Nobody stops who could go on at the end.
+    pub fn assert_maximal(&self, terms: &mut Terms, blaster: &mut Blaster) {
+        let values = self.final_values(terms);
+        for thread in &self.unrolled.threads {
+            for node in thread.nodes.iter().filter(|node| node.is_free) {
+                let stays = terms.not(node.goes);
+                let stops = terms.and(node.live, stays);
+                let could = self.could_go(terms, &values, thread.slot, node, true);
+                let cannot = terms.not(could);
+                let sense = terms.implies(stops, cannot);
+                blaster.assert(terms, sense);
+            }
+        }
+    }
+
     /// That no thread can move at the end although one is not at a proper end.
     pub fn deadlock(&self, terms: &mut Terms) -> Term {
         let layout = self.unroller.layout;
@@ -412,34 +617,17 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 if here == Terms::FALSE {
                     continue;
                 }
-                let mut state = node.state.clone();
-                for (&cell, &value) in self.unrolled.shared.iter().zip(&values) {
-                    state[cell] = value;
+                let mut moves = self.could_go(terms, &values, thread.slot, node, false);
+                if let Standing::At { template, location } = node.standing {
+                    let place = &layout.program.templates[template].locations[location];
+                    if !place.valid_end {
+                        waits.push(here);
+                    }
+                    if place.error.is_some() {
+                        moves = Terms::TRUE;
+                    }
                 }
-                let can = match node.standing {
-                    Standing::Gone => Terms::FALSE,
-                    Standing::Unborn => {
-                        let absent = terms.equals(state[layout.slots[thread.slot].place], 0);
-                        terms.not(absent)
-                    }
-                    Standing::At { template, location } => {
-                        let place = &layout.program.templates[template].locations[location];
-                        if !place.valid_end {
-                            waits.push(here);
-                        }
-                        let view = View {
-                            layout,
-                            state: &state,
-                            slot: thread.slot,
-                            template,
-                            timeout: Terms::FALSE,
-                        };
-                        let error = terms.truth(place.error.is_some());
-                        let can = view.can_move(terms, location);
-                        terms.or(can, error)
-                    }
-                };
-                let moves = terms.and(here, can);
+                let moves = terms.and(here, moves);
                 all.push(terms.not(moves));
             }
             // Where the unrolling ends nothing is known.
@@ -457,17 +645,20 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let values = blaster.assignment(terms, self.inputs.iter().copied());
         let value = |var| values.get(&var).copied().unwrap_or(0);
         let mut evaluation = Evaluation::new(terms, &value);
-        let mut words: Vec<(u64, usize, Vec<Step>)> = Vec::new();
-        for (number, thread) in self.unrolled.threads.iter().enumerate() {
-            let mut word = (0, number, Vec::new());
-            for (at, node) in thread.nodes.iter().enumerate() {
-                if !evaluation.holds(node.goes) {
-                    continue;
-                }
+        let mut before: Vec<Step> = Vec::new();
+        // By thread: the steps of each of its events.
+        let mut words: Vec<BTreeMap<usize, Vec<Step>>> = Vec::new();
+        for thread in &self.unrolled.threads {
+            let mut of_thread: BTreeMap<usize, Vec<Step>> = BTreeMap::new();
+            let mut event = 0;
+            let mut last = None;
+            for node in &thread.nodes {
                 if node.is_event {
-                    // Before its first event a thread needs nobody.
-                    let clock = 1 + evaluation.eval(self.holdings[number][at].clock);
-                    words.push(std::mem::replace(&mut word, (clock, number, Vec::new())));
+                    if evaluation.holds(node.reach) {
+                        last = Some(event);
+                        of_thread.insert(event, Vec::new());
+                    }
+                    event += 1;
                 }
                 for take in &node.takes {
                     let Some(edge) = take.edge else { continue };
@@ -476,21 +667,46 @@ impl<'e, 'p> Encoding<'e, 'p> {
                     }
                     let choice = take.choice.map_or(0, |choice| evaluation.eval(choice));
                     let parts = &made_of[edge.template][edge.location][edge.edge];
-                    word.2.extend(parts.iter().map(|part| Step {
+                    let steps = parts.iter().map(|part| Step {
                         by: Move {
                             thread: thread.slot,
                             edge: part.edge,
                         },
                         with: None,
                         choice: if part.chooses { choice } else { 0 },
-                    }));
+                    });
+                    // Before its first event a thread needs nobody.
+                    match last.and_then(|last| of_thread.get_mut(&last)) {
+                        Some(word) => word.extend(steps),
+                        None => before.extend(steps),
+                    }
                 }
             }
-            words.push(word);
+            words.push(of_thread);
         }
-        // Words of one thread are in order already; the sort is stable.
-        words.sort_by_key(|(clock, thread, _)| (*clock, *thread));
-        words.into_iter().flat_map(|(_, _, steps)| steps).collect()
+        // The way of the token.
+        let mut steps = before;
+        let mut thread = (0..words.len()).find(|&thread| evaluation.holds(self.starts[thread]));
+        let passed = |from: Id| {
+            let to_all = self.passes.range((from, Id::FIRST)..=(from, Id::LAST));
+            let mut taken = to_all.filter(|(_, lit)| blaster.solver.value(**lit));
+            taken.next().map(|(&(_, to), _)| to)
+        };
+        while let Some(number) = thread {
+            thread = None;
+            while let Some((event, word)) = words[number].pop_first() {
+                steps.extend(word);
+                let from = Id {
+                    thread: number,
+                    event,
+                };
+                if evaluation.holds(self.passings[number][event].gives) {
+                    thread = passed(from).map(|to| to.thread);
+                    break;
+                }
+            }
+        }
+        steps
     }
 }
 

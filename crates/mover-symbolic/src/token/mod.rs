@@ -211,11 +211,14 @@ impl Search<'_> {
             transactions: self.settings.pairs != Pairs::All,
             errors: self.question.errors,
             stops: self.question.deadlocks,
+            maximal: self.settings.contexts.is_none(),
         };
         let unroller = Unroller::new(self.layout, self.movers, plan);
         let mut terms = Terms::new();
         let mut blaster = Blaster::new(Solver::new(self.question.limit.clone()));
-        let unrolled = unroller.unroll(&mut terms).map_err(Failure::Unsupported)?;
+        let Some(unrolled) = unroller.unroll(&mut terms, &self.question.limit)? else {
+            return Ok(Found::Stopped);
+        };
         let (encoding, switch) = Encoding::new(
             &unroller,
             unrolled,
@@ -223,7 +226,11 @@ impl Search<'_> {
             &mut blaster,
             self.settings.pairs,
             self.settings.contexts.as_deref(),
+            &self.question.limit,
         );
+        if plan.maximal {
+            encoding.assert_maximal(&mut terms, &mut blaster);
+        }
         let mut goals = vec![encoding.error(&mut terms)];
         if self.question.deadlocks {
             goals.push(encoding.deadlock(&mut terms));

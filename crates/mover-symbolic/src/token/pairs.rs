@@ -80,6 +80,17 @@ pub struct Id {
     pub event: usize,
 }
 
+impl Id {
+    pub const FIRST: Id = Id {
+        thread: 0,
+        event: 0,
+    };
+    pub const LAST: Id = Id {
+        thread: usize::MAX,
+        event: usize::MAX,
+    };
+}
+
 /// Threads that do nothing but access shared places.
 pub struct System {
     pub threads: Vec<Vec<Event>>,

@@ -13,10 +13,12 @@
 //! gets from lock sets, mutual exclusion and lock acquisition patterns (its step 3): a
 //! critical section is a single event. An atomic sequence never gives the token away.
 //!
-//! **Ghosts.** A run may stop anywhere, and sets of pairs are adequate for whole
-//! schedules only. So a thread that stops, because it is blocked or because the run ends
-//! here, goes on as a *ghost*: it walks some way to its end, and what it passes has no
-//! effect. Where a ghost is, a node is reached but not alive.
+//! **Ghosts.** A thread may be blocked for ever, and sets of pairs are adequate for whole
+//! schedules only. So a thread that stops goes on as a *ghost*: it walks some way to its
+//! end, and what it passes has no effect. Where a ghost is, a node is reached but not alive.
+//! Threads stop only where they can never go on ([`Plan::maximal`]): every run can be
+//! continued until that is so, also past an error, since the trace is cut off there. Only
+//! if changes of hands are counted may they stop anywhere.
 //!
 //! **What an event touches** is found on the terms: it reads a cell if the copy it got
 //! occurs in a guard or in a value that it leaves behind, and writes one if the cell is
@@ -38,6 +40,8 @@ use mover_reduce::control::{Bits, reaches};
 use mover_reduce::{Movers, Protection};
 
 use crate::layout::{Layout, bits_for};
+use crate::outcome::Failure;
+use crate::sat::Limit;
 use crate::machine::{Performer, Readiness, Symbols, View, initial_cell};
 use crate::term::{Node as TermNode, Term, Terms};
 
@@ -78,6 +82,8 @@ pub struct Node {
     pub takes: Vec<Take>,
     /// Whether the thread takes a step here.
     pub goes: Term,
+    /// Whether it may stop here although it could take a step.
+    pub is_free: bool,
     /// Whether no way goes on from here.
     pub is_leaf: bool,
     /// The events that may be the last before this node, or this one.
@@ -131,6 +137,8 @@ pub struct Plan {
     pub errors: bool,
     /// Whether it matters where in a transaction a thread stops.
     pub stops: bool,
+    /// Whether a thread stops only where it can never go on.
+    pub maximal: bool,
 }
 
 /// Most nodes of a thread.
@@ -349,7 +357,10 @@ impl<'p> Unroller<'p> {
     }
 
     /// Whether taking the edge leads to no violation: it changes nothing, or ends the run.
-    fn is_useless(&self, template: usize, location: usize, edge: &Edge) -> bool {
+    pub fn is_useless(&self, template: usize, location: usize, edge: &Edge) -> bool {
+        if edge.effects.contains(&Effect::Exit) {
+            return false;
+        }
         let target = &self.template(template).locations[edge.target.index()];
         if let Some(mark) = &target.error {
             return !self.plan.errors && mark.property == mover_ir::program::Property::UnreachCall;
@@ -357,8 +368,8 @@ impl<'p> Unroller<'p> {
         is_idle(location, edge) || halts(target, edge.target)
     }
 
-    /// Unrolls all threads. An error says what cannot be encoded.
-    pub fn unroll(&self, terms: &mut Terms) -> Result<Unrolled, String> {
+    /// Unrolls all threads, unless a limit is reached.
+    pub fn unroll(&self, terms: &mut Terms, limit: &Limit) -> Result<Option<Unrolled>, Failure> {
         let mut unrolled = Unrolled {
             threads: Vec::new(),
             shared: self.shared.clone(),
@@ -381,10 +392,12 @@ impl<'p> Unroller<'p> {
                 inputs: &mut unrolled.inputs,
                 repeated: HashSet::new(),
             };
-            let thread = thread.run()?;
-            unrolled.threads.push(thread);
+            match thread.run(limit)? {
+                Some(thread) => unrolled.threads.push(thread),
+                None => return Ok(None),
+            }
         }
-        Ok(unrolled)
+        Ok(Some(unrolled))
     }
 
     /// Whether a loop is left by an edge. The loop is that of a step back to `head`.
@@ -502,7 +515,7 @@ struct Option_ {
 }
 
 impl<'p> Unrolling<'_, 'p> {
-    fn run(mut self) -> Result<Thread, String> {
+    fn run(mut self, limit: &Limit) -> Result<Option<Thread>, Failure> {
         let program = self.of.layout.program;
         let initial = self.of.layout.initial();
         let standing = match program.initial.get(self.slot) {
@@ -531,9 +544,12 @@ impl<'p> Unrolling<'_, 'p> {
         };
         self.pending.insert(self.key(0, standing), first);
         while let Some((key, pending)) = self.pending.pop_first() {
+            if limit.is_reached() {
+                return Ok(None);
+            }
             self.node(key, pending)?;
         }
-        Ok(self.thread)
+        Ok(Some(self.thread))
     }
 
     fn key(&self, repetitions: usize, standing: Standing) -> Key {
@@ -554,7 +570,7 @@ impl<'p> Unrolling<'_, 'p> {
         term
     }
 
-    fn node(&mut self, key: Key, pending: Pending) -> Result<(), String> {
+    fn node(&mut self, key: Key, pending: Pending) -> Result<(), Failure> {
         let standing = key.3;
         let number = self.thread.nodes.len();
         let reach = self.terms.any(pending.arrivals.iter().map(|a| a.condition));
@@ -599,6 +615,7 @@ impl<'p> Unrolling<'_, 'p> {
             received,
             takes: Vec::new(),
             goes: Terms::FALSE,
+            is_free: false,
             is_leaf: true,
             sources,
             is_outside: pending.outside && !is_event,
@@ -650,15 +667,25 @@ impl<'p> Unrolling<'_, 'p> {
         }
     }
 
+    /// The state in which a node is reached. What a ghost has of its own does not matter.
     fn merge(&mut self, arrivals: &[Arrival]) -> Symbols {
-        let Some((last, rest)) = arrivals.split_last() else {
+        let mut alive = arrivals.iter().rev().filter(|arrival| arrival.is_live);
+        let Some(last) = alive.next().or(arrivals.last()) else {
             return Vec::new();
         };
         let mut merged = last.state.clone();
-        for arrival in rest.iter().rev() {
+        for arrival in alive {
             for (cell, &value) in merged.iter_mut().zip(&arrival.state) {
                 if *cell != value {
                     *cell = self.terms.ite(arrival.condition, value, *cell);
+                }
+            }
+        }
+        for ghost in arrivals.iter().filter(|arrival| !arrival.is_live) {
+            for &cell in &self.of.shared {
+                let value = ghost.state[cell];
+                if merged[cell] != value {
+                    merged[cell] = self.terms.ite(ghost.condition, value, merged[cell]);
                 }
             }
         }
@@ -715,7 +742,7 @@ impl<'p> Unrolling<'_, 'p> {
         template: usize,
         location: usize,
         is_free: bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let place = self.location(template, location);
         let state = self.thread.nodes[origin.number].state.clone();
         let view = View {
@@ -730,7 +757,8 @@ impl<'p> Unrolling<'_, 'p> {
             match view.readiness(self.terms, edge) {
                 Readiness::Alone(condition) => ready.push(condition),
                 Readiness::Offers { .. } => {
-                    return Err(format!("a rendezvous at `{}`", edge.text));
+                    let reason = format!("`{}` may be a rendezvous", edge.text);
+                    return Err(Failure::Unsupported(reason));
                 }
             }
         }
@@ -842,6 +870,9 @@ impl<'p> Unrolling<'_, 'p> {
     /// Lets the thread take one of the options, or none and be a ghost from here on.
     fn take(&mut self, origin: Origin, options: Vec<Option_>, guards: &[Term], is_free: bool) {
         let node = origin.number;
+        let is_open = options.iter().any(|option| option.enabled == Terms::TRUE);
+        let is_free = is_free && !(self.of.plan.maximal && is_open);
+        self.thread.nodes[node].is_free = is_free;
         let live = self.thread.nodes[node].live;
         self.note_accesses(node, &options, guards);
         let mut may_go = live;
