@@ -136,6 +136,22 @@ fn random_pointers() {
     compare(100, |seed| printed(pointers::program(seed)));
 }
 
+/// What a thread is started for may be all that the others have to do with it.
+#[test]
+fn threads_that_are_started_and_never_end() {
+    for (claim, expected) in [("x == 1", false), ("x == 2", true)] {
+        let text = format!(
+            "byte x; proctype P(byte a) {{ do :: x == 3 -> x = a; assert({claim}) od }}\n\
+             init {{ x = 3; atomic {{ run P(1) }} }}\n"
+        );
+        let program = mover_promela::parse_text("started", &text).expect("a model");
+        for pairs in PAIRS {
+            let said = ask(&program.program, true, false, pairs);
+            assert_eq!(said, Some(expected), "{claim} {}", pairs.name());
+        }
+    }
+}
+
 #[test]
 fn random_models() {
     compare(250, |seed| {

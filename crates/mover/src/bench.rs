@@ -7,6 +7,7 @@
 
 mod child;
 mod cpc;
+mod mat;
 mod pan;
 mod reduced;
 mod spin;
@@ -28,6 +29,9 @@ enum Peer {
     /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
     /// each solution of the ignoring problem, the paper's figures beside ours.
     Cpc(cpc::CpcArgs),
+    /// Table 1 of "Reduction of Verification Conditions for Concurrent System using Mutually Atomic
+    /// Transactions": pairs, sizes and times, the paper's figures beside ours.
+    Mat(mat::MatArgs),
     /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
     Tm(tm::BenchTmArgs),
 }
@@ -36,6 +40,7 @@ pub fn run(args: &BenchArgs) -> u8 {
     match &args.peer {
         Peer::Spin(args) => spin::run(args),
         Peer::Cpc(args) => cpc::run(args),
+        Peer::Mat(args) => mat::run(args),
         Peer::Tm(args) => tm::run(args),
     }
 }

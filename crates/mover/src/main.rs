@@ -11,6 +11,7 @@ mod exclusive;
 mod explain;
 mod fuzz;
 mod input;
+mod mat;
 mod output;
 mod progress;
 mod property_file;

@@ -39,7 +39,7 @@ use crate::machine::{Readiness, View};
 use crate::sat::{Limit, Lit};
 use crate::term::{Evaluation, Term, Terms};
 use crate::token::pairs::{Event, Id, Pairs, System};
-use crate::token::unroll::{Node, Standing, Unrolled, Unroller};
+use crate::token::unroll::{Cut, Node, Standing, Unrolled, Unroller, Writes};
 
 /// How often a thread may be given the token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,18 +114,9 @@ impl<'e, 'p> Encoding<'e, 'p> {
         bound: Option<&[ContextBound]>,
         limit: &Limit,
     ) -> (Self, Option<Lit>) {
-        let events: Vec<Vec<usize>> = unrolled
-            .threads
-            .iter()
-            .map(|thread| {
-                let nodes = thread.nodes.iter().enumerate();
-                let events = nodes.filter(|(_, node)| node.is_event);
-                events.map(|(number, _)| number).collect()
-            })
-            .collect();
-        let system = system(unroller, &unrolled, terms, &events);
+        let (system, _) = system(unroller, &unrolled, terms);
         let pairs = system.pairs(which);
-        let total: usize = events.iter().map(Vec::len).sum();
+        let total = system.events();
         let mut encoding = Encoding {
             unroller,
             inputs: unrolled.inputs.clone(),
@@ -152,6 +143,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
             blaster.assert(terms, assumption);
         }
         let all: BTreeSet<(Id, Id)> = encoding.pairs.union(&extra).copied().collect();
+        encoding.assert_constant_bits(terms, blaster);
         encoding.order(blaster);
         encoding.flow(terms, blaster, &all, bound);
         let switch = (!extra.is_empty()).then(|| blaster.solver.new_lit());
@@ -163,6 +155,36 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let term = terms.variable(name, width);
         self.inputs.push(term);
         term
+    }
+
+    /// Where all that is ever written to a cell is known, bits that never change are fixed.
+    /// Most of what a C program's threads are started with is that.
+    fn assert_constant_bits(&self, terms: &mut Terms, blaster: &mut Blaster) {
+        let initial = self.unroller.layout.initial();
+        for (position, &cell) in self.unrolled.shared.iter().enumerate() {
+            let nodes = || self.unrolled.threads.iter().flat_map(|thread| &thread.nodes);
+            let mut values = Some(BTreeSet::from([initial[cell]]));
+            let early = self.unrolled.threads.iter().map(|thread| &thread.early);
+            for writes in nodes().map(|node| &node.writes).chain(early) {
+                if let Some(written) = writes.get(&position) {
+                    values = values.zip(written.as_ref()).map(|(mut values, written)| {
+                        values.extend(written);
+                        values
+                    });
+                }
+            }
+            let Some(values) = values else { continue };
+            let same = values.iter().fold(u64::MAX, |same, value| same & !(value ^ initial[cell]));
+            for node in nodes().filter(|node| node.is_event) {
+                let bits = blaster.bits(terms, node.received[position]).to_vec();
+                for (number, bit) in bits.into_iter().enumerate() {
+                    if same >> number & 1 == 1 {
+                        let is_set = initial[cell] >> number & 1 == 1;
+                        blaster.solver.add(&[if is_set { bit } else { !bit }]);
+                    }
+                }
+            }
+        }
     }
 
     fn ids(&self) -> Vec<Id> {
@@ -603,6 +625,21 @@ impl<'e, 'p> Encoding<'e, 'p> {
         }
     }
 
+    /// Where runs are cut off, and when.
+    pub fn cuts(&self, terms: &mut Terms) -> Vec<(Cut, Term)> {
+        let values = self.final_values(terms);
+        let mut cuts = Vec::new();
+        for thread in &self.unrolled.threads {
+            cuts.extend(&thread.cuts);
+            for &number in &thread.unborn {
+                let node = &thread.nodes[number];
+                let could = self.could_go(terms, &values, thread.slot, node, true);
+                cuts.push((Cut::Depth, terms.and(node.live, could)));
+            }
+        }
+        cuts
+    }
+
     /// That no thread can move at the end although one is not at a proper end.
     pub fn deadlock(&self, terms: &mut Terms) -> Term {
         let layout = self.unroller.layout;
@@ -630,10 +667,10 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 let moves = terms.and(here, moves);
                 all.push(terms.not(moves));
             }
-            // Where the unrolling ends nothing is known.
-            for (_, cut) in &thread.cuts {
-                all.push(terms.not(*cut));
-            }
+        }
+        // Where the unrolling ends nothing is known.
+        for (_, cut) in self.cuts(terms) {
+            all.push(terms.not(cut));
         }
         let waits = terms.any(waits);
         all.push(waits);
@@ -746,17 +783,25 @@ fn at_most_one(blaster: &mut Blaster, lits: &[Lit]) {
     }
 }
 
-/// The events of the threads with what they touch and what follows what.
-fn system(
+/// The events of the threads with what they touch and what follows what, and their nodes.
+pub fn system(
     unroller: &Unroller,
     unrolled: &Unrolled,
     terms: &mut Terms,
-    events: &[Vec<usize>],
-) -> System {
+) -> (System, Vec<Vec<usize>>) {
+    let events: Vec<Vec<usize>> = unrolled
+        .threads
+        .iter()
+        .map(|thread| {
+            let nodes = thread.nodes.iter().enumerate();
+            let events = nodes.filter(|(_, node)| node.is_event);
+            events.map(|(number, _)| number).collect()
+        })
+        .collect();
     let threads: Vec<Vec<Event>> = unrolled
         .threads
         .iter()
-        .zip(events)
+        .zip(&events)
         .map(|(thread, events)| {
             let position = |node: usize| events.binary_search(&node).ok();
             let mut made: Vec<Event> = events
@@ -789,8 +834,8 @@ fn system(
             made
         })
         .collect();
-    let ordered = ordered(unroller, unrolled, terms, events, &threads);
-    System::new(threads, &ordered)
+    let ordered = ordered(unroller, unrolled, terms, &events, &threads);
+    (System::new(threads, &ordered), events)
 }
 
 /// Pairs of events of different threads the first of which always comes before the second.
@@ -810,19 +855,20 @@ fn ordered(
                 let opens = |terms: &mut Terms, value: u64| {
                     is_open(unroller, waiting, node, terms, cell, value)
                 };
-                if opens(terms, initial[cell]) {
+                let may_open = |writes: &Writes, terms: &mut Terms| match writes.get(&position) {
+                    None => false,
+                    Some(None) => true,
+                    Some(Some(values)) => values.iter().any(|&value| opens(terms, value)),
+                };
+                let mut early = unrolled.threads.iter().map(|thread| &thread.early);
+                if opens(terms, initial[cell]) || early.any(|early| may_open(early, terms)) {
                     continue;
                 }
                 // Who else may write something that lets the event happen?
                 let mut openers: Vec<Id> = Vec::new();
                 for (writer, thread) in unrolled.threads.iter().enumerate() {
                     for (number, &written) in events[writer].iter().enumerate() {
-                        let may_open = match thread.nodes[written].writes.get(&position) {
-                            None => false,
-                            Some(None) => true,
-                            Some(Some(values)) => values.iter().any(|&v| opens(terms, v)),
-                        };
-                        if may_open {
+                        if may_open(&thread.nodes[written].writes, terms) {
                             openers.push(Id {
                                 thread: writer,
                                 event: number,

@@ -18,6 +18,7 @@
 
 pub mod encode;
 pub mod pairs;
+pub mod survey;
 pub mod unroll;
 
 use std::time::Instant;
@@ -84,7 +85,7 @@ pub fn check(
     let program = parked.as_ref().unwrap_or(original);
     let movers = movers(program).map_err(Failure::Unsupported)?;
     let mut question = question.clone();
-    let mut depth = 1;
+    let mut depth = 0;
     let conclusion = loop {
         let layout =
             Layout::new(&movers.fused.program, question.bounds).map_err(Failure::Unsupported)?;
@@ -106,7 +107,7 @@ pub fn check(
             }
             Found::Stopped => {
                 let so_far = match depth {
-                    1 => String::new(),
+                    0 => String::new(),
                     _ => format!("; safe up to {}", repetitions(previous(depth))),
                 };
                 break Conclusion::Unknown {
@@ -163,7 +164,7 @@ fn next(depth: u64) -> u64 {
 
 /// The depth before this one.
 fn previous(depth: u64) -> u64 {
-    let mut before = 1;
+    let mut before = 0;
     while next(before) < depth {
         before = next(before);
     }
@@ -212,6 +213,7 @@ impl Search<'_> {
             errors: self.question.errors,
             stops: self.question.deadlocks,
             maximal: self.settings.contexts.is_none(),
+            unwritten: false,
         };
         let unroller = Unroller::new(self.layout, self.movers, plan);
         let mut terms = Terms::new();
@@ -236,6 +238,7 @@ impl Search<'_> {
             goals.push(encoding.deadlock(&mut terms));
         }
         let goal = terms.any(goals);
+        let possible_cuts = encoding.cuts(&mut terms);
         let mut asker = Asker {
             terms: &terms,
             blaster: &mut blaster,
@@ -250,7 +253,7 @@ impl Search<'_> {
             Answer::Unsat => Found::Nothing(Vec::new()),
         };
         if let Found::Nothing(cuts) = &mut found {
-            for (cut, condition) in encoding.unrolled.threads.iter().flat_map(|t| &t.cuts) {
+            for (cut, condition) in &possible_cuts {
                 if *condition == Terms::FALSE || cuts.contains(cut) {
                     continue;
                 }

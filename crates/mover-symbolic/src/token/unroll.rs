@@ -92,8 +92,7 @@ pub struct Node {
     pub is_outside: bool,
     /// At an event: places among the shared cells that it reads and writes until the next.
     pub reads: BTreeSet<usize>,
-    /// With the values that may be written, if they are known.
-    pub writes: BTreeMap<usize, Option<BTreeSet<u64>>>,
+    pub writes: Writes,
 }
 
 /// Why a run is not followed any further.
@@ -114,6 +113,24 @@ pub struct Thread {
     /// Steps into errors that count.
     pub errors: Vec<Term>,
     pub cuts: Vec<(Cut, Term)>,
+    /// Nodes at which the unrolling ends before a thread that somebody may start.
+    pub unborn: Vec<usize>,
+    /// What the thread writes to shared cells before it needs the token.
+    pub early: Writes,
+}
+
+/// Places among the shared cells with the values that may be written, if they are known.
+pub type Writes = BTreeMap<usize, Option<BTreeSet<u64>>>;
+
+/// Adds what one may write to what another may.
+fn add_writes(to: &mut Writes, writes: &Writes) {
+    for (&position, values) in writes {
+        let known = to.entry(position).or_insert(Some(BTreeSet::new()));
+        *known = known.take().zip(values.clone()).map(|(mut known, values)| {
+            known.extend(values);
+            known
+        });
+    }
 }
 
 pub struct Unrolled {
@@ -139,6 +156,8 @@ pub struct Plan {
     pub stops: bool,
     /// Whether a thread stops only where it can never go on.
     pub maximal: bool,
+    /// Whether reading what nobody writes is an event, too.
+    pub unwritten: bool,
 }
 
 /// Most nodes of a thread.
@@ -175,8 +194,10 @@ impl<'p> Unroller<'p> {
         let contended: BTreeSet<Object> = movers
             .protection
             .iter()
-            .filter(|(_, protection)| {
-                !matches!(protection, Protection::OneThread | Protection::NeverWritten)
+            .filter(|(_, protection)| match protection {
+                Protection::OneThread => false,
+                Protection::NeverWritten => plan.unwritten,
+                _ => true,
             })
             .map(|(object, _)| *object)
             .collect();
@@ -265,8 +286,9 @@ impl<'p> Unroller<'p> {
         };
         let mut cells = BTreeSet::new();
         for (object, (templates, written)) in uses {
-            let one = templates.len() == 1 && templates.iter().all(|&t| runs_once(t));
-            if !written || one {
+            let is_own = templates.len() == 1 && templates.iter().all(|&t| runs_once(t));
+            // Who is started looks at the number of threads without saying so.
+            if !written || is_own && object != Object::Threads {
                 continue;
             }
             match object {
@@ -387,6 +409,8 @@ impl<'p> Unroller<'p> {
                     nodes: Vec::new(),
                     errors: Vec::new(),
                     cuts: Vec::new(),
+                    unborn: Vec::new(),
+                    early: Writes::new(),
                 },
                 assumptions: &mut unrolled.assumptions,
                 inputs: &mut unrolled.inputs,
@@ -582,7 +606,9 @@ impl<'p> Unrolling<'_, 'p> {
             Standing::At { template, location } => self.of.contended[template][location],
             Standing::Gone => false,
         };
-        let is_event = is_contended && self.begins_event(standing, &pending);
+        let spent = pending.spent.unwrap_or(0);
+        let is_cut = spent > self.of.plan.depth || number >= MOST_NODES;
+        let is_event = !is_cut && is_contended && self.begins_event(standing, &pending);
         let flow: Vec<Term> = self.of.shared.iter().map(|&cell| state[cell]).collect();
         let mut received = Vec::new();
         let mut sources: BTreeSet<usize> = BTreeSet::new();
@@ -622,9 +648,11 @@ impl<'p> Unrolling<'_, 'p> {
             reads: BTreeSet::new(),
             writes: BTreeMap::new(),
         });
-        let spent = pending.spent.unwrap_or(0);
-        if spent > self.of.plan.depth || number >= MOST_NODES {
-            self.thread.cuts.push((Cut::Depth, live));
+        if is_cut {
+            match standing {
+                Standing::Unborn => self.thread.unborn.push(number),
+                _ => self.thread.cuts.push((Cut::Depth, live)),
+            }
             return Ok(());
         }
         let origin = Origin {
@@ -1016,15 +1044,9 @@ impl<'p> Unrolling<'_, 'p> {
     /// What the steps of a node read and write of the shared cells.
     fn note_accesses(&mut self, node: usize, options: &[Option_], guards: &[Term]) {
         let sources = self.thread.nodes[node].sources.clone();
-        let Some(&oldest) = sources.first() else {
-            return;
-        };
-        let Some(&mark) = self.thread.nodes[oldest].received.first() else {
-            return;
-        };
         let before = &self.thread.nodes[node].state;
         let mut roots: Vec<Term> = guards.to_vec();
-        let mut writes: BTreeMap<usize, Option<BTreeSet<u64>>> = BTreeMap::new();
+        let mut writes = Writes::new();
         for option in options {
             roots.push(option.enabled);
             for (&old, &new) in before.iter().zip(&option.state) {
@@ -1035,14 +1057,17 @@ impl<'p> Unrolling<'_, 'p> {
             for (position, &cell) in self.of.shared.iter().enumerate() {
                 if before[cell] != option.state[cell] {
                     let values = written(self.terms, option.state[cell], before[cell]);
-                    let known = writes.entry(position).or_insert(Some(BTreeSet::new()));
-                    *known = known.take().zip(values).map(|(mut known, values)| {
-                        known.extend(values);
-                        known
-                    });
+                    add_writes(&mut writes, &Writes::from([(position, values)]));
                 }
             }
         }
+        if self.thread.nodes[node].is_outside {
+            add_writes(&mut self.thread.early, &writes);
+        }
+        let oldest = sources.first().map(|&oldest| &self.thread.nodes[oldest]);
+        let Some(&mark) = oldest.and_then(|oldest| oldest.received.first()) else {
+            return;
+        };
         // Terms that are older than the copies cannot depend on them.
         let mut seen = BTreeSet::new();
         let mut variables = BTreeSet::new();
@@ -1063,13 +1088,7 @@ impl<'p> Unrolling<'_, 'p> {
                     .filter(|(_, term)| variables.contains(term))
                     .map(|(position, _)| position),
             );
-            for (&position, values) in &writes {
-                let known = event.writes.entry(position).or_insert(Some(BTreeSet::new()));
-                *known = known.take().zip(values.clone()).map(|(mut known, values)| {
-                    known.extend(values);
-                    known
-                });
-            }
+            add_writes(&mut event.writes, &writes);
         }
     }
 }
