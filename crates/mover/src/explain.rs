@@ -8,8 +8,8 @@ use mover_reduce::movers;
 use serde_json::{Value, json};
 
 use crate::BAD_INPUT;
-use crate::mat;
 use crate::input::{self, InputArgs};
+use crate::mat;
 use crate::output::print;
 
 #[derive(Args)]

@@ -6,10 +6,10 @@ use mover_reduce::Heuristics;
 use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, SymbolicFigures, Verdict};
 use mover_symbolic::layout::Bounds;
+use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 use mover_symbolic::token::Settings;
 use mover_symbolic::token::encode::ContextBound;
 use mover_symbolic::token::pairs::Pairs;
-use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 
 use crate::check::Told;
 use crate::resources::peak_mb;

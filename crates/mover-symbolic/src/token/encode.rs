@@ -162,7 +162,12 @@ impl<'e, 'p> Encoding<'e, 'p> {
     fn assert_constant_bits(&self, terms: &mut Terms, blaster: &mut Blaster) {
         let initial = self.unroller.layout.initial();
         for (position, &cell) in self.unrolled.shared.iter().enumerate() {
-            let nodes = || self.unrolled.threads.iter().flat_map(|thread| &thread.nodes);
+            let nodes = || {
+                self.unrolled
+                    .threads
+                    .iter()
+                    .flat_map(|thread| &thread.nodes)
+            };
             let mut values = Some(BTreeSet::from([initial[cell]]));
             let early = self.unrolled.threads.iter().map(|thread| &thread.early);
             for writes in nodes().map(|node| &node.writes).chain(early) {
@@ -174,7 +179,9 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 }
             }
             let Some(values) = values else { continue };
-            let same = values.iter().fold(u64::MAX, |same, value| same & !(value ^ initial[cell]));
+            let same = values
+                .iter()
+                .fold(u64::MAX, |same, value| same & !(value ^ initial[cell]));
             for node in nodes().filter(|node| node.is_event) {
                 let bits = blaster.bits(terms, node.received[position]).to_vec();
                 for (number, bit) in bits.into_iter().enumerate() {
@@ -491,7 +498,11 @@ impl<'e, 'p> Encoding<'e, 'p> {
             let source = &self.passings[from.thread][from.event];
             let target = &self.passings[to.thread][to.event];
             let node = &self.unrolled.threads[to.thread].nodes[target.node];
-            let values = source.left.iter().copied().zip(node.received.iter().copied());
+            let values = source
+                .left
+                .iter()
+                .copied()
+                .zip(node.received.iter().copied());
             let mut values: Vec<(Term, Term)> = values.collect();
             match &self.order {
                 Order::Clock => {
@@ -527,7 +538,9 @@ impl<'e, 'p> Encoding<'e, 'p> {
                     let mut some = vec![!lit];
                     some.extend(passes);
                     blaster.solver.add(&some);
-                    passes.iter().for_each(|&one| blaster.solver.add(&[!one, lit]));
+                    passes
+                        .iter()
+                        .for_each(|&one| blaster.solver.add(&[!one, lit]));
                 }
                 if let Some(passes) = goes.get(&id) {
                     at_most_one(blaster, passes);
@@ -952,9 +965,7 @@ fn surely_before(events: &[Event], opening: &BTreeSet<usize>) -> Vec<usize> {
     for event in (0..events.len()).rev() {
         let body = &events[event];
         leads[event] = opening.contains(&event)
-            || !body.may_end
-                && !body.next.is_empty()
-                && body.next.iter().all(|&next| leads[next]);
+            || !body.may_end && !body.next.is_empty() && body.next.iter().all(|&next| leads[next]);
     }
     for (event, body) in events.iter().enumerate() {
         if opening.contains(&event) || comes_after[event] {

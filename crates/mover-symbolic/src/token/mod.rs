@@ -116,9 +116,8 @@ pub fn check(
                 };
             }
             Found::Nothing(cuts) => {
-                if let Some(&Cut::AtomicBlocks(template, location)) = cuts
-                    .iter()
-                    .find(|cut| matches!(cut, Cut::AtomicBlocks(..)))
+                if let Some(&Cut::AtomicBlocks(template, location)) =
+                    cuts.iter().find(|cut| matches!(cut, Cut::AtomicBlocks(..)))
                 {
                     let place = &program.templates[template].locations[location];
                     let span = place.edges.iter().find_map(|edge| edge.span);

@@ -217,9 +217,7 @@ impl System {
         let (last, first) = (self.event(from), self.event(to));
         let can_wait = || last.next.iter().any(|&event| !comes_first(next(event), to));
         let can_be_over = || self.previous(to).any(|before| !comes_first(from, before));
-        !comes_first(to, from)
-            && (last.may_end || can_wait())
-            && (first.may_begin || can_be_over())
+        !comes_first(to, from) && (last.may_end || can_wait()) && (first.may_begin || can_be_over())
     }
 
     /// The pairs between which the token may be passed.
@@ -427,8 +425,8 @@ impl System {
         let mut ends = vec![false; events.len()];
         for position in (0..events.len()).rev() {
             let event = &events[position];
-            ends[position] = allowed[position]
-                && (event.may_end || event.next.iter().any(|&next| ends[next]));
+            ends[position] =
+                allowed[position] && (event.may_end || event.next.iter().any(|&next| ends[next]));
         }
         let mut open = vec![false; events.len()];
         open[from] = ends[from];

@@ -85,7 +85,10 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, Failure>
     let is_cut = cuts.into_iter().any(|(_, when)| *when != Terms::FALSE)
         || unrolled.threads.iter().any(|t| !t.unborn.is_empty());
     let total = system.events();
-    let own: usize = events.iter().map(|events| events.len() * events.len()).sum();
+    let own: usize = events
+        .iter()
+        .map(|events| events.len() * events.len())
+        .sum();
     Ok(Survey {
         threads,
         all: total * total - own,

@@ -40,9 +40,9 @@ use mover_reduce::control::{Bits, reaches};
 use mover_reduce::{Movers, Protection};
 
 use crate::layout::{Layout, bits_for};
+use crate::machine::{Performer, Readiness, Symbols, View, initial_cell};
 use crate::outcome::Failure;
 use crate::sat::Limit;
-use crate::machine::{Performer, Readiness, Symbols, View, initial_cell};
 use crate::term::{Node as TermNode, Term, Terms};
 
 /// Where a thread stands.
@@ -910,12 +910,11 @@ impl<'p> Unrolling<'_, 'p> {
         }
         let is_exclusive = (1..options.len()).all(|later| {
             let mut before = options[..later].iter();
-            before.all(|other| {
-                self.terms.and(other.enabled, options[later].enabled) == Terms::FALSE
-            })
+            before
+                .all(|other| self.terms.and(other.enabled, options[later].enabled) == Terms::FALSE)
         });
-        let select = (!is_exclusive)
-            .then(|| self.input("which", node, bits_for(options.len() as u64)));
+        let select =
+            (!is_exclusive).then(|| self.input("which", node, bits_for(options.len() as u64)));
         let mut taken = Vec::new();
         for (number, option) in options.iter().enumerate() {
             let mut condition = self.terms.and(may_go, option.enabled);
@@ -959,7 +958,14 @@ impl<'p> Unrolling<'_, 'p> {
             if leaves != Terms::FALSE {
                 self.thread.cuts.push((Cut::Bounds, leaves));
             }
-            self.arrive(&origin, option, condition, ghost_way == Some(number), ghost, &here);
+            self.arrive(
+                &origin,
+                option,
+                condition,
+                ghost_way == Some(number),
+                ghost,
+                &here,
+            );
         }
         self.thread.nodes[node].goes = goes;
     }

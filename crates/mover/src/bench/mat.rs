@@ -206,7 +206,14 @@ const WAYS: &[Way] = &[
     },
     Way {
         name: "all, 1 context",
-        options: &["--engine", "token", "--pairs", "all", "--context-bound", "1"],
+        options: &[
+            "--engine",
+            "token",
+            "--pairs",
+            "all",
+            "--context-bound",
+            "1",
+        ],
         paper: Some(1),
     },
     Way {
@@ -216,7 +223,14 @@ const WAYS: &[Way] = &[
     },
     Way {
         name: "mat, 1 context",
-        options: &["--engine", "token", "--pairs", "mat", "--context-bound", "1"],
+        options: &[
+            "--engine",
+            "token",
+            "--pairs",
+            "mat",
+            "--context-bound",
+            "1",
+        ],
         paper: Some(3),
     },
     Way {
@@ -226,7 +240,14 @@ const WAYS: &[Way] = &[
     },
     Way {
         name: "lex, 1 context",
-        options: &["--engine", "token", "--pairs", "lex", "--context-bound", "1"],
+        options: &[
+            "--engine",
+            "token",
+            "--pairs",
+            "lex",
+            "--context-bound",
+            "1",
+        ],
         paper: None,
     },
     Way {
@@ -268,7 +289,11 @@ impl From<String> for Trouble {
 
 fn measure(args: &MatArgs, scratch: &Path) -> Result<(), Trouble> {
     let wanted = |row: &&Row| {
-        args.rows.is_empty() || args.rows.iter().any(|name| row.name.starts_with(name.as_str()))
+        args.rows.is_empty()
+            || args
+                .rows
+                .iter()
+                .any(|name| row.name.starts_with(name.as_str()))
     };
     let rows: Vec<&Row> = ROWS.iter().filter(wanted).collect();
     std::fs::create_dir_all(scratch)
@@ -277,7 +302,14 @@ fn measure(args: &MatArgs, scratch: &Path) -> Result<(), Trouble> {
         "", "accesses", "pairs", "paper", "mat", "paper", "MATs", "paper", "lex",
     ]);
     let mut times = Table::new(&[
-        "", "search", "verdict", "s", "paper s", "pairs", "variables", "clauses",
+        "",
+        "search",
+        "verdict",
+        "s",
+        "paper s",
+        "pairs",
+        "variables",
+        "clauses",
     ]);
     for row in rows {
         let text = row.text();
@@ -336,14 +368,19 @@ fn search(args: &MatArgs, row: &Row, way: &Way, path: &Path) -> Result<Vec<Strin
         _ => false,
     };
     if is_wrong {
-        return Err(format!("{} {}: the verdict {verdict} is wrong", row.name, way.name));
+        return Err(format!(
+            "{} {}: the verdict {verdict} is wrong",
+            row.name, way.name
+        ));
     }
     let figure = |name: &str| told["symbolic"][name].as_u64().map_or("-".into(), grouped);
     Ok(vec![
         row.name.into(),
         way.name.into(),
         match child.code {
-            Some(code) if code == i32::from(UNKNOWN) && verdict == "unknown" => "out of time".into(),
+            Some(code) if code == i32::from(UNKNOWN) && verdict == "unknown" => {
+                "out of time".into()
+            }
             _ => verdict.into(),
         },
         format!("{:.2}", child.wall_s),

@@ -95,7 +95,11 @@ impl Maker<'_> {
     }
 }
 
-fn random_system(random: &mut Random, threads: usize, structured: bool) -> (System, Vec<Vec<Lock>>) {
+fn random_system(
+    random: &mut Random,
+    threads: usize,
+    structured: bool,
+) -> (System, Vec<Vec<Lock>>) {
     let most = [0, 0, 5, 4, 2][threads] as u64;
     let places = 1 + random.below(3) as u64;
     let made: Vec<Thread> = (0..threads)
@@ -200,9 +204,9 @@ fn representatives<const N: usize>(
     schedules(system, locks, &mut |schedule| {
         let counts = classes.entry(class(system, schedule)).or_insert([0; N]);
         for (count, pairs) in counts.iter_mut().zip(sets) {
-            let allowed = schedule.windows(2).all(|two| {
-                two[0].thread == two[1].thread || pairs.contains(&(two[0], two[1]))
-            });
+            let allowed = schedule
+                .windows(2)
+                .all(|two| two[0].thread == two[1].thread || pairs.contains(&(two[0], two[1])));
             *count += usize::from(allowed);
         }
     });
@@ -336,7 +340,10 @@ fn the_printed_construction_is_inadequate() {
         event
     };
     let reads = || vec![event(0, false, Some(1), true), event(0, false, None, false)];
-    let system = System::new(vec![vec![event(0, true, None, true)], reads(), reads()], &[]);
+    let system = System::new(
+        vec![vec![event(0, true, None, true)], reads(), reads()],
+        &[],
+    );
     let locks = vec![vec![Lock::None; 2]; 3];
     // Each pair of threads on its own, as printed.
     let mut printed = BTreeSet::new();
