@@ -366,6 +366,7 @@ fn translate(
         priority_scheduling: false,
         pointers_stay: false,
         exclusive: Vec::new(),
+        presence: world.threads.status,
         caveats,
     };
     Ok((program, cut_off, Vec::new()))

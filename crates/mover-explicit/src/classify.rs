@@ -29,6 +29,13 @@
 //! threads. If no other thread can reach such a place any more, it is a left
 //! mover.
 //!
+//! **Waiting for threads.** While there is only one thread, whatever it does to
+//! memory moves and does not count: neither before it has started the others nor
+//! after it has waited for all of them. That is told by a row of cells which the
+//! front end keeps; a step that touches it moves nowhere, except that a
+//! thread's end may move left. So no transaction that is completed changes who is there, and a state in which there is another thread is
+//! never replaced by one in which it has gone unobserved.
+//!
 //! With `dynamic`, what no other thread can reach any more is exclusive, too
 //! (paper 001, Table 2), and what a thread does before it has started anybody who
 //! knows the variable does not count.
@@ -36,7 +43,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use mover_ir::expr::Expr;
+use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId};
 use mover_reduce::PhaseFacts;
 use mover_reduce::access::{EdgeRef, Object};
@@ -81,6 +88,8 @@ enum CompiledTouch {
     Leaves {
         in_order: bool,
     },
+    /// Tells those who wait that the thread has ended.
+    Finishes,
     Seen,
 }
 
@@ -126,6 +135,8 @@ pub struct PhaseTables {
     cells: u32,
     owners: Vec<CompiledOwner>,
     claims: Vec<Claim>,
+    /// The cells that say which threads there are, if the program has such.
+    presence: Vec<Code>,
 }
 
 /// What the user says protects a variable.
@@ -172,12 +183,19 @@ impl PhaseTables {
                     len: program.globals[variable].len,
                     index: index.map(|index| compiler.expr(index)),
                 };
-                let touch = |touch: &Touch| match touch {
+                let touch = |touch: &Touch, is_quiet_end: bool| match touch {
                     Touch::Cells {
                         variable,
                         index,
                         writes,
                     } => {
+                        if program.presence == Some(*variable) {
+                            return if is_quiet_end {
+                                CompiledTouch::Finishes
+                            } else {
+                                CompiledTouch::Seen
+                            };
+                        }
                         let cells = pick(variable.index(), index.as_ref());
                         let is_lock = facts.locks.is_lock(*variable);
                         if is_lock || facts.owners.lock(*variable).is_some() {
@@ -245,7 +263,7 @@ impl PhaseTables {
                                 .touches
                                 .of(template, location, edge.original)
                                 .iter()
-                                .map(touch)
+                                .map(|touched| touch(touched, facts.quiet_ends.contains(&at)))
                                 .collect(),
                             takes: handled.takes.iter().map(place).chain(taken).collect(),
                             gives_back: !handled.gives_back.is_empty()
@@ -279,6 +297,18 @@ impl PhaseTables {
                 });
             }
         }
+        let presence = program.presence.map_or_else(Vec::new, |variable| {
+            let row = &program.globals[variable.index()];
+            let cell = |index: u32| {
+                let place = Place::element(
+                    VariableRef::Global(variable),
+                    Expr::int(index.into()),
+                    row.ty,
+                );
+                compiler.expr(&Expr::Read(place))
+            };
+            (0..row.len).map(cell).collect()
+        });
         let mut owners = Vec::new();
         let mut claims = Vec::new();
         let mut next = cells;
@@ -305,6 +335,7 @@ impl PhaseTables {
             cells,
             owners,
             claims,
+            presence,
         }
     }
 }
@@ -598,6 +629,7 @@ enum Touched {
     Leaves {
         in_order: bool,
     },
+    Finishes,
     Seen,
 }
 
@@ -767,6 +799,7 @@ impl<'m> Classifier<'m> {
         let here = self.facts(lanes, thread);
         let facts = &here.edges[number];
         let view = self.machine.view(lanes, thread, false);
+        let is_only = self.is_only_thread(&view);
         self.in_hand.clear();
         self.in_hand.extend_from_slice(&self.held);
         let taken = facts.takes.iter().filter_map(|lock| lock.pick(&view));
@@ -782,7 +815,7 @@ impl<'m> Classifier<'m> {
                     variable,
                     writes,
                 } => {
-                    let is_alone = self.by_reach && here.alone[*variable as usize];
+                    let is_alone = is_only || self.by_reach && here.alone[*variable as usize];
                     for claim in &self.tables.claims {
                         let is_kept = is_alone
                             || claim.variable != *variable
@@ -850,8 +883,10 @@ impl<'m> Classifier<'m> {
                 }
                 CompiledTouch::Object { object, writes } => {
                     let object = self.ledger.number(Key::Object(*object));
-                    self.ledger
-                        .see(object, thread as u16, &self.in_hand, *writes);
+                    if !is_only {
+                        self.ledger
+                            .see(object, thread as u16, &self.in_hand, *writes);
+                    }
                     self.touched.push(Touched::Object(object));
                 }
                 CompiledTouch::Leaves { in_order } => {
@@ -864,9 +899,17 @@ impl<'m> Classifier<'m> {
                         Touched::Seen
                     });
                 }
+                CompiledTouch::Finishes => self.touched.push(Touched::Finishes),
                 CompiledTouch::Seen => self.touched.push(Touched::Seen),
             }
         }
+    }
+
+    /// Whether all other threads have ended and been waited for, or never started.
+    fn is_only_thread(&self, view: &View) -> bool {
+        let mut present = self.tables.presence.iter();
+        let is_present = |cell: &&Code| view.eval(cell) != 0;
+        !self.tables.presence.is_empty() && present.by_ref().filter(is_present).take(2).count() < 2
     }
 
     /// Counts the use of a channel; gives the object that stands for all of it.
@@ -925,8 +968,10 @@ impl<'m> Classifier<'m> {
 
     fn all_move(&mut self, lanes: &[u64], thread: usize, left: bool) -> bool {
         let counted_on = self.used.len();
+        let is_only = self.is_only_thread(&self.machine.view(lanes, thread, false));
         for position in 0..self.touched.len() {
             let moves = match self.touched[position] {
+                Touched::Lock(_) | Touched::Data { .. } | Touched::Object(_) if is_only => true,
                 Touched::Lock(lock) => self.held.contains(&lock),
                 Touched::Data {
                     object,
@@ -946,6 +991,7 @@ impl<'m> Classifier<'m> {
                     (left || !in_order)
                         && self.others(lanes, thread).all(|facts| !facts.counts_ahead)
                 }
+                Touched::Finishes => left,
                 Touched::Seen => false,
             };
             if !moves {

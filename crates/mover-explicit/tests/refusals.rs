@@ -87,6 +87,7 @@ fn program(effect: Effect, bound: i64) -> Program {
         }],
         pointers_stay: true,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 1,
         priority_scheduling: false,
         caveats: Vec::new(),

@@ -546,6 +546,11 @@ pub struct Program {
     /// What the user says of who has what to himself; no engine needs it, and
     /// reductions check it before they use it.
     pub exclusive: Vec<Exclusive>,
+    /// A promise of the front end: a row with a cell for each thread that is not 0
+    /// from before its start until after it has ended and been waited for (or has
+    /// ended with nobody to wait for it). While it is there, others change its cell
+    /// only in edges that compare it.
+    pub presence: Option<VariableId>,
     /// Most threads that can be alive at a time.
     pub max_threads: u32,
     /// Whether only threads of the highest priority among those that can move do.

@@ -77,6 +77,7 @@ fn program(effects: Vec<Effect>) -> Program {
         sites: vec![site("a", Ty::unsigned(32)), site("b", Ty::BYTE)],
         pointers_stay: false,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 1,
         priority_scheduling: false,
         caveats: Vec::new(),

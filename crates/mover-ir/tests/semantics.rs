@@ -105,6 +105,7 @@ fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
         sites: Vec::new(),
         pointers_stay: false,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 3,
         priority_scheduling: false,
         caveats: Vec::new(),

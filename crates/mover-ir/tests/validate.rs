@@ -97,6 +97,7 @@ fn valid() -> Program {
         sites: Vec::new(),
         pointers_stay: false,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),

@@ -442,6 +442,7 @@ impl Lowering<'_> {
             sites: Vec::new(),
             pointers_stay: false,
             exclusive: self.exclusive,
+            presence: None,
             max_threads: PROCESS_LIMIT,
             priority_scheduling: context.uses_priorities,
             caveats: self.caveats,

@@ -83,6 +83,29 @@ pub struct EdgeRef {
     pub edge: usize,
 }
 
+/// All edges of a program.
+pub fn edges(program: &Program) -> impl Iterator<Item = (EdgeRef, &Edge)> {
+    program
+        .templates
+        .iter()
+        .enumerate()
+        .flat_map(|(template, body)| {
+            body.locations
+                .iter()
+                .enumerate()
+                .flat_map(move |(location, here)| {
+                    here.edges.iter().enumerate().map(move |(edge, found)| {
+                        let at = EdgeRef {
+                            template,
+                            location,
+                            edge,
+                        };
+                        (at, found)
+                    })
+                })
+        })
+}
+
 impl EdgeRef {
     pub fn of(self, program: &Program) -> &Edge {
         &program.templates[self.template].locations[self.location].edges[self.edge]

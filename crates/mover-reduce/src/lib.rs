@@ -12,6 +12,7 @@
 //! - [`locks`]: which of them are locks, and who has them where;
 //! - [`owners`]: cells whose value tells who has them, found or given by the user;
 //! - [`crowd`]: how many threads there can be;
+//! - [`presence`]: threads that end with nobody the wiser;
 //! - [`alone`]: where a thread has no others beside it;
 //! - [`movers`]: which edges move left or right, and why;
 //! - [`feedback`]: locations that break every cycle;
@@ -43,6 +44,7 @@ pub mod owners;
 pub mod phase;
 pub mod pointer_locks;
 pub mod points_to;
+pub mod presence;
 mod small;
 pub mod touch;
 pub mod transactions;

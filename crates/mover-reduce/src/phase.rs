@@ -9,10 +9,13 @@
 use mover_ir::expr::Expr;
 use mover_ir::program::Program;
 
+use crate::access::EdgeRef;
 use crate::ahead::Ahead;
+use crate::alone::Alone;
 use crate::lock_rows::{LockRows, is_own, never_written};
 use crate::movers::Movers;
 use crate::owners::Owners;
+use crate::presence::quiet_ends;
 use crate::touch::Touches;
 
 pub struct PhaseFacts {
@@ -22,6 +25,8 @@ pub struct PhaseFacts {
     pub ahead: Ahead,
     /// By template, location and edge; see [`Movers::offers`].
     pub offers: Vec<Vec<Vec<bool>>>,
+    /// Edges by which threads end quietly.
+    pub quiet_ends: Vec<EdgeRef>,
     never_written: Vec<bool>,
 }
 
@@ -29,13 +34,15 @@ impl PhaseFacts {
     pub fn new(movers: &Movers) -> Self {
         let program: &Program = &movers.fused.program;
         let touches = Touches::new(program, &movers.table);
-        let locks = LockRows::find(program);
+        let alone = Alone::find(program);
+        let locks = LockRows::find(program, &alone);
         PhaseFacts {
-            owners: Owners::find(program, |variable| locks.is_lock(variable)),
+            owners: Owners::find(program, &alone, |variable| locks.is_lock(variable)),
             locks,
             ahead: Ahead::new(program, &touches),
             touches,
             offers: movers.offers.clone(),
+            quiet_ends: quiet_ends(program),
             never_written: never_written(program),
         }
     }

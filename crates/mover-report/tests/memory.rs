@@ -100,6 +100,7 @@ fn program(effects: Vec<Effect>) -> Program {
         sites: vec![site("node", node), site("raw", CellNames::default())],
         pointers_stay: true,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 1,
         priority_scheduling: false,
         caveats: Vec::new(),

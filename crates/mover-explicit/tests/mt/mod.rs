@@ -43,6 +43,7 @@ pub fn parse(name: &str, text: &str) -> Program {
         sites: Vec::new(),
         pointers_stay: false,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 8,
         priority_scheduling: false,
         caveats: Vec::new(),

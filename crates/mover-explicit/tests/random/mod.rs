@@ -77,6 +77,7 @@ impl Generator {
             sites: Vec::new(),
             pointers_stay: false,
             exclusive: Vec::new(),
+            presence: None,
             max_threads: 2 + random.below(3) as u32,
             priority_scheduling: looks_around && random.one_in(3),
             caveats: Vec::new(),

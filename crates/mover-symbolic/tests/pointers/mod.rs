@@ -296,6 +296,7 @@ pub fn program(seed: u64) -> Program {
         sites: Vec::new(),
         pointers_stay: true,
         exclusive: Vec::new(),
+        presence: None,
         max_threads: 4,
         priority_scheduling: false,
         caveats: Vec::new(),
