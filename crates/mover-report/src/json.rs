@@ -54,6 +54,8 @@ pub fn answer(answer: &Answer) -> Value {
     if let Some(figures) = &answer.symbolic {
         told["symbolic"] = json!({
             "unit": figures.unit,
+            "events": figures.events,
+            "pairs": figures.pairs,
             "bits": figures.bits,
             "predicates": figures.predicates,
             "terms": figures.terms,

@@ -92,6 +92,10 @@ fn symbolic_statistics(answer: &Answer, figures: &SymbolicFigures) -> String {
         parts.push(format!("{} bits", grouped(figures.bits)));
         parts.push(format!("{} predicates", grouped(figures.predicates)));
     }
+    if figures.unit == "repetitions" {
+        parts.push(format!("{} events", grouped(figures.events)));
+        parts.push(format!("{} pairs", grouped(figures.pairs)));
+    }
     parts.push(format!("{} terms", grouped(figures.terms)));
     parts.push(format!("{} clauses", grouped(figures.clauses)));
     parts.push(format!("{} questions", grouped(figures.questions)));
@@ -101,8 +105,13 @@ fn symbolic_statistics(answer: &Answer, figures: &SymbolicFigures) -> String {
         parts.push(format!("{peak:.0} MB"));
     }
     format!(
-        "{} engine, reduction {}: {}",
+        "{} engine, {} {}: {}",
         answer.engine,
+        if figures.unit == "repetitions" {
+            "pairs"
+        } else {
+            "reduction"
+        },
         answer.reduction,
         parts.join(", ")
     )

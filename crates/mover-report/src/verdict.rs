@@ -66,8 +66,11 @@ pub struct Answer {
 /// What a symbolic engine did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SymbolicFigures {
-    /// What `depth` counts: `blocks` or `frames`.
+    /// What `depth` counts: `blocks`, `frames` or `repetitions`.
     pub unit: &'static str,
+    /// Events of the threads, and pairs of them between which a token may be passed.
+    pub events: u64,
+    pub pairs: u64,
     /// Bits of a state in the formula.
     pub bits: u64,
     pub predicates: u64,

@@ -328,6 +328,7 @@ impl<'a, 'p> Search<'a, 'p> {
             terms: self.system.terms.len() as u64,
             effort: self.effort(),
             time: self.started.elapsed(),
+            ..Statistics::default()
         }
     }
 

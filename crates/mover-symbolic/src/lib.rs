@@ -30,6 +30,7 @@ pub mod smtlib;
 mod start;
 pub mod system;
 pub mod term;
+pub mod token;
 
 use mover_ir::program::{Program, Property};
 use mover_ir::semantics::Step;
@@ -146,6 +147,16 @@ pub fn check_inductive(
     progress: &mut (dyn FnMut(&Statistics) + Send),
 ) -> Result<Outcome, Failure> {
     with_stack(|| ic3::check(program, question, progress))
+}
+
+/// Token passing. An error says why the program cannot be encoded.
+pub fn check_token(
+    program: &Program,
+    question: &Question,
+    settings: &token::Settings,
+    progress: &mut (dyn FnMut(&Statistics) + Send),
+) -> Result<Outcome, Failure> {
+    with_stack(|| token::check(program, question, settings, progress))
 }
 
 /// The question whether a violation is within the depth asked for, in SMT-LIB.

@@ -7,7 +7,7 @@
 //! that are not. Tests take random states and compare the two.
 
 use mover_ir::expr::{Expr, Place, ReceiveArg, Ty, VariableRef, mask};
-use mover_ir::program::{Edge, Effect, Init, LocationId, TemplateId, Variable};
+use mover_ir::program::{Edge, Effect, Init, LocationId, Program, TemplateId, Variable};
 
 use crate::layout::{ChannelLayout, ChannelOwner, Layout};
 use crate::term::{Term, Terms};
@@ -890,7 +890,7 @@ impl<'a, 'p> Performer<'a, 'p> {
             self.set(terms, here, place, entry);
             for (variable, first) in template.locals.iter().zip(&resident.locals) {
                 for index in 0..variable.len as usize {
-                    let value = self.initial_cell(variable, index, slot);
+                    let value = initial_cell(self.layout.program, variable, index, slot);
                     self.set(terms, here, first + index, value);
                 }
             }
@@ -907,14 +907,6 @@ impl<'a, 'p> Performer<'a, 'p> {
             self.beyond = terms.or(self.beyond, full);
         }
         number
-    }
-
-    fn initial_cell(&self, variable: &Variable, index: usize, slot: usize) -> u64 {
-        match &variable.init {
-            Init::All(value) => *value,
-            Init::Cells(values) => values[index],
-            Init::Channels(channels) => self.layout.program.channel_handle(channels[index], slot),
-        }
     }
 
     fn set(&mut self, terms: &mut Terms, condition: Term, cell: usize, value: u64) {
@@ -943,6 +935,20 @@ impl<'a, 'p> Performer<'a, 'p> {
         for cell in cells {
             self.state[cell] = terms.constant(0, self.layout.widths[cell]);
         }
+    }
+}
+
+/// What a cell of a variable holds at the start of its life.
+pub(crate) fn initial_cell(
+    program: &Program,
+    variable: &Variable,
+    index: usize,
+    slot: usize,
+) -> u64 {
+    match &variable.init {
+        Init::All(value) => *value,
+        Init::Cells(values) => values[index],
+        Init::Channels(channels) => program.channel_handle(channels[index], slot),
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Question {
 /// How far an engine has come.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Statistics {
-    /// Blocks unrolled, or frames.
+    /// Blocks unrolled, or frames, or repetitions of loops.
     pub depth: u64,
     /// States to be blocked that IC3 looked at.
     pub obligations: u64,
@@ -41,8 +41,11 @@ pub struct Statistics {
     pub lemmas: u64,
     /// Predicates beside the bits of the state.
     pub predicates: u64,
-    /// Bits of a state.
+    /// Bits of a state, or those that go with the token.
     pub bits: u64,
+    /// Events of the threads, and pairs of them between which the token may be passed.
+    pub events: u64,
+    pub pairs: u64,
     /// Different terms made.
     pub terms: u64,
     pub effort: Effort,

@@ -8,6 +8,7 @@
 mod child;
 mod cpc;
 mod dynamic;
+mod mat;
 mod pan;
 mod plot;
 mod reduced;
@@ -33,6 +34,9 @@ enum Peer {
     /// Section 6 of "Dynamic Reductions for Model Checking Concurrent Software": how many threads
     /// BMC and IC3 reach with each reduction, the paper's findings beside ours.
     Dynamic(dynamic::DynamicArgs),
+    /// Table 1 of "Reduction of Verification Conditions for Concurrent System using Mutually Atomic
+    /// Transactions": pairs, sizes and times, the paper's figures beside ours.
+    Mat(mat::MatArgs),
     /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
     Tm(tm::BenchTmArgs),
 }
@@ -42,6 +46,7 @@ pub fn run(args: &BenchArgs) -> u8 {
         Peer::Spin(args) => spin::run(args),
         Peer::Cpc(args) => cpc::run(args),
         Peer::Dynamic(args) => dynamic::run(args),
+        Peer::Mat(args) => mat::run(args),
         Peer::Tm(args) => tm::run(args),
     }
 }

@@ -40,7 +40,20 @@ enum Engine {
     Bmc,
     /// Look for an inductive invariant; proves programs that run for ever
     Ic3,
+    /// Unroll each thread on its own and pass a token between them; see the guide on symbolic
+    /// engines
     Token,
+}
+
+impl Engine {
+    fn symbolic(self) -> Option<SymbolicEngine> {
+        match self {
+            Engine::Auto | Engine::Explicit => None,
+            Engine::Bmc => Some(SymbolicEngine::Bmc),
+            Engine::Ic3 => Some(SymbolicEngine::Ic3),
+            Engine::Token => Some(SymbolicEngine::Token),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -272,8 +285,8 @@ pub fn run(args: &CheckArgs) -> u8 {
 
 /// What this version does not have is refused by name.
 fn available(args: &CheckArgs) -> Result<(), String> {
-    if args.engine == Engine::Token {
-        return Err("this engine is not part of this version; use `--engine bmc`".into());
+    if args.engine == Engine::Token && args.reduce != Reduction::None {
+        return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
     }
     let is_explicit = matches!(args.engine, Engine::Auto | Engine::Explicit);
     if !is_explicit && let Some(option) = explicit_only(args) {
@@ -301,10 +314,10 @@ fn available(args: &CheckArgs) -> Result<(), String> {
             ));
         }
     }
-    if args.dump == Some(Dump::Smt2) && is_explicit {
+    if args.dump == Some(Dump::Smt2) && (is_explicit || args.engine == Engine::Token) {
         return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
     }
-    args.symbolic.check(matches!(args.engine, Engine::Bmc))?;
+    args.symbolic.check(args.engine.symbolic())?;
     args.formats.check(&args.input)?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
@@ -414,25 +427,10 @@ fn check(
         Engine::Auto if args.jobs > 1 && explicit_only(args).is_none() => {
             race(args, program, &properties, limits, &interrupt)
         }
-        Engine::Bmc => symbolic(
-            args,
-            program,
-            &properties,
-            limits,
-            &interrupt,
-            SymbolicEngine::Bmc,
-        ),
-        Engine::Ic3 => symbolic(
-            args,
-            program,
-            &properties,
-            limits,
-            &interrupt,
-            SymbolicEngine::Ic3,
-        ),
-        Engine::Auto | Engine::Explicit | Engine::Token => {
-            explicit(args, program, &properties, limits, &interrupt, args.jobs)
-        }
+        engine => match engine.symbolic() {
+            Some(engine) => symbolic(args, program, &properties, limits, &interrupt, engine),
+            None => explicit(args, program, &properties, limits, &interrupt, args.jobs),
+        },
     };
     let told = match told {
         Ok(told) if !args.as_found => shortest(program, told, &interrupt),
@@ -555,6 +553,7 @@ fn symbolic(
     engine: SymbolicEngine,
 ) -> Result<Told, u8> {
     let question = question(args, properties, interrupt);
+    let token = args.symbolic.token();
     let progress = args.progress(engine.name(), None);
     let mut limits = limits.to_vec();
     if question.unfold
@@ -567,6 +566,7 @@ fn symbolic(
         program,
         properties,
         question: &question,
+        token: &token,
         show_invariant: args.symbolic.show_invariant,
         certify: args.symbolic.certify,
     };

@@ -9,12 +9,17 @@ use serde_json::{Value, json};
 
 use crate::BAD_INPUT;
 use crate::input::{self, InputArgs};
+use crate::mat;
 use crate::output::print;
 
 #[derive(Args)]
 pub struct ExplainArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    /// Show between which accesses `--engine token --pairs mat` lets control change hands
+    #[arg(long)]
+    mat: bool,
 
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -26,6 +31,10 @@ pub fn run(args: &ExplainArgs) -> u8 {
         Ok(input) => input.program,
         Err(code) => return code,
     };
+    if args.mat {
+        let told = mat::explain(&args.input.name(), &program, args.json);
+        return told.map_or_else(|code| code, |told| print(&told).err().unwrap_or(0));
+    }
     let explanation = match movers(&program) {
         Ok(movers) => explain(&movers),
         Err(reason) => {

@@ -26,6 +26,7 @@ mod explain;
 mod formats;
 mod fuzz;
 mod input;
+mod mat;
 #[cfg(feature = "c")]
 mod native;
 mod output;

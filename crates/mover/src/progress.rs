@@ -137,6 +137,7 @@ impl Progress {
                 let unit = match engine {
                     SymbolicEngine::Bmc => "blocks",
                     SymbolicEngine::Ic3 => "frame",
+                    SymbolicEngine::Token => "repetitions",
                 };
                 json!({
                     "progress": self.engine,
@@ -153,6 +154,12 @@ impl Progress {
             Target::Terminal { line, .. } => {
                 let what = match engine {
                     SymbolicEngine::Bmc => format!("no violation within {} blocks", figures.depth),
+                    SymbolicEngine::Token => format!(
+                        "{} repetitions, {} events, {} pairs",
+                        grouped(figures.depth),
+                        grouped(figures.events),
+                        grouped(figures.pairs),
+                    ),
                     SymbolicEngine::Ic3 => format!(
                         "frame {}, {} obligations, {} lemmas",
                         grouped(figures.depth),

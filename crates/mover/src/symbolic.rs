@@ -7,6 +7,9 @@ use mover_report::trace::Trace;
 use mover_report::verdict::{Answer, SymbolicFigures, Verdict};
 use mover_symbolic::layout::Bounds;
 use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
+use mover_symbolic::token::Settings;
+use mover_symbolic::token::encode::ContextBound;
+use mover_symbolic::token::pairs::Pairs;
 
 use crate::check::Told;
 use crate::resources::peak_mb;
@@ -22,15 +25,53 @@ pub enum Heuristic {
     Monotonic,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PairSet {
+    /// Between all
+    All,
+    /// At the ends of mutually atomic transactions
+    Mat,
+    /// Where the least schedule of each class changes hands
+    Lex,
+}
+
+/// Reads `2` or `1..3`.
+fn context_bound(text: &str) -> Result<ContextBound, String> {
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .ok()
+            .filter(|&number| number < 1 << 32)
+            .ok_or_else(|| format!("`{text}` is no number of passes"))
+    };
+    let (least, most) = match text.split_once("..") {
+        Some((least, most)) => (number(least)?, number(most)?),
+        None => (0, number(text)?),
+    };
+    if least > most {
+        return Err(format!("`{text}` allows nothing"));
+    }
+    Ok(ContextBound { least, most })
+}
+
 #[derive(Args)]
 pub struct SymbolicArgs {
-    /// With `--engine bmc`: how many blocks (transactions) to unroll at most
+    /// With `--engine bmc`: how many blocks (transactions) to unroll at most; with `--engine token`:
+    /// how many repetitions of loops in each thread
     #[arg(long, value_name = "N")]
     pub depth: Option<u64>,
 
     /// With `--engine bmc`: how often another thread may take over at most
     #[arg(long, value_name = "N")]
     pub contexts: Option<u64>,
+
+    /// With `--engine token`: between which accesses control may change hands (default: lex)
+    #[arg(long, value_enum, value_name = "SET")]
+    pub pairs: Option<PairSet>,
+
+    /// With `--engine token`: how often each thread may be given the token at most; also with a
+    /// least number, and one bound for each thread: `2`, `1..3`, `0,1,1`
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = context_bound)]
+    pub context_bound: Option<Vec<ContextBound>>,
 
     /// How many threads there may be at a time where the program itself sets no bound
     /// (default: 4, and more if runs need it)
@@ -66,9 +107,17 @@ pub struct SymbolicArgs {
 
 impl SymbolicArgs {
     /// Options that do not fit the engine are mistakes.
-    pub fn check(&self, is_bounded: bool) -> Result<(), String> {
-        if !is_bounded && (self.depth.is_some() || self.contexts.is_some()) {
-            return Err("--depth and --contexts go with `--engine bmc`".into());
+    pub fn check(&self, engine: Option<SymbolicEngine>) -> Result<(), String> {
+        let is_bounded = engine == Some(SymbolicEngine::Bmc);
+        let is_token = engine == Some(SymbolicEngine::Token);
+        if !is_bounded && self.contexts.is_some() {
+            return Err("--contexts goes with `--engine bmc`".into());
+        }
+        if !is_bounded && !is_token && self.depth.is_some() {
+            return Err("--depth goes with `--engine bmc` or `--engine token`".into());
+        }
+        if !is_token && (self.pairs.is_some() || self.context_bound.is_some()) {
+            return Err("--pairs and --context-bound go with `--engine token`".into());
         }
         if self
             .thread_slots
@@ -92,6 +141,17 @@ impl SymbolicArgs {
         }
     }
 
+    pub fn token(&self) -> Settings {
+        Settings {
+            pairs: match self.pairs {
+                Some(PairSet::All) => Pairs::All,
+                Some(PairSet::Mat) => Pairs::Mat,
+                Some(PairSet::Lex) | None => Pairs::Lex,
+            },
+            contexts: self.context_bound.clone(),
+        }
+    }
+
     pub fn heuristics(&self) -> Heuristics {
         match &self.heuristics {
             None => Heuristics::ALL,
@@ -108,6 +168,7 @@ impl SymbolicArgs {
 pub enum SymbolicEngine {
     Bmc,
     Ic3,
+    Token,
 }
 
 impl SymbolicEngine {
@@ -115,6 +176,16 @@ impl SymbolicEngine {
         match self {
             SymbolicEngine::Bmc => "bmc",
             SymbolicEngine::Ic3 => "ic3",
+            SymbolicEngine::Token => "token",
+        }
+    }
+
+    /// What its depth counts.
+    fn unit(self) -> &'static str {
+        match self {
+            SymbolicEngine::Bmc => "blocks",
+            SymbolicEngine::Ic3 => "frames",
+            SymbolicEngine::Token => "repetitions",
         }
     }
 }
@@ -124,6 +195,7 @@ pub struct Asked<'a> {
     pub program: &'a Program,
     pub properties: &'a [Property],
     pub question: &'a Question,
+    pub token: &'a Settings,
     pub show_invariant: bool,
     pub certify: bool,
 }
@@ -149,6 +221,9 @@ impl Asked<'_> {
             SymbolicEngine::Ic3 => {
                 mover_symbolic::check_inductive(self.program, self.question, progress)
             }
+            SymbolicEngine::Token => {
+                mover_symbolic::check_token(self.program, self.question, self.token, progress)
+            }
         };
         let outcome = outcome?;
         let (verdict, error) = self.verdict(&outcome)?;
@@ -165,7 +240,10 @@ impl Asked<'_> {
                 verdict,
                 properties: self.properties.to_vec(),
                 engine: engine.name(),
-                reduction: outcome.reduction.name(),
+                reduction: match engine {
+                    SymbolicEngine::Token => self.token.pairs.name(),
+                    _ => outcome.reduction.name(),
+                },
                 ignoring: None,
                 states: 0,
                 transitions: 0,
@@ -176,10 +254,9 @@ impl Asked<'_> {
                 peak_mb: peak_mb(),
                 caveats,
                 symbolic: Some(SymbolicFigures {
-                    unit: match engine {
-                        SymbolicEngine::Bmc => "blocks",
-                        SymbolicEngine::Ic3 => "frames",
-                    },
+                    unit: engine.unit(),
+                    events: statistics.events,
+                    pairs: statistics.pairs,
                     bits: statistics.bits,
                     predicates: statistics.predicates,
                     terms: statistics.terms,

@@ -14,6 +14,8 @@ mod guide;
 mod ignoring;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/token.rs"]
+mod token;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -375,7 +377,10 @@ fn wrong_usage_is_exit_1() {
         vec!["--timeout", "soon"],
         vec!["--timeout", "-1"],
         vec!["--jobs", "0"],
-        vec!["--engine", "token"],
+        vec!["--engine", "token", "--reduce", "static"],
+        vec!["--engine", "token", "--contexts", "2"],
+        vec!["--engine", "token", "--context-bound", "3..1"],
+        vec!["--engine", "bmc", "--pairs", "lex"],
         vec!["--engine", "ic3", "--order", "dfs"],
         vec!["--engine", "ic3", "--reduce", "left"],
         vec![

@@ -1,0 +1,447 @@
+//! Token passing without a scheduler, after paper 004.
+//!
+//! *Reduction of Verification Conditions for Concurrent System using Mutually Atomic
+//! Transactions* (Ganai, Kundu). There is no transition relation and no scheduler: every
+//! thread is unrolled on its own ([`unroll`]), and a token that is passed between accesses
+//! makes runs of them ([`encode`]). What keeps the formula small is that the token may be
+//! passed between few pairs of accesses only ([`pairs`]).
+//!
+//! **When `safe` is said.** The unrolling is deepened until a solver shows that no run gets
+//! to its end; till then the answer is at best `safe up to`. And it is said on account of a
+//! set of pairs only that is proved adequate: `all` and `lex` are. For `mat` there is no
+//! proof for more than two threads, and its printed form is wrong; so what the pairs of
+//! `lex` have beyond those of `mat` waits behind a switch, and before the answer is given
+//! the question is asked once more with the switch on.
+//!
+//! What the engine does not take (`timeout`, rendezvous, priorities, dynamic objects) ends
+//! in `unknown` with its line.
+
+pub mod encode;
+pub mod pairs;
+pub mod survey;
+pub mod unroll;
+
+use std::time::Instant;
+
+use mover_ir::expr::{ChannelRef, Expr, VariableRef};
+use mover_ir::program::{ChannelDecl, Effect, Init, Program, Template};
+use mover_ir::semantics::{Machine, Step};
+use mover_ir::source::Span;
+use mover_reduce::{Movers, Reduction, movers};
+
+use crate::blast::Blaster;
+use crate::layout::Layout;
+use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
+use crate::sat::{Answer, Lit, Solver};
+use crate::term::{Term, Terms};
+use encode::{ContextBound, Encoding};
+use pairs::Pairs;
+use unroll::{Cut, Plan, Unroller};
+
+/// What is asked of this engine besides the question.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub pairs: Pairs,
+    /// How often each thread may be given the token; the last bound is that of all further
+    /// threads.
+    pub contexts: Option<Vec<ContextBound>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            pairs: Pairs::Lex,
+            contexts: None,
+        }
+    }
+}
+
+pub fn check(
+    original: &Program,
+    question: &Question,
+    settings: &Settings,
+    progress: &mut dyn FnMut(&Statistics),
+) -> Result<Outcome, Failure> {
+    let started = Instant::now();
+    let mut statistics = Statistics::default();
+    let outcome = |conclusion, statistics: Statistics| Outcome {
+        conclusion,
+        statistics: Statistics {
+            time: started.elapsed(),
+            ..statistics
+        },
+        reduction: Reduction::None,
+        declined: None,
+        proof: None,
+    };
+    if let Some(reason) = refusal(original) {
+        let conclusion = Conclusion::Unknown {
+            reason,
+            advice: "another --engine".into(),
+        };
+        return Ok(outcome(conclusion, statistics));
+    }
+    let parked = park(original);
+    let program = parked.as_ref().unwrap_or(original);
+    let movers = movers(program).map_err(Failure::Unsupported)?;
+    let mut question = question.clone();
+    let mut depth = 0;
+    let conclusion = loop {
+        let layout =
+            Layout::new(&movers.fused.program, question.bounds).map_err(Failure::Unsupported)?;
+        let search = Search {
+            movers: &movers,
+            layout: &layout,
+            question: &question,
+            settings,
+        };
+        statistics.depth = depth;
+        let found = search.at(depth, &mut statistics)?;
+        statistics.time = started.elapsed();
+        progress(&statistics);
+        let mut up_to = Vec::new();
+        match found {
+            Found::Violation(steps) => {
+                let steps = finish(original, program, steps);
+                break Conclusion::Unsafe(confirm(original, steps)?);
+            }
+            Found::Stopped => {
+                let so_far = match depth {
+                    0 => String::new(),
+                    _ => format!("; safe up to {}", repetitions(previous(depth))),
+                };
+                break Conclusion::Unknown {
+                    reason: format!("a limit was reached{so_far}"),
+                    advice: "a longer --timeout, or --engine ic3".into(),
+                };
+            }
+            Found::Nothing(cuts) => {
+                if let Some(&Cut::AtomicBlocks(template, location)) =
+                    cuts.iter().find(|cut| matches!(cut, Cut::AtomicBlocks(..)))
+                {
+                    let place = &program.templates[template].locations[location];
+                    let span = place.edges.iter().find_map(|edge| edge.span);
+                    break Conclusion::Unknown {
+                        reason: format!(
+                            "an atomic sequence cannot go on and lets others pass{}, which \
+                             `--engine token` does not follow; no violation elsewhere",
+                            at(program, span)
+                        ),
+                        advice: "another --engine".into(),
+                    };
+                }
+                let needs_more = cuts.contains(&Cut::Bounds);
+                if needs_more && let Some(grown) = question.bounds.grown() {
+                    question.bounds = grown;
+                    continue;
+                }
+                if needs_more {
+                    up_to.extend(layout.bounds());
+                }
+                if cuts.contains(&Cut::Depth) {
+                    let next = next(depth);
+                    if question.depth.is_none_or(|most| next <= most) {
+                        depth = next;
+                        continue;
+                    }
+                    up_to.push(repetitions(depth));
+                }
+                if let Some(contexts) = &settings.contexts {
+                    up_to.push(context_words(contexts, settings.pairs));
+                }
+                break Conclusion::Safe { up_to };
+            }
+        }
+    };
+    Ok(outcome(conclusion, statistics))
+}
+
+/// The next depth to unroll to.
+fn next(depth: u64) -> u64 {
+    depth + (depth / 2).max(1)
+}
+
+/// The depth before this one.
+fn previous(depth: u64) -> u64 {
+    let mut before = 0;
+    while next(before) < depth {
+        before = next(before);
+    }
+    before
+}
+
+fn repetitions(depth: u64) -> String {
+    let s = if depth == 1 { "" } else { "s" };
+    format!("{depth} repetition{s} of loops in each thread")
+}
+
+fn context_words(contexts: &[ContextBound], pairs: Pairs) -> String {
+    let one = |bound: &ContextBound| match bound.least {
+        0 => format!("{}", bound.most),
+        least => format!("{least} to {}", bound.most),
+    };
+    let counts: Vec<String> = contexts.iter().map(one).collect();
+    // A reduced set keeps a schedule of each class, not the one with the fewest changes.
+    let of = match pairs {
+        Pairs::All => "",
+        Pairs::Mat | Pairs::Lex => " in the schedules that stand for the others",
+    };
+    format!("{} passes of the token to a thread{of}", counts.join(", "))
+}
+
+enum Found {
+    Violation(Vec<Step>),
+    /// No violation, and where runs were cut off.
+    Nothing(Vec<Cut>),
+    Stopped,
+}
+
+struct Search<'a> {
+    movers: &'a Movers,
+    layout: &'a Layout<'a>,
+    question: &'a Question,
+    settings: &'a Settings,
+}
+
+impl Search<'_> {
+    /// Looks for a violation in the unrolling to some depth.
+    fn at(&self, depth: u64, statistics: &mut Statistics) -> Result<Found, Failure> {
+        let plan = Plan {
+            depth,
+            transactions: self.settings.pairs != Pairs::All,
+            errors: self.question.errors,
+            stops: self.question.deadlocks,
+            maximal: self.settings.contexts.is_none(),
+            unwritten: false,
+        };
+        let unroller = Unroller::new(self.layout, self.movers, plan);
+        let mut terms = Terms::new();
+        let mut blaster = Blaster::new(Solver::new(self.question.limit.clone()));
+        let Some(unrolled) = unroller.unroll(&mut terms, &self.question.limit)? else {
+            return Ok(Found::Stopped);
+        };
+        let (encoding, switch) = Encoding::new(
+            &unroller,
+            unrolled,
+            &mut terms,
+            &mut blaster,
+            self.settings.pairs,
+            self.settings.contexts.as_deref(),
+            &self.question.limit,
+        );
+        if plan.maximal {
+            encoding.assert_maximal(&mut terms, &mut blaster);
+        }
+        let mut goals = vec![encoding.error(&mut terms)];
+        if self.question.deadlocks {
+            goals.push(encoding.deadlock(&mut terms));
+        }
+        let goal = terms.any(goals);
+        let possible_cuts = encoding.cuts(&mut terms);
+        let mut asker = Asker {
+            terms: &terms,
+            blaster: &mut blaster,
+            switch,
+        };
+        let answer = asker.ask(goal);
+        let mut found = match answer {
+            Answer::Sat => {
+                Found::Violation(encoding.steps(&terms, &blaster, &self.movers.fused.made_of))
+            }
+            Answer::Stopped => Found::Stopped,
+            Answer::Unsat => Found::Nothing(Vec::new()),
+        };
+        if let Found::Nothing(cuts) = &mut found {
+            for (cut, condition) in &possible_cuts {
+                if *condition == Terms::FALSE || cuts.contains(cut) {
+                    continue;
+                }
+                let mut asker = Asker {
+                    terms: &terms,
+                    blaster: &mut blaster,
+                    switch,
+                };
+                match asker.ask(*condition) {
+                    Answer::Sat => cuts.push(*cut),
+                    Answer::Unsat => {}
+                    Answer::Stopped => {
+                        found = Found::Stopped;
+                        break;
+                    }
+                }
+            }
+        }
+        statistics.bits = encoding.bits();
+        statistics.events = encoding.system.events() as u64;
+        statistics.pairs = encoding.pairs.len() as u64;
+        statistics.terms = terms.len() as u64;
+        statistics.effort = blaster.solver.effort();
+        Ok(found)
+    }
+}
+
+/// Asks with the pairs of `mat` first, and with those of `lex` before it takes a no.
+struct Asker<'a> {
+    terms: &'a Terms,
+    blaster: &'a mut Blaster,
+    switch: Option<Lit>,
+}
+
+impl Asker<'_> {
+    fn ask(&mut self, goal: Term) -> Answer {
+        let goal = self.blaster.lit(self.terms, goal);
+        let Some(switch) = self.switch else {
+            return self.blaster.solver.solve(&[goal]);
+        };
+        match self.blaster.solver.solve(&[goal, !switch]) {
+            Answer::Unsat => self.blaster.solver.solve(&[goal, switch]),
+            answer => answer,
+        }
+    }
+}
+
+/// The place of something, for the end of a sentence.
+fn at(program: &Program, span: Option<Span>) -> String {
+    match span {
+        Some(span) => format!(" ({})", program.sources.locate(span)),
+        None => String::new(),
+    }
+}
+
+/// What the engine does not take, with its place.
+fn refusal(program: &Program) -> Option<String> {
+    let refuse = |what: &str, span| {
+        let place = at(program, span);
+        Some(format!("`--engine token` does not take {what}{place}"))
+    };
+    let has_rendezvous = program.has_rendezvous();
+    for template in &program.templates {
+        for edge in template.locations.iter().flat_map(|l| &l.edges) {
+            let mut what = None;
+            let meets = |effect: &Effect| match effect {
+                Effect::Send { channel, .. } => {
+                    has_rendezvous && !has_buffer(program, template, channel)
+                }
+                _ => false,
+            };
+            if edge.effects.iter().any(meets) {
+                return refuse("sends without buffer", edge.span);
+            }
+            let mut visit = |expr: &Expr| match expr {
+                Expr::Timeout => what = Some("`timeout`"),
+                Expr::ThreadPriority(_) => what = Some("priorities"),
+                _ => {}
+            };
+            edge.guard.walk(&mut visit);
+            edge.effects
+                .iter()
+                .for_each(|effect| effect.walk(&mut visit));
+            for effect in &edge.effects {
+                match effect {
+                    Effect::SetPriority { .. } => what = Some("priorities"),
+                    Effect::Allocate { .. } => what = Some("dynamic objects"),
+                    _ => {}
+                }
+            }
+            if let Some(what) = what {
+                return refuse(what, edge.span);
+            }
+        }
+    }
+    if program.uses_priorities() {
+        return refuse("priorities", None);
+    }
+    None
+}
+
+/// Whether it is clear that a channel has a buffer.
+fn has_buffer(program: &Program, template: &Template, channel: &Expr) -> bool {
+    let holds = |channel: ChannelRef, own: &[ChannelDecl]| {
+        let decl = match channel {
+            ChannelRef::Global(number) => program.channels.get(number as usize),
+            ChannelRef::Local(number) => own.get(number as usize),
+        };
+        decl.is_some_and(|decl| decl.capacity > 0)
+    };
+    match channel {
+        Expr::Channel(channel) => holds(*channel, &template.channels),
+        Expr::Read(place) => {
+            let VariableRef::Global(id) = place.variable else {
+                return false;
+            };
+            let writes = |effect: &Effect| {
+                let mut places = effect.written_places().into_iter();
+                places.any(|written| written.variable == place.variable)
+            };
+            match &program.globals[id.index()].init {
+                Init::Channels(channels) => {
+                    channels.iter().all(|&channel| holds(channel, &[]))
+                        && !program.effects().any(writes)
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// The program in which threads that are done stay where they are, if nobody can tell.
+///
+/// A Promela process that has ended goes as soon as all younger ones are gone. That is an
+/// access of its own, in conflict with all others of its kind, and often to no end.
+fn park(program: &Program) -> Option<Program> {
+    let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+    if program.effects().any(spawns) || program.channels_per_thread() > 0 {
+        return None;
+    }
+    let mut parked = program.clone();
+    let mut is_changed = false;
+    for location in parked.templates.iter_mut().flat_map(|t| &mut t.locations) {
+        if location.valid_end && leaves_only(&location.edges) {
+            location.edges.clear();
+            is_changed = true;
+        }
+    }
+    let looks = |expr: &Expr| {
+        matches!(
+            expr,
+            Expr::ThreadCount | Expr::ThreadAt { .. } | Expr::RemoteRead { .. }
+        )
+    };
+    let exits = parked.effects().any(|effect| *effect == Effect::Exit);
+    (is_changed && !exits && !parked.any_expr(looks)).then_some(parked)
+}
+
+/// Whether all that can be done is to go.
+fn leaves_only(edges: &[mover_ir::program::Edge]) -> bool {
+    matches!(edges, [edge] if edge.effects == [Effect::Exit])
+}
+
+/// The steps up to the first error; without one, threads that were parked go at the end.
+fn finish(original: &Program, parked: &Program, mut steps: Vec<Step>) -> Vec<Step> {
+    let machine = Machine::new(original);
+    let mut state = machine.initial();
+    for (number, &step) in steps.iter().enumerate() {
+        if !machine.can_take(&state, step) {
+            return steps;
+        }
+        state = machine.apply(&state, step);
+        if machine.error(&state).is_some() {
+            steps.truncate(number + 1);
+            return steps;
+        }
+    }
+    let goes = |step: &Step, state: &mover_ir::semantics::State| {
+        let thread = state.threads[step.by.thread].as_ref();
+        thread.is_some_and(|thread| {
+            let template = &parked.templates[thread.template.index()];
+            let location = &template.locations[thread.location.index()];
+            location.valid_end && location.edges.is_empty()
+        })
+    };
+    while let Some(step) = machine.steps(&state).into_iter().find(|s| goes(s, &state)) {
+        state = machine.apply(&state, step);
+        steps.push(step);
+    }
+    steps
+}

@@ -1,0 +1,381 @@
+//! All schedules of small systems: does every class keep one?
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::*;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((x ^ (x >> 31)) % bound) as usize
+    }
+}
+
+/// What an event does with a lock.
+#[derive(Clone, Copy, PartialEq)]
+enum Lock {
+    None,
+    Take(usize),
+    GiveBack(usize),
+}
+
+#[derive(Default)]
+struct Thread {
+    events: Vec<Event>,
+    locks: Vec<Lock>,
+}
+
+/// A random thread of about so many events, with branches and critical sections.
+struct Maker<'r> {
+    random: &'r mut Random,
+    thread: Thread,
+    /// Events after which the next one comes; `None` is the beginning.
+    open: BTreeSet<Option<usize>>,
+    places: u64,
+    structured: bool,
+}
+
+const FIRST_LOCK: usize = 100;
+
+impl Maker<'_> {
+    fn event(&mut self, place: usize, writes: bool, lock: Lock) {
+        let number = self.thread.events.len();
+        let mut event = Event::default();
+        if writes {
+            event.writes.insert(place);
+        } else {
+            event.reads.insert(place);
+        }
+        for before in std::mem::take(&mut self.open) {
+            match before {
+                Some(before) => self.thread.events[before].next.push(number),
+                None => event.may_begin = true,
+            }
+        }
+        self.thread.events.push(event);
+        self.thread.locks.push(lock);
+        self.open.insert(Some(number));
+    }
+
+    fn sequence(&mut self, mut size: usize, in_section: bool) {
+        while size > 0 {
+            let place = self.random.below(self.places);
+            match self.random.below(6) {
+                0 if self.structured && size >= 2 => {
+                    let start = self.open.clone();
+                    let one = 1 + self.random.below(size as u64 - 1);
+                    self.sequence(one, in_section);
+                    let end = std::mem::replace(&mut self.open, start);
+                    // The other way may have nothing to do.
+                    let two = self.random.below((size - one) as u64 + 1);
+                    self.sequence(two, in_section);
+                    self.open.extend(end);
+                    size -= (one + two).min(size);
+                }
+                1 if self.structured && size >= 3 && !in_section => {
+                    let lock = self.random.below(2);
+                    self.event(FIRST_LOCK + lock, true, Lock::Take(lock));
+                    let inside = 1 + self.random.below(size as u64 - 2);
+                    self.sequence(inside, true);
+                    self.event(FIRST_LOCK + lock, true, Lock::GiveBack(lock));
+                    size -= inside + 2;
+                }
+                _ => {
+                    let writes = self.random.below(2) == 0;
+                    self.event(place, writes, Lock::None);
+                    size -= 1;
+                }
+            }
+        }
+    }
+}
+
+fn random_system(
+    random: &mut Random,
+    threads: usize,
+    structured: bool,
+) -> (System, Vec<Vec<Lock>>) {
+    let most = [0, 0, 5, 4, 2][threads] as u64;
+    let places = 1 + random.below(3) as u64;
+    let made: Vec<Thread> = (0..threads)
+        .map(|_| {
+            let size = 1 + random.below(most);
+            let mut maker = Maker {
+                random,
+                thread: Thread::default(),
+                open: BTreeSet::from([None]),
+                places,
+                structured,
+            };
+            maker.sequence(size, false);
+            for end in std::mem::take(&mut maker.open).into_iter().flatten() {
+                maker.thread.events[end].may_end = true;
+            }
+            maker.thread
+        })
+        .collect();
+    let locks = made.iter().map(|thread| thread.locks.clone()).collect();
+    let events = made.into_iter().map(|thread| thread.events).collect();
+    (System::new(events, &[]), locks)
+}
+
+/// Which way round each two conflicting events of a schedule are: a bit for each two of at
+/// most sixteen events, and on the diagonal which events there are.
+type Class = [u64; 4];
+
+/// All complete schedules that use the locks properly.
+fn schedules(system: &System, locks: &[Vec<Lock>], visit: &mut impl FnMut(&[Id])) {
+    struct Run {
+        /// Where each thread is: its last event.
+        last: Vec<Option<usize>>,
+        holder: [Option<usize>; 2],
+        schedule: Vec<Id>,
+    }
+    fn go(system: &System, locks: &[Vec<Lock>], run: &mut Run, visit: &mut impl FnMut(&[Id])) {
+        let is_done = (0..system.threads.len()).all(|thread| match run.last[thread] {
+            Some(event) => system.threads[thread][event].may_end,
+            None => false,
+        });
+        if is_done {
+            visit(&run.schedule);
+        }
+        for thread in 0..system.threads.len() {
+            let events = &system.threads[thread];
+            let next: Vec<usize> = match run.last[thread] {
+                Some(event) => events[event].next.clone(),
+                None => (0..events.len()).filter(|&e| events[e].may_begin).collect(),
+            };
+            for event in next {
+                let holder = run.holder;
+                match locks[thread][event] {
+                    Lock::Take(lock) if run.holder[lock].is_some() => continue,
+                    Lock::Take(lock) => run.holder[lock] = Some(thread),
+                    Lock::GiveBack(lock) => run.holder[lock] = None,
+                    Lock::None => {}
+                }
+                let last = run.last[thread].replace(event);
+                run.schedule.push(Id { thread, event });
+                go(system, locks, run, visit);
+                run.schedule.pop();
+                run.last[thread] = last;
+                run.holder = holder;
+            }
+        }
+    }
+    let mut run = Run {
+        last: vec![None; system.threads.len()],
+        holder: [None; 2],
+        schedule: Vec::new(),
+    };
+    go(system, locks, &mut run, visit);
+}
+
+fn class(system: &System, schedule: &[Id]) -> Class {
+    let mut class = [0; 4];
+    let mut insert = |before: usize, after: usize| {
+        let bit = before * 16 + after;
+        class[bit / 64] |= 1 << (bit % 64);
+    };
+    for (position, &before) in schedule.iter().enumerate() {
+        let number = system.number(before);
+        insert(number, number);
+        for &after in &schedule[position + 1..] {
+            if before.thread != after.thread && system.conflicts(before, after) {
+                insert(number, system.number(after));
+            }
+        }
+    }
+    class
+}
+
+/// Schedules that each set of pairs allows, for each class.
+fn representatives<const N: usize>(
+    system: &System,
+    locks: &[Vec<Lock>],
+    sets: [&BTreeSet<(Id, Id)>; N],
+) -> HashMap<Class, [usize; N]> {
+    assert!(system.events() <= 16);
+    let mut classes: HashMap<Class, [usize; N]> = HashMap::new();
+    schedules(system, locks, &mut |schedule| {
+        let counts = classes.entry(class(system, schedule)).or_insert([0; N]);
+        for (count, pairs) in counts.iter_mut().zip(sets) {
+            let allowed = schedule
+                .windows(2)
+                .all(|two| two[0].thread == two[1].thread || pairs.contains(&(two[0], two[1])));
+            *count += usize::from(allowed);
+        }
+    });
+    classes
+}
+
+#[derive(Default)]
+struct Tally {
+    systems: usize,
+    inadequate: usize,
+    kept: usize,
+    possible: usize,
+    classes: usize,
+    representatives: usize,
+}
+
+impl Tally {
+    fn add(&mut self, kept: usize, possible: usize, counts: impl Iterator<Item = usize>) {
+        self.systems += 1;
+        self.kept += kept;
+        self.possible += possible;
+        let mut is_adequate = true;
+        for count in counts {
+            self.classes += 1;
+            self.representatives += count;
+            is_adequate &= count > 0;
+        }
+        self.inadequate += usize::from(!is_adequate);
+    }
+
+    fn print(&self, what: &str) {
+        println!(
+            "{what}: {} systems, {} inadequate, {:.1} % of the pairs, {:.2} schedules per class",
+            self.systems,
+            self.inadequate,
+            100.0 * self.kept as f64 / self.possible as f64,
+            self.representatives as f64 / self.classes as f64,
+        );
+    }
+}
+
+/// How many systems of each kind; `MOVER_LONG` multiplies them.
+fn amount(usual: usize) -> usize {
+    if std::env::var_os("MOVER_LONG").is_some() {
+        usual * 20
+    } else {
+        usual
+    }
+}
+
+const SETS: [Pairs; 3] = [Pairs::All, Pairs::Mat, Pairs::Lex];
+
+#[test]
+fn every_class_keeps_a_schedule() {
+    let mut random = Random(6);
+    for structured in [false, true] {
+        for (threads, count) in [(2, 1500), (3, 700), (4, 100)] {
+            let mut tallies = [(); 3].map(|()| Tally::default());
+            for _ in 0..amount(count) {
+                let (system, locks) = random_system(&mut random, threads, structured);
+                let sets = SETS.map(|which| system.pairs(which));
+                let found = representatives(&system, &locks, sets.each_ref());
+                for (number, tally) in tallies.iter_mut().enumerate() {
+                    let counts = found.values().map(|counts| counts[number]);
+                    tally.add(sets[number].len(), sets[0].len(), counts);
+                }
+            }
+            let shape = if structured {
+                "branches and locks"
+            } else {
+                "straight"
+            };
+            for (which, tally) in SETS.iter().zip(&tallies) {
+                tally.print(&format!("{threads} threads, {shape}, {}", which.name()));
+                assert_eq!(tally.inadequate, 0);
+            }
+            let [all, mat, lex] = tallies;
+            assert!(lex.kept < all.kept && mat.kept < all.kept);
+            assert!(lex.representatives <= mat.representatives);
+            if threads == 2 && !structured {
+                assert_eq!(lex.representatives, lex.classes, "lex is optimal for two");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_paper_s_own_figure() {
+    let system = figure_1();
+    let mats = system.mats();
+    let pairs = system.pairs(Pairs::Mat);
+    assert_eq!(system.pairs(Pairs::All).len(), 32);
+    assert_eq!(mats.len(), 5);
+    assert_eq!(pairs.len(), 8);
+    let locks = vec![vec![Lock::None; 4]; 2];
+    let found = representatives(&system, &locks, [&pairs]);
+    assert_eq!(found.len(), 5);
+    assert!(found.values().all(|&[count]| count == 1));
+    // The table of Figure 4, with 1a..4a and 1b..4b as 0..3.
+    let spans: BTreeSet<[(usize, usize); 2]> = mats
+        .iter()
+        .map(|mat| [0, 1].map(|half| (mat.from[half].event, mat.to[half].event)))
+        .collect();
+    assert_eq!(
+        spans,
+        BTreeSet::from([
+            [(0, 2), (0, 1)],
+            [(3, 3), (0, 3)],
+            [(0, 0), (2, 3)],
+            [(3, 3), (2, 3)],
+            [(1, 3), (2, 3)],
+        ])
+    );
+}
+
+/// The printed construction loses classes; the checks above would notice.
+#[test]
+fn the_printed_construction_is_inadequate() {
+    let event = |place: usize, writes: bool, next: Option<usize>, first: bool| {
+        let mut event = Event {
+            next: next.into_iter().collect(),
+            may_end: next.is_none(),
+            may_begin: first,
+            ..Event::default()
+        };
+        if writes {
+            event.writes.insert(place);
+        } else {
+            event.reads.insert(place);
+        }
+        event
+    };
+    let reads = || vec![event(0, false, Some(1), true), event(0, false, None, false)];
+    let system = System::new(
+        vec![vec![event(0, true, None, true)], reads(), reads()],
+        &[],
+    );
+    let locks = vec![vec![Lock::None; 2]; 3];
+    // Each pair of threads on its own, as printed.
+    let mut printed = BTreeSet::new();
+    for (low, high) in [(0, 1), (0, 2), (1, 2)] {
+        let two = System::new(
+            vec![system.threads[low].clone(), system.threads[high].clone()],
+            &[],
+        );
+        let back = |id: Id| Id {
+            thread: [low, high][id.thread],
+            ..id
+        };
+        let pairs = two.pairs(Pairs::Mat);
+        printed.extend(pairs.into_iter().map(|(from, to)| (back(from), back(to))));
+    }
+    let found = representatives(&system, &locks, [&printed]);
+    assert!(found.values().any(|&[count]| count == 0));
+    for adequate in [Pairs::Mat, Pairs::Lex] {
+        let found = representatives(&system, &locks, [&system.pairs(adequate)]);
+        assert!(found.values().all(|&[count]| count > 0));
+    }
+}
+
+#[test]
+fn what_is_ordered_needs_no_pair() {
+    let mut system = figure_1();
+    let id = |thread, event| Id { thread, event };
+    let mut ordered = Vec::new();
+    for first in 0..4 {
+        ordered.extend((0..4).map(|second| (id(0, first), id(1, second))));
+    }
+    system = System::new(system.threads, &ordered);
+    let lex = system.pairs(Pairs::Lex);
+    assert_eq!(lex, BTreeSet::from([(id(0, 3), id(1, 0))]));
+}

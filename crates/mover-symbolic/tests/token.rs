@@ -1,0 +1,163 @@
+//! Token passing answers as the semantics does.
+//!
+//! Random programs: small multi-threaded programs with locks, compare-and-swap, loops and
+//! choices; programs of the IR with all its oddities; programs with pointers; Promela
+//! models. The concrete semantics is the judge of errors and of deadlocks, for each set of
+//! pairs. Whatever is found is replayed by the library before it answers. A question that
+//! is left open, because the unrolling is not complete or because the engine does not take
+//! the program, does not count; there must be enough that are not.
+//!
+//! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
+
+#[path = "../../mover-explicit/tests/mt/mod.rs"]
+mod mt;
+mod pointers;
+#[path = "../../mover-explicit/tests/random/mod.rs"]
+mod random;
+
+use std::time::{Duration, Instant};
+
+use mover_fuzz::promela::Model;
+use mover_ir::print::print_program;
+use mover_ir::program::Program;
+use mover_reduce::{Heuristics, Reduction};
+use mover_symbolic::layout::Bounds;
+use mover_symbolic::outcome::{Conclusion, Question};
+use mover_symbolic::sat::Limit;
+use mover_symbolic::token::pairs::Pairs;
+use mover_symbolic::token::{self, Settings};
+use random::{Generator, Random, judge, random_mt, setting};
+
+const PAIRS: [Pairs; 3] = [Pairs::All, Pairs::Mat, Pairs::Lex];
+
+#[derive(Default, Debug)]
+struct Tally {
+    programs: u64,
+    safe: u64,
+    r#unsafe: u64,
+    open: u64,
+}
+
+/// What the engine says: a violation or none; nothing if it leaves the question open.
+fn ask(program: &Program, errors: bool, deadlocks: bool, pairs: Pairs) -> Option<bool> {
+    let question = Question {
+        unfold: false,
+        reduction: Reduction::None,
+        heuristics: Heuristics::ALL,
+        errors,
+        deadlocks,
+        bounds: Bounds::default(),
+        depth: Some(4),
+        contexts: None,
+        certify: false,
+        limit: Limit {
+            interrupt: Vec::new(),
+            deadline: Some(Instant::now() + Duration::from_millis(500)),
+        },
+    };
+    let settings = Settings {
+        pairs,
+        ..Settings::default()
+    };
+    match token::check(program, &question, &settings, &mut |_| {}) {
+        Ok(outcome) => match outcome.conclusion {
+            Conclusion::Unsafe(_) => Some(true),
+            Conclusion::Safe { up_to } if up_to.is_empty() => Some(false),
+            Conclusion::Safe { .. } | Conclusion::Unknown { .. } => None,
+        },
+        Err(reason) => panic!("{} {}: {reason}", pairs.name(), program.name),
+    }
+}
+
+fn compare(count: u64, generate: impl Fn(u64) -> Option<(Program, String)>) {
+    let first = setting("MOVER_SEED", 1);
+    let count = setting("MOVER_PROGRAMS", count);
+    let mut tally = Tally::default();
+    let mut slowest = (Duration::ZERO, 0);
+    for seed in first..first + count {
+        let Some((program, text)) = generate(seed) else {
+            continue;
+        };
+        let Some(judgement) = judge(&program).filter(|j| j.stored < 3000) else {
+            continue;
+        };
+        tally.programs += 1;
+        let started = Instant::now();
+        for (errors, deadlocks, expected) in [
+            (true, false, judgement.error),
+            (false, true, judgement.deadlock),
+        ] {
+            // One set of pairs for each program; all of them in turn.
+            for pairs in [PAIRS[seed as usize % 3], Pairs::Lex] {
+                let said = std::panic::catch_unwind(|| ask(&program, errors, deadlocks, pairs))
+                    .unwrap_or_else(|_| panic!("seed {seed}, {}\n{text}", pairs.name()));
+                if let Some(said) = said {
+                    assert_eq!(
+                        said,
+                        expected,
+                        "seed {seed}, {}, errors {errors}, deadlocks {deadlocks}\n{text}",
+                        pairs.name()
+                    );
+                }
+                match said {
+                    Some(true) => tally.r#unsafe += 1,
+                    Some(false) => tally.safe += 1,
+                    None => tally.open += 1,
+                }
+            }
+        }
+        slowest = slowest.max((started.elapsed(), seed));
+    }
+    println!("{tally:?}, at most {slowest:?} for a program");
+    if tally.programs >= 50 {
+        assert!(tally.safe > 0 && tally.r#unsafe > 0, "{tally:?}");
+    }
+}
+
+fn printed(program: Program) -> Option<(Program, String)> {
+    let text = print_program(&program);
+    Some((program, text))
+}
+
+#[test]
+fn random_threads() {
+    compare(400, |seed| {
+        let text = random_mt(&mut Random(seed ^ 0x70CE));
+        Some((mt::parse("random", &text), text))
+    });
+}
+
+#[test]
+fn random_ir_programs() {
+    compare(250, |seed| printed(Generator::program(seed)));
+}
+
+#[test]
+fn random_pointers() {
+    compare(100, |seed| printed(pointers::program(seed)));
+}
+
+/// What a thread is started for may be all that the others have to do with it.
+#[test]
+fn threads_that_are_started_and_never_end() {
+    for (claim, expected) in [("x == 1", false), ("x == 2", true)] {
+        let text = format!(
+            "byte x; proctype P(byte a) {{ do :: x == 3 -> x = a; assert({claim}) od }}\n\
+             init {{ x = 3; atomic {{ run P(1) }} }}\n"
+        );
+        let program = mover_promela::parse_text("started", &text).expect("a model");
+        for pairs in PAIRS {
+            let said = ask(&program.program, true, false, pairs);
+            assert_eq!(said, Some(expected), "{claim} {}", pairs.name());
+        }
+    }
+}
+
+#[test]
+fn random_models() {
+    compare(250, |seed| {
+        let text = Model::random(seed).text();
+        let read = mover_promela::parse_text("random", &text).ok()?;
+        Some((read.program, text))
+    });
+}

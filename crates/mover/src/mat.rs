@@ -1,0 +1,107 @@
+//! `mover explain --mat`: between which accesses a token may be passed.
+
+use std::fmt::Write;
+
+use mover_ir::program::Program;
+use mover_symbolic::token::pairs::Id;
+use mover_symbolic::token::survey::{Survey, survey};
+use serde_json::{Value, json};
+
+use crate::symbolic::code_of;
+
+/// What there is to tell, as text or as JSON.
+pub fn explain(name: &str, program: &Program, as_json: bool) -> Result<String, u8> {
+    let found = survey(program, false).map_err(|failure| {
+        eprintln!("mover: {name}: {failure}");
+        code_of(&failure)
+    })?;
+    Ok(if as_json {
+        format!("{}\n", json(&found))
+    } else {
+        text(&found)
+    })
+}
+
+fn text(found: &Survey) -> String {
+    let mut out = String::new();
+    for (number, thread) in found.threads.iter().enumerate() {
+        let _ = writeln!(out, "{}", thread.name);
+        for (event, facts) in thread.events.iter().enumerate() {
+            let id = Id {
+                thread: number,
+                event,
+            };
+            let file = facts.file.rsplit('/').next().unwrap_or("");
+            let place = match facts.line {
+                0 => String::new(),
+                line => format!("{file}:{line}"),
+            };
+            let _ = writeln!(out, "  {:<4} {place:<20} {}", label(id), facts.text);
+        }
+    }
+    out += "\nmutually atomic transactions\n";
+    for mat in &found.mats {
+        let half = |half: usize| match (mat.from[half], mat.to[half]) {
+            (from, to) if from == to => label(from),
+            (from, to) => format!("{}..{}", label(from), label(to)),
+        };
+        let _ = writeln!(out, "  {} | {}", half(0), half(1));
+    }
+    out += "\nthe token may be passed\n";
+    for &(from, to) in &found.mat {
+        let _ = writeln!(out, "  {} -> {}", label(from), label(to));
+    }
+    let _ = writeln!(
+        out,
+        "\n{} transactions; {} constraints instead of {}, {} with `--pairs lex`",
+        found.mats.len(),
+        found.mat.len(),
+        found.all,
+        found.lex
+    );
+    if found.is_cut {
+        out += "loops that are not bounded by constants are repeated once\n";
+    }
+    out
+}
+
+/// The paper's way to name accesses: `1a`, `2a`, …, `1b`.
+fn label(id: Id) -> String {
+    let letter = match u8::try_from(id.thread) {
+        Ok(thread) if thread < 26 => char::from(b'a' + thread).to_string(),
+        _ => format!("t{}.", id.thread),
+    };
+    format!("{}{letter}", id.event + 1)
+}
+
+fn json(found: &Survey) -> Value {
+    let threads: Vec<Value> = found
+        .threads
+        .iter()
+        .map(|thread| {
+            let event = |facts: &mover_symbolic::token::survey::EventFacts| {
+                json!({"file": facts.file, "line": facts.line, "text": facts.text})
+            };
+            let events: Vec<Value> = thread.events.iter().map(event).collect();
+            json!({"name": thread.name, "events": events})
+        })
+        .collect();
+    let mats: Vec<Value> = found
+        .mats
+        .iter()
+        .map(|mat| json!({"from": mat.from.map(label), "to": mat.to.map(label)}))
+        .collect();
+    let pairs: Vec<Value> = found
+        .mat
+        .iter()
+        .map(|&(from, to)| json!([label(from), label(to)]))
+        .collect();
+    json!({
+        "threads": threads,
+        "transactions": mats,
+        "pairs": pairs,
+        "all_pairs": found.all,
+        "lex_pairs": found.lex,
+        "is_cut": found.is_cut,
+    })
+}
