@@ -243,6 +243,7 @@ mod tests {
             priority_scheduling: false,
             caveats: Vec::new(),
             exclusive: Vec::new(),
+            presence: None,
         }
     }
 
