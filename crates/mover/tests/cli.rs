@@ -4,6 +4,8 @@
 mod common;
 #[path = "cli/errors.rs"]
 mod errors;
+#[path = "cli/exclusive.rs"]
+mod exclusive;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "cli/guide.rs"]
