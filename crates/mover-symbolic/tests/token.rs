@@ -7,7 +7,8 @@
 //! is left open, because the unrolling is not complete or because the engine does not take
 //! the program, does not count; there must be enough that are not.
 //!
-//! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
+//! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start;
+//! `MOVER_LONG` tries eight times as many.
 
 #[path = "../../mover-explicit/tests/mt/mod.rs"]
 mod mt;
@@ -28,6 +29,9 @@ use mover_symbolic::token::pairs::Pairs;
 use mover_symbolic::token::{self, Settings};
 use random::{Generator, Random, judge, random_mt, setting};
 
+/// Most questions take milliseconds; those that do not are not worth waiting for.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 const PAIRS: [Pairs; 3] = [Pairs::All, Pairs::Mat, Pairs::Lex];
 
 #[derive(Default, Debug)]
@@ -39,7 +43,12 @@ struct Tally {
 }
 
 /// What the engine says: a violation or none; nothing if it leaves the question open.
-fn ask(program: &Program, errors: bool, deadlocks: bool, pairs: Pairs) -> Option<bool> {
+fn ask(
+    program: &Program,
+    (errors, deadlocks): (bool, bool),
+    pairs: Pairs,
+    patience: Duration,
+) -> Option<bool> {
     let question = Question {
         unfold: false,
         reduction: Reduction::None,
@@ -52,7 +61,7 @@ fn ask(program: &Program, errors: bool, deadlocks: bool, pairs: Pairs) -> Option
         certify: false,
         limit: Limit {
             interrupt: Vec::new(),
-            deadline: Some(Instant::now() + Duration::from_millis(500)),
+            deadline: Some(Instant::now() + patience),
         },
     };
     let settings = Settings {
@@ -71,7 +80,8 @@ fn ask(program: &Program, errors: bool, deadlocks: bool, pairs: Pairs) -> Option
 
 fn compare(count: u64, generate: impl Fn(u64) -> Option<(Program, String)>) {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", count);
+    let is_long = std::env::var_os("MOVER_LONG").is_some();
+    let count = setting("MOVER_PROGRAMS", if is_long { 8 * count } else { count });
     let mut tally = Tally::default();
     let mut slowest = (Duration::ZERO, 0);
     for seed in first..first + count {
@@ -89,8 +99,10 @@ fn compare(count: u64, generate: impl Fn(u64) -> Option<(Program, String)>) {
         ] {
             // One set of pairs for each program; all of them in turn.
             for pairs in [PAIRS[seed as usize % 3], Pairs::Lex] {
-                let said = std::panic::catch_unwind(|| ask(&program, errors, deadlocks, pairs))
-                    .unwrap_or_else(|_| panic!("seed {seed}, {}\n{text}", pairs.name()));
+                let said = std::panic::catch_unwind(|| {
+                    ask(&program, (errors, deadlocks), pairs, PATIENCE)
+                });
+                let said = said.unwrap_or_else(|_| panic!("seed {seed}, {}\n{text}", pairs.name()));
                 if let Some(said) = said {
                     assert_eq!(
                         said,
@@ -121,7 +133,7 @@ fn printed(program: Program) -> Option<(Program, String)> {
 
 #[test]
 fn random_threads() {
-    compare(400, |seed| {
+    compare(120, |seed| {
         let text = random_mt(&mut Random(seed ^ 0x70CE));
         Some((mt::parse("random", &text), text))
     });
@@ -129,12 +141,12 @@ fn random_threads() {
 
 #[test]
 fn random_ir_programs() {
-    compare(250, |seed| printed(Generator::program(seed)));
+    compare(60, |seed| printed(Generator::program(seed)));
 }
 
 #[test]
 fn random_pointers() {
-    compare(100, |seed| printed(pointers::program(seed)));
+    compare(40, |seed| printed(pointers::program(seed)));
 }
 
 /// What a thread is started for may be all that the others have to do with it.
@@ -147,7 +159,12 @@ fn threads_that_are_started_and_never_end() {
         );
         let program = mover_promela::parse_text("started", &text).expect("a model");
         for pairs in PAIRS {
-            let said = ask(&program.program, true, false, pairs);
+            let said = ask(
+                &program.program,
+                (true, false),
+                pairs,
+                Duration::from_secs(60),
+            );
             assert_eq!(said, Some(expected), "{claim} {}", pairs.name());
         }
     }
@@ -155,7 +172,7 @@ fn threads_that_are_started_and_never_end() {
 
 #[test]
 fn random_models() {
-    compare(250, |seed| {
+    compare(60, |seed| {
         let text = Model::random(seed).text();
         let read = mover_promela::parse_text("random", &text).ok()?;
         Some((read.program, text))
