@@ -1,12 +1,13 @@
 # make demo       build mover and run it on three examples
 # make test       run all tests (within some 20 minutes on 2 cores)
 # make test-long  the same tests with more random programs and longer fuzzing
+# make mutations  break mover on purpose and see that the fuzzer notices
 # make bench      measure mover beside SPIN
 # make lint       formatting and lints
 
 MOVER = target/release/mover
 
-.PHONY: demo build test test-long bench lint build-packages test-packages
+.PHONY: demo build test test-long mutations bench lint build-packages test-packages
 
 demo: build
 	@echo
@@ -27,6 +28,9 @@ test: test-packages
 
 test-long: test-packages
 	MOVER_LONG=1 MOVER_C_PROGRAMS=10000 MOVER_PROGRAMS=200000 MOVER_FUZZ_SECONDS=600 cargo test --workspace --locked
+
+mutations: test-packages
+	scripts/check-mutations
 
 bench: build test-packages
 	$(MOVER) bench spin

@@ -1,8 +1,8 @@
 //! Random Promela models, made of what reductions stumble over.
 //!
 //! Rendezvous offered and withdrawn, buffers with one or several users at each
-//! end, locks of several shapes (also in arrays, also misused), data with and
-//! without them, atomic sequences that may block, compare-and-swap, `else`,
+//! end, locks of several shapes (also in arrays, also re-entrant, also misused),
+//! an owner that others look at and a predicate on it, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
 //! `unless`, loops that never end, dead ends, processes that come and go, looks at
 //! other processes.
 //!
@@ -13,6 +13,8 @@ use crate::random::Random;
 
 const DECLARATIONS: &str = "\
 byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2];
+byte again, depth; byte named;
+/*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
 ";
@@ -68,12 +70,21 @@ const SIMPLE: &[&str] = &[
     "fork[l] = false",
     "atomic { !fork[k] -> fork[k] = true }",
     "fork[k] = false",
+    "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
+    "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
+    "(again == _pid + 1)",
+    "atomic { named == 0 -> named = _pid + 1 }",
+    "atomic { named == _pid + 1 -> named = 0 }",
+    "l = (named == 0)",
     "k = 1 - l",
     "y = y + 1",
     "y = 1",
     "l = y",
     "z = 1",
+    "z = 1 - z",
+    "l = z",
     "(z == 1)",
+    "assert(z == 0)",
     "d_step { l = (x == 0); x = (x == 0 -> 1 : x) }",
     "d_step { l = 0; x = 0 }",
     "(_nr_pr < 3)",
@@ -88,6 +99,11 @@ const SECTIONS: &[(&str, &str)] = &[
     ("d_step { s1 > 0 -> s1-- }", "s1++"),
     ("atomic { !fork[l] -> fork[l] = true }", "fork[l] = false"),
     ("atomic { !fork[k] -> fork[k] = true }", "fork[k] = false"),
+    (
+        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
+        "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
+    ),
+    ("atomic { named == 0 -> named = _pid + 1 }", "named = 0"),
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug)]

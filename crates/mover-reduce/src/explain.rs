@@ -10,9 +10,11 @@ use mover_ir::print::print_expr;
 use mover_ir::program::Program;
 
 use crate::access::{EdgeRef, Object};
-use crate::lock_rows::{LockPlace, without_resize};
+use crate::alone::Alone;
+use crate::lock_rows::{LockPlace, LockRows, without_resize};
 use crate::locks::LockSet;
 use crate::movers::{Movers, Protection};
+use crate::owners::Owners;
 use crate::transactions::{Classes, Transaction};
 
 /// What is known of one shared object.
@@ -54,8 +56,24 @@ pub struct TransactionFacts {
     pub repeats: bool,
 }
 
+/// A cell whose value tells who has exclusive access.
+pub struct OwnerFacts {
+    pub name: String,
+    /// When a thread has it.
+    pub predicate: String,
+    /// Whether it is a lock that goes by its value.
+    pub is_lock: bool,
+    /// The variable that the user says it protects.
+    pub protects: Option<String>,
+    /// The line where the user says so.
+    pub line: Option<usize>,
+    /// Whether the conditions on such predicates hold.
+    pub holds: bool,
+}
+
 pub struct Explanation {
     pub objects: Vec<ObjectFacts>,
+    pub owners: Vec<OwnerFacts>,
     pub statements: Vec<StatementFacts>,
     pub transactions: Vec<TransactionFacts>,
     /// Threads that are one transaction from their first statement to their last.
@@ -83,6 +101,7 @@ pub fn explain(movers: &Movers) -> Explanation {
             .keys()
             .map(|&object| object_facts(&classes, object))
             .collect(),
+        owners: owner_facts(program),
         statements: movers
             .table
             .iter()
@@ -101,6 +120,34 @@ pub fn explain(movers: &Movers) -> Explanation {
             .map(|transaction| program.templates[transaction.template].name.clone())
             .collect(),
     }
+}
+
+fn owner_facts(program: &Program) -> Vec<OwnerFacts> {
+    let alone = Alone::find(program);
+    let rows = LockRows::find(program, &alone);
+    let owners = Owners::find(program, &alone, |variable| rows.is_lock(variable));
+    let line = |given: usize| program.sources.locate(program.exclusive[given].span).line;
+    let protects = |given: usize| {
+        let variable = program.exclusive[given].variable;
+        program.globals[variable.index()].name.clone()
+    };
+    let found = owners.cells.iter().map(|cell| OwnerFacts {
+        name: program.globals[cell.variable.index()].name.clone(),
+        predicate: print_expr(program, None, &cell.predicate),
+        is_lock: cell.is_lock,
+        protects: cell.given.map(protects),
+        line: cell.given.map(line),
+        holds: true,
+    });
+    let refused = owners.flaws.iter().map(|&(given, _)| OwnerFacts {
+        name: protects(given),
+        predicate: print_expr(program, None, &program.exclusive[given].predicate),
+        is_lock: false,
+        protects: Some(protects(given)),
+        line: Some(line(given)),
+        holds: false,
+    });
+    found.chain(refused).collect()
 }
 
 fn transaction_facts(program: &Program, transaction: &Transaction) -> TransactionFacts {

@@ -10,7 +10,8 @@
 //! A row is a row of locks if all its cells start out free and every edge that
 //! touches one of them takes it, gives it back having it, or looks at it having
 //! it. Besides `m == 0 -> m = 1` the shapes are those of a semaphore with one
-//! permit (`s > 0 -> s--` and `s++`).
+//! permit (`s > 0 -> s--` and `s++`). A thread that is still alone may make them
+//! free again, as programs do that initialise their locks.
 //!
 //! A variable whose address is taken is not looked at here.
 //!
@@ -22,6 +23,8 @@ use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, sign_extend};
 use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
+use crate::access::EdgeRef;
+use crate::alone::Alone;
 use crate::locks::range;
 
 /// A lock as the threads of a template see it.
@@ -71,7 +74,7 @@ enum Style {
 type PlacesOfRow = Option<Vec<(Expr, Handling)>>;
 
 impl LockRows {
-    pub fn find(program: &Program) -> LockRows {
+    pub fn find(program: &Program, alone: &Alone) -> LockRows {
         let never_written = never_written(program);
         let mut candidates: Vec<bool> = (0..program.globals.len())
             .map(|variable| {
@@ -82,7 +85,7 @@ impl LockRows {
             .collect();
         loop {
             let mut broken = vec![false; candidates.len()];
-            let rows = LockRows::with(program, &candidates, &never_written, &mut broken);
+            let rows = LockRows::with(program, alone, &candidates, &never_written, &mut broken);
             let mut changed = false;
             for (candidate, broken) in candidates.iter_mut().zip(broken) {
                 changed |= *candidate && broken;
@@ -96,6 +99,7 @@ impl LockRows {
 
     fn with(
         program: &Program,
+        alone: &Alone,
         candidates: &[bool],
         never_written: &[bool],
         broken: &mut [bool],
@@ -175,13 +179,22 @@ impl LockRows {
         for (template, of_template) in places.iter().enumerate() {
             for (location, of_location) in of_template.iter().enumerate() {
                 let is_atomic = program.templates[template].locations[location].atomic;
-                for (place, handling) in of_location.iter().flatten() {
-                    let has = held[template][location].contains(place);
-                    let obeys = match handling {
-                        Handling::Takes(_) => !is_atomic && !has,
-                        Handling::GivesBack(_) | Handling::Looks => has,
+                for (edge, of_edge) in of_location.iter().enumerate() {
+                    let at = EdgeRef {
+                        template,
+                        location,
+                        edge,
                     };
-                    broken[place.variable.index()] |= !obeys;
+                    for (place, handling) in of_edge {
+                        let has = held[template][location].contains(place);
+                        let obeys = match handling {
+                            Handling::Takes(_) => !is_atomic && !has,
+                            // To make a lock free before there is anybody to take it does no harm.
+                            Handling::GivesBack(Style::Plain) => has || alone.is_alone(program, at),
+                            Handling::GivesBack(_) | Handling::Looks => has,
+                        };
+                        broken[place.variable.index()] |= !obeys;
+                    }
                 }
             }
         }

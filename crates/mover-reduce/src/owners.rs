@@ -30,6 +30,7 @@ use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef, mask, resi
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::access::{EdgeRef, edges};
+use crate::alone::Alone;
 use crate::crowd::most_threads;
 
 /// Most values of a cell that are told apart.
@@ -88,7 +89,7 @@ pub struct Owners {
 
 impl Owners {
     /// `is_lock` says of variables that they are known to be locks anyway.
-    pub fn find(program: &Program, is_lock: impl Fn(VariableId) -> bool) -> Owners {
+    pub fn find(program: &Program, alone: &Alone, is_lock: impl Fn(VariableId) -> bool) -> Owners {
         let threads = most_threads(program);
         let mut owners = Owners {
             cells: Vec::new(),
@@ -97,7 +98,9 @@ impl Owners {
         for (number, exclusive) in program.exclusive.iter().enumerate() {
             let found = only_cell(program, &exclusive.predicate)
                 .ok_or(Flaw::Form)
-                .and_then(|variable| examine(program, threads, variable, &exclusive.predicate));
+                .and_then(|variable| {
+                    examine(program, alone, threads, variable, &exclusive.predicate)
+                });
             match found {
                 Ok(cell) => owners.cells.push(OwnerCell {
                     given: Some(number),
@@ -120,7 +123,7 @@ impl Owners {
                 continue;
             }
             if let Some(predicate) = owner_in_value(program, threads, variable)
-                && let Ok(cell) = examine(program, threads, variable, &predicate)
+                && let Ok(cell) = examine(program, alone, threads, variable, &predicate)
                 && cell.is_lock
             {
                 owners.cells.push(cell);
@@ -389,6 +392,7 @@ impl Possible {
 /// Checks the conditions on a predicate and looks what follows from it.
 fn examine(
     program: &Program,
+    alone: &Alone,
     threads: u32,
     variable: VariableId,
     predicate: &Expr,
@@ -419,6 +423,7 @@ fn examine(
     }
     let mut examination = Examination {
         program,
+        alone,
         threads,
         cell,
         values,
@@ -431,6 +436,7 @@ fn examine(
 
 struct Examination<'a> {
     program: &'a Program,
+    alone: &'a Alone,
     /// Most there can be.
     threads: u32,
     cell: VariableRef,
@@ -453,7 +459,10 @@ impl Examination<'_> {
     }
 
     /// What an edge can do to the cell when a thread that may have it or not gets there.
-    fn changes(&self, edge: &Edge, thread: u32, possible: Possible) -> Vec<Change> {
+    fn changes(&self, at: EdgeRef, thread: u32, possible: Possible) -> Vec<Change> {
+        let edge = at.of(self.program);
+        // Nobody else has been there to take it.
+        let is_alone = self.alone.is_alone(self.program, at);
         let mut changes = Vec::new();
         for (before, &value) in self.values.iter().enumerate() {
             let eyes = Eyes {
@@ -461,7 +470,11 @@ impl Examination<'_> {
                 value,
                 thread,
             };
-            if !possible.allows(self.has(before, thread)) || !eyes.may_hold(&edge.guard) {
+            let is_others = self.owner[before].is_some_and(|owner| owner != thread);
+            if !possible.allows(self.has(before, thread))
+                || is_alone && is_others
+                || !eyes.may_hold(&edge.guard)
+            {
                 continue;
             }
             let after: Vec<usize> = match eyes.after(&edge.effects) {
@@ -497,10 +510,16 @@ impl Examination<'_> {
         }
         while let Some((template, location, thread)) = work.pop() {
             let possible = self.possible[template][location][thread];
-            for edge in &program.templates[template].locations[location].edges {
+            let edges = &program.templates[template].locations[location].edges;
+            for (number, edge) in edges.iter().enumerate() {
+                let at = EdgeRef {
+                    template,
+                    location,
+                    edge: number,
+                };
                 let mut after = Possible::default();
                 if writes(edge, self.cell) || touches(edge, self.cell) {
-                    for change in self.changes(edge, thread as u32, possible) {
+                    for change in self.changes(at, thread as u32, possible) {
                         after.add(self.has(change.after, thread as u32));
                     }
                 } else {
@@ -552,7 +571,7 @@ impl Examination<'_> {
             for thread in 0..self.threads {
                 let possible = self.possible[at.template][at.location][thread as usize];
                 found.is_lock &= !(here.atomic && possible.without);
-                for change in self.changes(edge, thread, possible) {
+                for change in self.changes(at, thread, possible) {
                     let of = (self.owner[change.before], self.owner[change.after]);
                     let other = |owner: Option<u32>| owner.filter(|&owner| owner != thread);
                     if other(of.0) != other(of.1) {

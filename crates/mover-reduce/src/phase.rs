@@ -11,6 +11,7 @@ use mover_ir::program::Program;
 
 use crate::access::EdgeRef;
 use crate::ahead::Ahead;
+use crate::alone::Alone;
 use crate::lock_rows::{LockRows, is_own, never_written};
 use crate::movers::Movers;
 use crate::owners::Owners;
@@ -33,9 +34,10 @@ impl PhaseFacts {
     pub fn new(movers: &Movers) -> Self {
         let program: &Program = &movers.fused.program;
         let touches = Touches::new(program, &movers.table);
-        let locks = LockRows::find(program);
+        let alone = Alone::find(program);
+        let locks = LockRows::find(program, &alone);
         PhaseFacts {
-            owners: Owners::find(program, |variable| locks.is_lock(variable)),
+            owners: Owners::find(program, &alone, |variable| locks.is_lock(variable)),
             locks,
             ahead: Ahead::new(program, &touches),
             touches,

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::program::{Effect, Program};
 
 use crate::access::{AccessTable, EdgeRef, Object};
+use crate::alone::Alone;
 use crate::lock_rows::{LockPlace, LockRows};
 use crate::locks::LockSet;
 use crate::movers::{Movers, Protection, in_hand};
@@ -59,7 +60,7 @@ impl<'a> Classes<'a> {
         let program = &movers.fused.program;
         let mut classes = Classes {
             movers,
-            rows: LockRows::find(program),
+            rows: LockRows::find(program, &Alone::find(program)),
             touches: Touches::new(program, &movers.table),
             by_row: BTreeMap::new(),
         };

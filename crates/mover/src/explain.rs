@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use mover_reduce::explain::{Explanation, ObjectFacts, TransactionFacts, explain};
+use mover_reduce::explain::{Explanation, ObjectFacts, OwnerFacts, TransactionFacts, explain};
 use mover_reduce::movers;
 use serde_json::{Value, json};
 
@@ -49,6 +49,12 @@ fn as_text(explanation: &Explanation) -> String {
     for object in &explanation.objects {
         let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
     }
+    if !explanation.owners.is_empty() {
+        out += "\nexclusive access told by a value (for --reduce phase and dynamic)\n";
+    }
+    for owner in &explanation.owners {
+        let _ = writeln!(out, "  {}", owner_text(owner));
+    }
     out += "\nstatements\n";
     let rows: Vec<[String; 5]> = explanation
         .statements
@@ -88,6 +94,28 @@ fn as_text(explanation: &Explanation) -> String {
     };
     let _ = writeln!(out, "\natomic as a whole: {atomic}");
     out
+}
+
+fn owner_text(owner: &OwnerFacts) -> String {
+    let OwnerFacts {
+        name, predicate, ..
+    } = owner;
+    let kind = if owner.is_lock {
+        format!("{name}: a lock, held if {predicate}")
+    } else {
+        format!("{name}: no lock, but exclusive access if {predicate}")
+    };
+    match (&owner.protects, owner.line) {
+        (Some(protects), Some(line)) if owner.holds => {
+            format!("{kind}; given for {protects} in line {line} and checked")
+        }
+        (Some(protects), Some(line)) => {
+            format!(
+                "{protects}: {predicate}, given in line {line}, breaks the conditions on such predicates"
+            )
+        }
+        _ => kind,
+    }
 }
 
 pub fn transaction_text(transaction: &TransactionFacts) -> String {
@@ -188,8 +216,23 @@ fn as_json(explanation: &Explanation) -> Value {
             })
         })
         .collect();
+    let owners: Vec<Value> = explanation
+        .owners
+        .iter()
+        .map(|owner| {
+            json!({
+                "name": owner.name,
+                "predicate": owner.predicate,
+                "is_lock": owner.is_lock,
+                "protects": owner.protects,
+                "line": owner.line,
+                "holds": owner.holds,
+            })
+        })
+        .collect();
     json!({
         "objects": objects,
+        "owners": owners,
         "statements": statements,
         "transactions": transactions,
         "atomic": explanation.atomic,

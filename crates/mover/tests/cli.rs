@@ -2,6 +2,8 @@
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
 mod common;
+#[path = "cli/exclusive.rs"]
+mod exclusive;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "cli/guide.rs"]
