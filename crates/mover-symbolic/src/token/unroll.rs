@@ -194,8 +194,9 @@ impl<'p> Unroller<'p> {
         let contended: BTreeSet<Object> = movers
             .protection
             .iter()
-            .filter(|(_, protection)| match protection {
-                Protection::OneThread => false,
+            .filter(|(object, protection)| match protection {
+                // Who is started looks at the number of threads without saying so.
+                Protection::OneThread => **object == Object::Threads,
                 Protection::NeverWritten => plan.unwritten,
                 _ => true,
             })
