@@ -559,7 +559,11 @@ impl<'e, 'p> Encoding<'e, 'p> {
     /// That a thread runs into an error.
     pub fn error(&self, terms: &mut Terms) -> Term {
         let errors = self.unrolled.threads.iter().flat_map(|t| &t.errors);
-        terms.any(errors.copied())
+        let error = terms.any(errors.copied());
+        let broken = self.unrolled.threads.iter().flat_map(|t| &t.broken);
+        let broken = terms.any(broken.copied());
+        let is_run = terms.not(broken);
+        terms.and(error, is_run)
     }
 
     /// The values of the shared cells when all is over.

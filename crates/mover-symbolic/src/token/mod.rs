@@ -206,7 +206,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Looks for a violation in the unrolling to some depth.
     fn at(&self, depth: u64, statistics: &mut Statistics) -> Result<Found, Failure> {
-        let plan = Plan {
+        let mut plan = Plan {
             depth,
             transactions: self.settings.pairs != Pairs::All,
             errors: self.question.errors,
@@ -214,12 +214,21 @@ impl Search<'_> {
             maximal: self.settings.contexts.is_none(),
             unwritten: false,
         };
-        let unroller = Unroller::new(self.layout, self.movers, plan);
+        let mut unroller = Unroller::new(self.layout, self.movers, plan);
         let mut terms = Terms::new();
         let mut blaster = Blaster::new(Solver::new(self.question.limit.clone()));
-        let Some(unrolled) = unroller.unroll(&mut terms, &self.question.limit)? else {
+        let Some(mut unrolled) = unroller.unroll(&mut terms, &self.question.limit)? else {
             return Ok(Found::Stopped);
         };
+        if plan.maximal && unrolled.threads.iter().any(|t| !t.broken.is_empty()) {
+            plan.maximal = false;
+            unroller = Unroller::new(self.layout, self.movers, plan);
+            terms = Terms::new();
+            match unroller.unroll(&mut terms, &self.question.limit)? {
+                Some(again) => unrolled = again,
+                None => return Ok(Found::Stopped),
+            }
+        }
         let (encoding, switch) = Encoding::new(
             &unroller,
             unrolled,

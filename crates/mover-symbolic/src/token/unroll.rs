@@ -17,8 +17,9 @@
 //! schedules only. So a thread that stops goes on as a *ghost*: it walks some way to its
 //! end, and what it passes has no effect. Where a ghost is, a node is reached but not alive.
 //! Threads stop only where they can never go on ([`Plan::maximal`]): every run can be
-//! continued until that is so, also past an error, since the trace is cut off there. Only
-//! if changes of hands are counted may they stop anywhere.
+//! continued until that is so, also past an error, since the trace is cut off there. They
+//! may stop anywhere if changes of hands are counted, and if going on could lead to where the
+//! encoding ends in the middle of something ([`Thread::broken`]).
 //!
 //! **What an event touches** is found on the terms: it reads a cell if the copy it got
 //! occurs in a guard or in a value that it leaves behind, and writes one if the cell is
@@ -117,6 +118,8 @@ pub struct Thread {
     pub unborn: Vec<usize>,
     /// What the thread writes to shared cells before it needs the token.
     pub early: Writes,
+    /// When the run is no run any more: cut off where nobody else may move, or beyond the bounds.
+    pub broken: Vec<Term>,
 }
 
 /// Places among the shared cells with the values that may be written, if they are known.
@@ -412,6 +415,7 @@ impl<'p> Unroller<'p> {
                     cuts: Vec::new(),
                     unborn: Vec::new(),
                     early: Writes::new(),
+                    broken: Vec::new(),
                 },
                 assumptions: &mut unrolled.assumptions,
                 inputs: &mut unrolled.inputs,
@@ -652,7 +656,13 @@ impl<'p> Unrolling<'_, 'p> {
         if is_cut {
             match standing {
                 Standing::Unborn => self.thread.unborn.push(number),
-                _ => self.thread.cuts.push((Cut::Depth, live)),
+                Standing::At { template, location } => {
+                    self.thread.cuts.push((Cut::Depth, live));
+                    if self.location(template, location).atomic {
+                        self.thread.broken.push(live);
+                    }
+                }
+                Standing::Gone => {}
             }
             return Ok(());
         }
@@ -958,6 +968,7 @@ impl<'p> Unrolling<'_, 'p> {
             let leaves = self.terms.and(condition, option.beyond);
             if leaves != Terms::FALSE {
                 self.thread.cuts.push((Cut::Bounds, leaves));
+                self.thread.broken.push(leaves);
             }
             self.arrive(
                 &origin,
@@ -1006,9 +1017,15 @@ impl<'p> Unrolling<'_, 'p> {
                     });
                     is_forced && self.goes_on(template, location, &option.state)
                 }
-                _ => false,
+                _ => {
+                    excluded.clear();
+                    false
+                }
             };
             spent += u64::from(!is_free);
+        }
+        if option.edge.is_none() {
+            excluded.clear();
         }
         if let Standing::At { template, location } = option.target
             && self.location(template, location).error.is_some()
