@@ -722,6 +722,7 @@ impl<'a, 'p> Performer<'a, 'p> {
     ) {
         let cases = self.view(slot, template).channels(terms, channel);
         let before = self.state.clone();
+        let channels: Vec<usize> = cases.iter().map(|(_, channel)| *channel).collect();
         for (condition, channel) in cases {
             let layout = &self.layout.channels[channel];
             if layout.capacity() == 0 {
@@ -765,12 +766,15 @@ impl<'a, 'p> Performer<'a, 'p> {
             let cell = layout.first;
             self.state[cell] = terms.ite(condition, longer, self.state[cell]);
         }
-        self.clear_behind(terms);
+        self.clear_behind(terms, &channels);
     }
 
     /// What lies behind the last message is 0, so that equal states are equal rows.
-    fn clear_behind(&mut self, terms: &mut Terms) {
-        for layout in &self.layout.channels {
+    fn clear_behind(&mut self, terms: &mut Terms, channels: &[usize]) {
+        for layout in channels
+            .iter()
+            .map(|&channel| &self.layout.channels[channel])
+        {
             if layout.capacity() == 0 {
                 continue;
             }

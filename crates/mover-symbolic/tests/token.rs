@@ -133,7 +133,7 @@ fn printed(program: Program) -> Option<(Program, String)> {
 
 #[test]
 fn random_threads() {
-    compare(120, |seed| {
+    compare(600, |seed| {
         let text = random_mt(&mut Random(seed ^ 0x70CE));
         Some((mt::parse("random", &text), text))
     });
@@ -141,12 +141,12 @@ fn random_threads() {
 
 #[test]
 fn random_ir_programs() {
-    compare(60, |seed| printed(Generator::program(seed)));
+    compare(400, |seed| printed(Generator::program(seed)));
 }
 
 #[test]
 fn random_pointers() {
-    compare(40, |seed| printed(pointers::program(seed)));
+    compare(500, |seed| printed(pointers::program(seed)));
 }
 
 /// What a thread is started for may be all that the others have to do with it.
@@ -172,7 +172,7 @@ fn threads_that_are_started_and_never_end() {
 
 #[test]
 fn random_models() {
-    compare(60, |seed| {
+    compare(500, |seed| {
         let text = Model::random(seed).text();
         let read = mover_promela::parse_text("random", &text).ok()?;
         Some((read.program, text))

@@ -316,6 +316,11 @@ impl<'e, 'p> Encoding<'e, 'p> {
         }
         let somebody = terms.any(starts.iter().copied());
         blaster.assert(terms, somebody);
+        // A thread that is alone at first has the token, and what it writes before it needs it
+        // must not be lost.
+        if let ([_], Some(&first)) = (&self.unroller.layout.program.initial[..], starts.first()) {
+            blaster.assert(terms, first);
+        }
         self.starts = starts;
     }
 
@@ -560,10 +565,15 @@ impl<'e, 'p> Encoding<'e, 'p> {
     pub fn error(&self, terms: &mut Terms) -> Term {
         let errors = self.unrolled.threads.iter().flat_map(|t| &t.errors);
         let error = terms.any(errors.copied());
+        let is_run = self.is_run(terms);
+        terms.and(error, is_run)
+    }
+
+    /// That the run is one of the program's.
+    fn is_run(&self, terms: &mut Terms) -> Term {
         let broken = self.unrolled.threads.iter().flat_map(|t| &t.broken);
         let broken = terms.any(broken.copied());
-        let is_run = terms.not(broken);
-        terms.and(error, is_run)
+        terms.not(broken)
     }
 
     /// The values of the shared cells when all is over.
@@ -689,8 +699,8 @@ impl<'e, 'p> Encoding<'e, 'p> {
         for (_, cut) in self.cuts(terms) {
             all.push(terms.not(cut));
         }
-        let waits = terms.any(waits);
-        all.push(waits);
+        all.push(terms.any(waits));
+        all.push(self.is_run(terms));
         terms.all(all)
     }
 

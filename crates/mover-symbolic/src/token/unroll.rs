@@ -33,14 +33,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use mover_ir::expr::mask;
+use mover_ir::expr::{ChannelRef, mask};
 use mover_ir::program::{Edge, Effect, LocationId, Template};
 use mover_reduce::access::{EdgeRef, Object};
 use mover_reduce::alone::Alone;
 use mover_reduce::control::{Bits, reaches};
 use mover_reduce::{Movers, Protection};
 
-use crate::layout::{Layout, bits_for};
+use crate::layout::{ChannelLayout, Layout, bits_for};
 use crate::machine::{Performer, Readiness, Symbols, View, initial_cell};
 use crate::outcome::Failure;
 use crate::sat::Limit;
@@ -118,7 +118,8 @@ pub struct Thread {
     pub unborn: Vec<usize>,
     /// What the thread writes to shared cells before it needs the token.
     pub early: Writes,
-    /// When the run is no run any more: cut off where nobody else may move, or beyond the bounds.
+    /// When the run is no run any more: the thread stands where nobody else may move, or the run
+    /// is beyond the bounds.
     pub broken: Vec<Term>,
 }
 
@@ -305,7 +306,17 @@ impl<'p> Unroller<'p> {
                     cells.extend(first..first + len);
                 }
                 Object::Channel(_) | Object::AnyChannel => {
-                    for channel in &self.layout.channels {
+                    let handle = match object {
+                        Object::Channel(number) => {
+                            Some(program.channel_handle(ChannelRef::Global(number), 0))
+                        }
+                        _ => None,
+                    };
+                    let channels = self.layout.channels.iter();
+                    let is_meant = |channel: &ChannelLayout| {
+                        handle.is_none_or(|handle| channel.handle == handle)
+                    };
+                    for channel in channels.filter(|channel| is_meant(channel)) {
                         let fields = channel.capacity() * channel.decl.fields.len();
                         if channel.capacity() > 0 {
                             cells.extend(channel.first..=channel.first + fields);
@@ -802,6 +813,8 @@ impl<'p> Unrolling<'_, 'p> {
             }
         }
         let mut options = Vec::new();
+        // When steps that lead to nothing are possible.
+        let mut ends = Vec::new();
         for (number, edge) in place.edges.iter().enumerate() {
             let higher: Vec<Term> = place
                 .edges
@@ -818,6 +831,7 @@ impl<'p> Unrolling<'_, 'p> {
                 continue;
             }
             if self.of.is_useless(template, location, edge) {
+                ends.push(enabled);
                 continue;
             }
             options.push(self.option(
@@ -841,7 +855,16 @@ impl<'p> Unrolling<'_, 'p> {
                 self.thread.cuts.push((cut, stuck));
             }
         }
+        let number = origin.number;
         self.take(origin, options, &ready, is_free);
+        let can_end = self.terms.any(ends);
+        if place.atomic && can_end != Terms::FALSE {
+            // Nobody else may move while the run can end here.
+            let node = &self.thread.nodes[number];
+            let stays = self.terms.not(node.goes);
+            let waits = self.terms.all([node.live, can_end, stays]);
+            self.thread.broken.push(waits);
+        }
         Ok(())
     }
 
