@@ -155,6 +155,9 @@ impl Browser {
     pub fn prefer(&self, theme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
         self.devtools("Emulation.setEmulatedMedia", json!({"features": features}));
+        // The page hears of it when it is drawn next.
+        let drawn = "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))";
+        self.run(drawn);
     }
 
     /// What the browser complained of since it was asked last.
