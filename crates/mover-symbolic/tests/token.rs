@@ -133,7 +133,7 @@ fn printed(program: Program) -> Option<(Program, String)> {
 
 #[test]
 fn random_threads() {
-    compare(600, |seed| {
+    compare(800, |seed| {
         let text = random_mt(&mut Random(seed ^ 0x70CE));
         Some((mt::parse("random", &text), text))
     });
@@ -141,7 +141,7 @@ fn random_threads() {
 
 #[test]
 fn random_ir_programs() {
-    compare(400, |seed| printed(Generator::program(seed)));
+    compare(200, |seed| printed(Generator::program(seed)));
 }
 
 #[test]

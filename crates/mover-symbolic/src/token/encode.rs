@@ -86,6 +86,8 @@ pub struct Encoding<'e, 'p> {
     order: Order,
     /// By thread: whether it begins with the token.
     starts: Vec<Term>,
+    /// Whether the only thread at the start stays alone, and the shared cells then.
+    alone: Option<(Term, Vec<Term>)>,
     /// The literals that say that the token is passed.
     passes: BTreeMap<(Id, Id), Lit>,
 }
@@ -129,6 +131,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
             clock_width: bits_for(total as u64 + 2),
             order: Order::Clock,
             starts: Vec::new(),
+            alone: None,
             passes: BTreeMap::new(),
         };
         // What `mat` leaves out of `lex` waits for the last question.
@@ -317,9 +320,30 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let somebody = terms.any(starts.iter().copied());
         blaster.assert(terms, somebody);
         // A thread that is alone at first has the token, and what it writes before it needs it
-        // must not be lost.
+        // must not be lost. If it never uses it, nobody else ever begins.
         if let ([_], Some(&first)) = (&self.unroller.layout.program.initial[..], starts.first()) {
-            blaster.assert(terms, first);
+            let nodes = &self.unrolled.threads[0].nodes;
+            let uses = nodes.iter().filter(|node| node.is_event);
+            let uses = terms.any(uses.map(|node| node.goes));
+            let begins = terms.implies(uses, first);
+            blaster.assert(terms, begins);
+            let is_first = |node: &Node| {
+                let mut from = node.incoming.iter();
+                node.incoming.is_empty() || from.any(|(_, from)| nodes[*from].is_outside)
+            };
+            let shared = &self.unrolled.shared;
+            let ends: Vec<(Term, Vec<Term>)> = nodes
+                .iter()
+                .filter_map(|node| match node.is_event {
+                    true => is_first(node).then(|| (node.reach, node.flow.clone())),
+                    false => (node.is_leaf && node.is_outside).then(|| {
+                        let values = shared.iter().map(|&cell| node.state[cell]);
+                        (node.reach, values.collect())
+                    }),
+                })
+                .collect();
+            let values = merge(terms, &ends);
+            self.alone = Some((terms.not(uses), values));
         }
         self.starts = starts;
     }
@@ -578,12 +602,12 @@ impl<'e, 'p> Encoding<'e, 'p> {
 
     /// The values of the shared cells when all is over.
     fn final_values(&self, terms: &mut Terms) -> Vec<Term> {
-        let cases: Vec<(Term, Vec<Term>)> = self
+        let ends = self
             .ends_with
             .iter()
             .copied()
-            .zip(self.ends.iter().cloned())
-            .collect();
+            .zip(self.ends.iter().cloned());
+        let cases: Vec<(Term, Vec<Term>)> = self.alone.clone().into_iter().chain(ends).collect();
         merge(terms, &cases)
     }
 

@@ -11,7 +11,7 @@
 //! set of pairs only that is proved adequate: `all` and `lex` are. For `mat` there is no
 //! proof for more than two threads, and its printed form is wrong; so what the pairs of
 //! `lex` have beyond those of `mat` waits behind a switch, and before the answer is given
-//! the question is asked once more with the switch on.
+//! the question is asked once more with the switch on. And some run must satisfy the formula.
 //!
 //! What the engine does not take (`timeout`, rendezvous, priorities, dynamic objects) ends
 //! in `unknown` with its line.
@@ -260,6 +260,16 @@ impl Search<'_> {
             Answer::Stopped => Found::Stopped,
             Answer::Unsat => Found::Nothing(Vec::new()),
         };
+        if matches!(found, Found::Nothing(_)) && self.settings.contexts.is_none() {
+            // A formula that no run satisfies proves nothing.
+            match blaster.solver.solve(switch.as_slice()) {
+                Answer::Sat => {}
+                Answer::Stopped => found = Found::Stopped,
+                Answer::Unsat => {
+                    return Err(Failure::Internal("no run fits the formula".into()));
+                }
+            }
+        }
         if let Found::Nothing(cuts) = &mut found {
             for (cut, condition) in &possible_cuts {
                 if *condition == Terms::FALSE || cuts.contains(cut) {

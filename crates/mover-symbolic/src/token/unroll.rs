@@ -624,7 +624,8 @@ impl<'p> Unrolling<'_, 'p> {
         };
         let spent = pending.spent.unwrap_or(0);
         let is_cut = spent > self.of.plan.depth || number >= MOST_NODES;
-        let is_event = !is_cut && is_contended && self.begins_event(standing, &pending);
+        let is_held = self.is_held(standing, &pending);
+        let is_event = !is_cut && is_contended && self.begins_event(standing, &pending, is_held);
         let flow: Vec<Term> = self.of.shared.iter().map(|&cell| state[cell]).collect();
         let mut received = Vec::new();
         let mut sources: BTreeSet<usize> = BTreeSet::new();
@@ -667,9 +668,9 @@ impl<'p> Unrolling<'_, 'p> {
         if is_cut {
             match standing {
                 Standing::Unborn => self.thread.unborn.push(number),
-                Standing::At { template, location } => {
+                Standing::At { .. } => {
                     self.thread.cuts.push((Cut::Depth, live));
-                    if self.location(template, location).atomic {
+                    if is_held {
                         self.thread.broken.push(live);
                     }
                 }
@@ -689,8 +690,8 @@ impl<'p> Unrolling<'_, 'p> {
             Standing::Unborn => self.begin(origin),
             Standing::At { template, location } => {
                 let may_stop = is_event || is_contended && self.of.plan.stops;
-                let is_free = may_stop && !self.location(template, location).atomic;
-                self.steps(origin, template, location, is_free)?;
+                let is_free = may_stop && !is_held;
+                self.steps(origin, template, location, is_free, is_held)?;
             }
             Standing::Gone => {}
         }
@@ -701,13 +702,24 @@ impl<'p> Unrolling<'_, 'p> {
         &self.of.template(template).locations[location]
     }
 
+    /// Whether the thread keeps the others from moving: it has come to an atomic location by a
+    /// step. Who begins at one does not.
+    fn is_held(&self, standing: Standing, pending: &Pending) -> bool {
+        let Standing::At { template, location } = standing else {
+            return false;
+        };
+        let mut from = pending.arrivals.iter().filter_map(|arrival| arrival.from);
+        self.location(template, location).atomic
+            && from.any(|from| self.thread.nodes[from].standing != Standing::Unborn)
+    }
+
     /// Whether the thread needs the token anew to go on.
-    fn begins_event(&self, standing: Standing, pending: &Pending) -> bool {
+    fn begins_event(&self, standing: Standing, pending: &Pending, is_held: bool) -> bool {
         match standing {
             Standing::Unborn => true,
             Standing::Gone => false,
             Standing::At { template, location } => {
-                if self.location(template, location).atomic && !pending.outside {
+                if is_held && !pending.outside {
                     return false;
                 }
                 !self.of.plan.transactions
@@ -792,6 +804,7 @@ impl<'p> Unrolling<'_, 'p> {
         template: usize,
         location: usize,
         is_free: bool,
+        is_held: bool,
     ) -> Result<(), Failure> {
         let place = self.location(template, location);
         let state = self.thread.nodes[origin.number].state.clone();
@@ -846,7 +859,7 @@ impl<'p> Unrolling<'_, 'p> {
                 origin.number,
             ));
         }
-        if place.atomic && !place.edges.is_empty() {
+        if is_held && !place.edges.is_empty() {
             let any = self.terms.any(ready.iter().copied());
             let none = self.terms.not(any);
             let stuck = self.terms.and(self.thread.nodes[origin.number].live, none);
@@ -858,7 +871,7 @@ impl<'p> Unrolling<'_, 'p> {
         let number = origin.number;
         self.take(origin, options, &ready, is_free);
         let can_end = self.terms.any(ends);
-        if place.atomic && can_end != Terms::FALSE {
+        if is_held && can_end != Terms::FALSE {
             // Nobody else may move while the run can end here.
             let node = &self.thread.nodes[number];
             let stays = self.terms.not(node.goes);
