@@ -96,7 +96,15 @@ pub fn check(
             settings,
         };
         statistics.depth = depth;
-        let found = search.at(depth, &mut statistics)?;
+        let found = match search.at(depth, &mut statistics) {
+            Err(Failure::Unsupported(reason)) => {
+                break Conclusion::Unknown {
+                    reason: format!("`--engine token` does not take this: {reason}"),
+                    advice: "another --engine".into(),
+                };
+            }
+            found => found?,
+        };
         statistics.time = started.elapsed();
         progress(&statistics);
         let mut up_to = Vec::new();
