@@ -19,77 +19,72 @@ chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
 ";
 
-/// Statements that need nothing around them.
-const SIMPLE: &[&str] = &[
-    "skip",
-    "l = 1",
-    "l = 1 - l",
-    "x = 1",
-    "x = 1 - x",
-    "l = x",
-    "(x == 1)",
-    "(x == 0)",
-    "(y == 1)",
-    "(y == 0)",
-    "assert(x == 0)",
-    "assert(y == 0)",
-    "assert(l == 0)",
-    "r!1",
-    "r!0",
-    "r?l",
-    "r?1",
-    "s!l",
-    "s?l",
-    "b!1",
-    "b?l",
-    "c!l",
-    "c!1",
-    "c?l",
-    "c?1",
-    "c?<l>",
-    "c??1",
-    "c!!l",
-    "d!l",
-    "d!1",
-    "d?l",
-    "d?0",
-    "d??1",
-    "(len(b) == 0)",
-    "(nempty(c))",
-    "(full(d))",
-    "c?[1]",
-    "atomic { !m -> m = true }",
-    "m = false",
-    "atomic { !n -> n = true; y = 1 - y }",
-    "atomic { y = 0; n = false }",
-    "atomic { owner == 0 -> owner = _pid + 1 }",
-    "atomic { owner == _pid + 1 -> owner = 0 }",
-    "d_step { s1 > 0 -> s1-- }",
-    "s1++",
-    "atomic { !fork[l] -> fork[l] = true }",
-    "fork[l] = false",
-    "atomic { !fork[k] -> fork[k] = true }",
-    "fork[k] = false",
-    "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
-    "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
-    "(again == _pid + 1)",
-    "atomic { named == 0 -> named = _pid + 1 }",
-    "atomic { named == _pid + 1 -> named = 0 }",
-    "l = (named == 0)",
-    "k = 1 - l",
-    "y = y + 1",
-    "y = 1",
-    "l = y",
-    "z = 1",
-    "z = 1 - z",
-    "l = z",
-    "(z == 1)",
-    "assert(z == 0)",
-    "d_step { l = (x == 0); x = (x == 0 -> 1 : x) }",
-    "d_step { l = 0; x = 0 }",
-    "(_nr_pr < 3)",
-    "atomic { (_nr_pr < 4) -> run Q(1) }",
-    "false",
+/// Statements that need nothing around them, by what they are about. A model is made of a few
+/// of these: if every model had all of them, what belongs together would seldom meet.
+const TOPICS: &[&[&str]] = &[
+    &["skip", "l = 1", "l = 1 - l", "k = 1 - l", "assert(l == 0)"],
+    &[
+        "x = 1",
+        "x = 1 - x",
+        "l = x",
+        "(x == 1)",
+        "(x == 0)",
+        "assert(x == 0)",
+        "d_step { l = (x == 0); x = (x == 0 -> 1 : x) }",
+        "d_step { l = 0; x = 0 }",
+    ],
+    &[
+        "y = 1",
+        "y = y + 1",
+        "l = y",
+        "(y == 1)",
+        "(y == 0)",
+        "assert(y == 0)",
+    ],
+    &["z = 1", "z = 1 - z", "l = z", "(z == 1)", "assert(z == 0)"],
+    &["r!1", "r!0", "r?l", "r?1"],
+    &["s!l", "s?l"],
+    &["b!1", "b?l", "(len(b) == 0)"],
+    &[
+        "c!l",
+        "c!1",
+        "c?l",
+        "c?1",
+        "c?<l>",
+        "c??1",
+        "c!!l",
+        "(nempty(c))",
+        "c?[1]",
+    ],
+    &["d!l", "d!1", "d?l", "d?0", "d??1", "(full(d))"],
+    &["atomic { !m -> m = true }", "m = false"],
+    &[
+        "atomic { !n -> n = true; y = 1 - y }",
+        "atomic { y = 0; n = false }",
+    ],
+    &[
+        "atomic { owner == 0 -> owner = _pid + 1 }",
+        "atomic { owner == _pid + 1 -> owner = 0 }",
+    ],
+    &["d_step { s1 > 0 -> s1-- }", "s1++"],
+    &[
+        "atomic { !fork[l] -> fork[l] = true }",
+        "fork[l] = false",
+        "atomic { !fork[k] -> fork[k] = true }",
+        "fork[k] = false",
+    ],
+    &[
+        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
+        "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
+        "(again == _pid + 1)",
+    ],
+    &[
+        "atomic { named == 0 -> named = _pid + 1 }",
+        "atomic { named == _pid + 1 -> named = 0 }",
+        "l = (named == 0)",
+    ],
+    &["(_nr_pr < 3)", "atomic { (_nr_pr < 4) -> run Q(1) }"],
+    &["false"],
 ];
 
 /// Well-behaved pieces: critical sections, so that something is protected.
@@ -133,13 +128,47 @@ pub struct Model {
     started: Vec<Statement>,
 }
 
+/// What the statements of a model are chosen from.
+struct Palette {
+    simple: Vec<&'static str>,
+    /// Numbers of [`SECTIONS`].
+    sections: Vec<usize>,
+}
+
+impl Palette {
+    /// Everything, or what belongs to a few topics.
+    fn random(random: &mut Random) -> Palette {
+        if random.below(3) == 0 {
+            return Palette {
+                simple: TOPICS.concat(),
+                sections: (0..SECTIONS.len()).collect(),
+            };
+        }
+        let mut simple = TOPICS[0].to_vec();
+        for _ in 0..2 + random.below(3) {
+            // Data without anything else is the soil of errors.
+            let topic = if random.below(2) == 0 {
+                1 + random.below(3)
+            } else {
+                1 + random.below(TOPICS.len() as u64 - 1)
+            };
+            simple.extend(TOPICS[topic as usize]);
+        }
+        let sections = (0..1 + random.below(2))
+            .map(|_| random.below(SECTIONS.len() as u64) as usize)
+            .collect();
+        Palette { simple, sections }
+    }
+}
+
 impl Model {
     pub fn random(seed: u64) -> Model {
         let mut random = Random(seed);
         let random = &mut random;
+        let palette = Palette::random(random);
         let processes = (0..2 + random.below(2))
             .map(|_| {
-                let mut body = sequence(random, 2);
+                let mut body = palette.sequence(random, 2);
                 if random.below(3) == 0 {
                     body = vec![Do(vec![body])];
                 }
@@ -149,7 +178,7 @@ impl Model {
                 }
             })
             .collect();
-        let started = sequence(random, 1);
+        let started = palette.sequence(random, 1);
         Model { processes, started }
     }
 
@@ -197,33 +226,38 @@ impl Model {
     }
 }
 
-fn statement(random: &mut Random, depth: u32) -> Statement {
-    if depth == 0 || random.below(3) > 0 {
-        return Simple(random.pick(SIMPLE));
+impl Palette {
+    fn statement(&self, random: &mut Random, depth: u32) -> Statement {
+        if depth == 0 || random.below(3) > 0 {
+            return Simple(random.pick(&self.simple));
+        }
+        let depth = depth - 1;
+        match random.below(9) {
+            0 => If(vec![
+                self.sequence(random, depth),
+                self.sequence(random, depth),
+            ]),
+            1 => IfElse(self.sequence(random, depth), self.sequence(random, depth)),
+            2 => Do(vec![self.sequence(random, depth), vec![Simple("break")]]),
+            3 => Do(vec![
+                self.sequence(random, depth),
+                self.sequence(random, depth),
+            ]),
+            4 => Atomic(self.sequence(random, depth)),
+            5 => Unless(self.sequence(random, depth), self.sequence(random, depth)),
+            6 => If(vec![
+                self.sequence(random, depth),
+                self.sequence(random, depth),
+                vec![Simple(random.pick(&self.simple))],
+            ]),
+            _ => Section(random.pick(&self.sections), self.sequence(random, depth)),
+        }
     }
-    let depth = depth - 1;
-    match random.below(9) {
-        0 => If(vec![sequence(random, depth), sequence(random, depth)]),
-        1 => IfElse(sequence(random, depth), sequence(random, depth)),
-        2 => Do(vec![sequence(random, depth), vec![Simple("break")]]),
-        3 => Do(vec![sequence(random, depth), sequence(random, depth)]),
-        4 => Atomic(sequence(random, depth)),
-        5 => Unless(sequence(random, depth), sequence(random, depth)),
-        6 => If(vec![
-            sequence(random, depth),
-            sequence(random, depth),
-            vec![Simple(random.pick(SIMPLE))],
-        ]),
-        _ => Section(
-            random.below(SECTIONS.len() as u64) as usize,
-            sequence(random, depth),
-        ),
-    }
-}
 
-fn sequence(random: &mut Random, depth: u32) -> Vec<Statement> {
-    let count = 1 + random.below(3);
-    (0..count).map(|_| statement(random, depth)).collect()
+    fn sequence(&self, random: &mut Random, depth: u32) -> Vec<Statement> {
+        let count = 1 + random.below(3);
+        (0..count).map(|_| self.statement(random, depth)).collect()
+    }
 }
 
 fn told(statements: &[Statement]) -> String {
