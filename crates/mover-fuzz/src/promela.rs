@@ -1,7 +1,7 @@
 //! Random Promela models, made of what reductions stumble over.
 //!
 //! Rendezvous offered and withdrawn, buffers with one or several users at each
-//! end, locks of several shapes (also in arrays, also re-entrant, also misused),
+//! end, locks of several shapes (also in arrays, also re-entrant, also to read and to write, also misused),
 //! an owner that others look at and a predicate on it, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
 //! `unless`, loops that never end, dead ends, processes that come and go, looks at
 //! other processes.
@@ -13,7 +13,7 @@ use crate::random::Random;
 
 const DECLARATIONS: &str = "\
 byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2];
-byte again, depth; byte named;
+byte again, depth; byte named; short rw; byte readers; bool writing;
 /*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
@@ -83,6 +83,13 @@ const TOPICS: &[&[&str]] = &[
         "atomic { named == _pid + 1 -> named = 0 }",
         "l = (named == 0)",
     ],
+    &[
+        "atomic { rw >= 0 -> rw++ }",
+        "rw--",
+        "atomic { rw == 0 -> rw = -1 }",
+        "rw = 0",
+        "(rw == 0)",
+    ],
     &["(_nr_pr < 3)", "atomic { (_nr_pr < 4) -> run Q(1) }"],
     &["false"],
 ];
@@ -99,6 +106,31 @@ const SECTIONS: &[(&str, &str)] = &[
         "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
     ),
     ("atomic { named == 0 -> named = _pid + 1 }", "named = 0"),
+    ("atomic { rw >= 0 -> rw++ }", "rw--"),
+    ("atomic { rw == 0 -> rw = -1 }", "rw = 0"),
+    ("atomic { !writing -> readers++ }", "readers--"),
+    (
+        "atomic { !writing && readers == 0 -> writing = true }",
+        "writing = false",
+    ),
+];
+
+/// The numbers of sections that belong together.
+const KINDS: &[&[usize]] = &[&[0], &[1], &[2], &[3, 4], &[5], &[6], &[7, 8], &[9, 10]];
+
+/// Sections that others may be in at the same time.
+const SHARED: &[usize] = &[7, 9];
+
+/// What is read and written in sections only, where a model keeps to that.
+const GUARDED: &[(&[&str], &[&str])] = &[
+    (
+        &["l = x", "(x == 1)", "(x == 0)", "assert(x == 0)"],
+        &["x = 1", "x = 1 - x"],
+    ),
+    (
+        &["l = z", "(z == 1)", "(z == 0)", "assert(z == 0)"],
+        &["z = 1", "z = 1 - z"],
+    ),
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,6 +165,16 @@ struct Palette {
     simple: Vec<&'static str>,
     /// Numbers of [`SECTIONS`].
     sections: Vec<usize>,
+    /// A number of [`GUARDED`].
+    guarded: Option<usize>,
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    SharedSection,
+    Section,
 }
 
 impl Palette {
@@ -142,9 +184,23 @@ impl Palette {
             return Palette {
                 simple: TOPICS.concat(),
                 sections: (0..SECTIONS.len()).collect(),
+                guarded: None,
             };
         }
         let mut simple = TOPICS[0].to_vec();
+        let mut sections = Vec::new();
+        for _ in 0..1 + random.below(2) {
+            sections.extend(random.pick(KINDS));
+        }
+        if random.below(2) == 0 {
+            let guarded = random.below(GUARDED.len() as u64) as usize;
+            simple.extend(TOPICS[2]);
+            return Palette {
+                simple,
+                sections,
+                guarded: Some(guarded),
+            };
+        }
         for _ in 0..2 + random.below(3) {
             // Data without anything else is the soil of errors.
             let topic = if random.below(2) == 0 {
@@ -154,10 +210,11 @@ impl Palette {
             };
             simple.extend(TOPICS[topic as usize]);
         }
-        let sections = (0..1 + random.below(2))
-            .map(|_| random.below(SECTIONS.len() as u64) as usize)
-            .collect();
-        Palette { simple, sections }
+        Palette {
+            simple,
+            sections,
+            guarded: None,
+        }
     }
 }
 
@@ -168,7 +225,7 @@ impl Model {
         let palette = Palette::random(random);
         let processes = (0..2 + random.below(2))
             .map(|_| {
-                let mut body = palette.sequence(random, 2);
+                let mut body = palette.sequence(random, 2, Inside::Nothing);
                 if random.below(3) == 0 {
                     body = vec![Do(vec![body])];
                 }
@@ -178,7 +235,7 @@ impl Model {
                 }
             })
             .collect();
-        let started = palette.sequence(random, 1);
+        let started = palette.sequence(random, 1, Inside::Nothing);
         Model { processes, started }
     }
 
@@ -227,36 +284,70 @@ impl Model {
 }
 
 impl Palette {
-    fn statement(&self, random: &mut Random, depth: u32) -> Statement {
+    fn simple(&self, random: &mut Random, inside: Inside) -> &'static str {
+        if let Some(guarded) = self.guarded
+            && inside != Inside::Nothing
+            && random.below(3) > 0
+        {
+            let (reads, writes) = GUARDED[guarded];
+            return if inside == Inside::Section && random.below(2) == 0 {
+                random.pick(writes)
+            } else {
+                random.pick(reads)
+            };
+        }
+        random.pick(&self.simple)
+    }
+
+    fn statement(&self, random: &mut Random, depth: u32, inside: Inside) -> Statement {
         if depth == 0 || random.below(3) > 0 {
-            return Simple(random.pick(&self.simple));
+            return Simple(self.simple(random, inside));
         }
         let depth = depth - 1;
         match random.below(9) {
             0 => If(vec![
-                self.sequence(random, depth),
-                self.sequence(random, depth),
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
             ]),
-            1 => IfElse(self.sequence(random, depth), self.sequence(random, depth)),
-            2 => Do(vec![self.sequence(random, depth), vec![Simple("break")]]),
+            1 => IfElse(
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+            ),
+            2 => Do(vec![
+                self.sequence(random, depth, inside),
+                vec![Simple("break")],
+            ]),
             3 => Do(vec![
-                self.sequence(random, depth),
-                self.sequence(random, depth),
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
             ]),
-            4 => Atomic(self.sequence(random, depth)),
-            5 => Unless(self.sequence(random, depth), self.sequence(random, depth)),
+            4 => Atomic(self.sequence(random, depth, inside)),
+            5 => Unless(
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+            ),
             6 => If(vec![
-                self.sequence(random, depth),
-                self.sequence(random, depth),
-                vec![Simple(random.pick(&self.simple))],
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+                vec![Simple(self.simple(random, inside))],
             ]),
-            _ => Section(random.pick(&self.sections), self.sequence(random, depth)),
+            _ => {
+                let section = random.pick(&self.sections);
+                let inside = if SHARED.contains(&section) {
+                    Inside::SharedSection
+                } else {
+                    Inside::Section
+                };
+                Section(section, self.sequence(random, depth, inside))
+            }
         }
     }
 
-    fn sequence(&self, random: &mut Random, depth: u32) -> Vec<Statement> {
+    fn sequence(&self, random: &mut Random, depth: u32, inside: Inside) -> Vec<Statement> {
         let count = 1 + random.below(3);
-        (0..count).map(|_| self.statement(random, depth)).collect()
+        (0..count)
+            .map(|_| self.statement(random, depth, inside))
+            .collect()
     }
 }
 
