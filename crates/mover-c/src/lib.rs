@@ -14,6 +14,7 @@
 
 mod actions;
 mod build;
+mod claims;
 mod clang;
 mod flatten;
 mod llvm;
@@ -379,6 +380,7 @@ fn translate(
             "attributes of threads and locks other than kind and detach state are ignored".into(),
         );
     }
+    let exclusive = claims::find(sources, numbers, &world.globals)?;
     let program = Program {
         name,
         sources: sources.clone(),
@@ -396,7 +398,7 @@ fn translate(
         symbols: Vec::new(),
         priority_scheduling: false,
         pointers_stay: false,
-        exclusive: Vec::new(),
+        exclusive,
         presence: world.threads.status,
         caveats,
     };
