@@ -448,11 +448,11 @@ impl<'m, 'o> Search<'m, 'o> {
 
     fn meet_error(&mut self, error: ErrorLocation, steps: &[Step]) -> ControlFlow<()> {
         self.clock.statistics.transitions += 1;
-        if !self.clock.options.errors {
+        if !self.clock.options.errors && error.property == Property::UnreachCall {
             return ControlFlow::Continue(());
         }
         let place = (error.template, error.location);
-        self.report(Property::UnreachCall, Some(place), steps)
+        self.report(error.property, Some(place), steps)
     }
 
     fn meet_deadlock(&mut self) -> ControlFlow<()> {
