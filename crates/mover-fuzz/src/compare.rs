@@ -107,6 +107,10 @@ pub const WAYS: &[Way] = &[
     with(Reduction::Static, Ignoring::Lfs),
     with(Reduction::Static, Ignoring::Unsound),
     with(Reduction::Left, Ignoring::Cpc),
+    with(Reduction::Phase, Ignoring::Cpc),
+    with(Reduction::Phase, Ignoring::Cycle),
+    with(Reduction::Phase, Ignoring::Lfs),
+    with(Reduction::Dynamic, Ignoring::CpcNoL19),
     way(Reduction::Phase, Order::BreadthFirst),
     way(Reduction::Phase, Order::DepthFirst),
     way(Reduction::Dynamic, Order::BreadthFirst),
@@ -233,7 +237,8 @@ fn run(
         deadlocks: property == Property::NoDeadlock,
         keep_going: false,
         timeout: Some(Duration::from_secs(2)),
-        memory: Some(1 << 28),
+        // The judge need not go on long in what is too large anyway.
+        memory: Some(if way == WAYS[0] { 1 << 20 } else { 1 << 28 }),
         interrupt: &interrupt,
         progress: &mut |_| {},
     };

@@ -81,6 +81,7 @@ const TOPICS: &[&[&str]] = &[
     &[
         "atomic { named == 0 -> named = _pid + 1 }",
         "atomic { named == _pid + 1 -> named = 0 }",
+        "named = 0",
         "l = (named == 0)",
     ],
     &[
@@ -115,8 +116,17 @@ const SECTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The numbers of sections that belong together.
-const KINDS: &[&[usize]] = &[&[0], &[1], &[2], &[3, 4], &[5], &[6], &[7, 8], &[9, 10]];
+/// The numbers of sections that belong together, and of the topic by which they are misused.
+const KINDS: &[(&[usize], usize)] = &[
+    (&[0], 9),
+    (&[1], 11),
+    (&[2], 12),
+    (&[3, 4], 13),
+    (&[5], 14),
+    (&[6], 15),
+    (&[7, 8], 16),
+    (&[9, 10], 16),
+];
 
 /// Sections that others may be in at the same time.
 const SHARED: &[usize] = &[7, 9];
@@ -190,7 +200,11 @@ impl Palette {
         let mut simple = TOPICS[0].to_vec();
         let mut sections = Vec::new();
         for _ in 0..1 + random.below(2) {
-            sections.extend(random.pick(KINDS));
+            let (kind, misused_by) = random.pick(KINDS);
+            sections.extend(kind);
+            if random.below(2) == 0 {
+                simple.extend(TOPICS[misused_by]);
+            }
         }
         if random.below(2) == 0 {
             let guarded = random.below(GUARDED.len() as u64) as usize;

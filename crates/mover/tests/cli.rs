@@ -14,6 +14,8 @@ mod guide;
 mod ignoring;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/rw_locks.rs"]
+mod rw_locks;
 #[path = "cli/token.rs"]
 mod token;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{mover, repository, run};
 use serde_json::Value;
 
-const REDUCTIONS: [&str; 2] = ["static", "left"];
+const REDUCTIONS: [&str; 4] = ["static", "left", "phase", "dynamic"];
 const SOUND: [&str; 5] = ["blocks", "cpc", "cpc-no-l19", "cycle", "lfs"];
 
 fn bench(name: &str) -> PathBuf {
