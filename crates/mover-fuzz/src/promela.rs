@@ -83,6 +83,7 @@ const TOPICS: &[&[&str]] = &[
         "atomic { named == _pid + 1 -> named = 0 }",
         "named = 0",
         "l = (named == 0)",
+        "(named != 0)",
     ],
     &[
         "atomic { rw >= 0 -> rw++ }",
