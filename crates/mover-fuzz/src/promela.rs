@@ -191,45 +191,51 @@ enum Inside {
 impl Palette {
     /// Everything, or what belongs to a few topics.
     fn random(random: &mut Random) -> Palette {
-        if random.below(3) == 0 {
-            return Palette {
-                simple: TOPICS.concat(),
-                sections: (0..SECTIONS.len()).collect(),
-                guarded: None,
-            };
-        }
-        let mut simple = TOPICS[0].to_vec();
-        let mut sections = Vec::new();
-        for _ in 0..1 + random.below(2) {
-            let (kind, misused_by) = random.pick(KINDS);
-            sections.extend(kind);
-            if random.below(2) == 0 {
-                simple.extend(TOPICS[misused_by]);
+        let mut palette = Palette {
+            simple: TOPICS[0].to_vec(),
+            sections: Vec::new(),
+            guarded: None,
+        };
+        let (mut kinds, mut data, mut channels) = (1, 0, 0);
+        match random.below(4) {
+            0 => {
+                palette.simple = TOPICS.concat();
+                kinds = KINDS.len();
+            }
+            1 => {
+                palette.guarded = Some(random.below(GUARDED.len() as u64) as usize);
+                palette.simple.extend(TOPICS[2]);
+                kinds += random.below(2) as usize;
+            }
+            2 => {
+                data = 1 + random.below(2);
+                channels = 1 + random.below(2);
+            }
+            _ => {
+                data = 1 + random.below(3);
+                kinds += random.below(2) as usize;
+                let topic = 1 + random.below(TOPICS.len() as u64 - 1);
+                palette.simple.extend(TOPICS[topic as usize]);
             }
         }
-        if random.below(2) == 0 {
-            let guarded = random.below(GUARDED.len() as u64) as usize;
-            simple.extend(TOPICS[2]);
-            return Palette {
-                simple,
-                sections,
-                guarded: Some(guarded),
-            };
-        }
-        for _ in 0..2 + random.below(3) {
-            // Data without anything else is the soil of errors.
-            let topic = if random.below(2) == 0 {
-                1 + random.below(3)
+        for number in 0..kinds {
+            let (kind, misused_by) = if kinds == KINDS.len() {
+                KINDS[number]
             } else {
-                1 + random.below(TOPICS.len() as u64 - 1)
+                random.pick(KINDS)
             };
-            simple.extend(TOPICS[topic as usize]);
+            palette.sections.extend(kind);
+            if random.below(2) == 0 {
+                palette.simple.extend(TOPICS[misused_by]);
+            }
         }
-        Palette {
-            simple,
-            sections,
-            guarded: None,
+        for _ in 0..data {
+            palette.simple.extend(random.pick(&TOPICS[1..4]));
         }
+        for _ in 0..channels {
+            palette.simple.extend(random.pick(&TOPICS[4..9]));
+        }
+        palette
     }
 }
 
