@@ -14,7 +14,7 @@ pub use compare::{Compared, Mismatch, WAYS, Way, compare};
 pub use promela::Model;
 
 /// Models with more states are passed over: many small ones find more than a few large ones.
-const MOST_STATES: u64 = 2_000;
+const MOST_STATES: u64 = 600;
 
 /// Compares one model; `None` if it is no valid model or too large.
 pub fn check_model(model: &Model) -> Result<Option<Compared>, Mismatch> {
