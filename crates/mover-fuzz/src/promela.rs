@@ -321,11 +321,13 @@ impl Palette {
     }
 
     fn statement(&self, random: &mut Random, depth: u32, inside: Inside) -> Statement {
-        if depth == 0 || random.below(3) > 0 {
+        // A lock inside of another one is where deadlocks come from.
+        let nests = inside != Inside::Nothing && depth > 0 && random.below(4) == 0;
+        if depth == 0 || !nests && random.below(3) > 0 {
             return Simple(self.simple(random, inside));
         }
         let depth = depth - 1;
-        match random.below(9) {
+        match if nests { 8 } else { random.below(9) } {
             0 => If(vec![
                 self.sequence(random, depth, inside),
                 self.sequence(random, depth, inside),
