@@ -38,7 +38,6 @@ impl Builder<'_, '_> {
                 vec![Part::same(constant(address, width))]
             }
             Operand::Undef(shape) => {
-                self.world.note_uninitialised(path.loc, "");
                 let zero = |&width: &u8| Part::same(constant(0, width));
                 shape.iter().map(zero).collect()
             }
