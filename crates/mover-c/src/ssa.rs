@@ -147,6 +147,9 @@ pub enum Pure {
         base: Operand,
         offset: i64,
         terms: Vec<(Operand, i64)>,
+        /// Whether the first term moves the pointer itself, and not within an array
+        /// that it is known to point to.
+        moves_base: bool,
     },
     /// Some scalars of a value of several.
     Extract {

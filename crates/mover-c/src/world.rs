@@ -350,6 +350,7 @@ impl<'a> World<'a> {
                     base,
                     offset,
                     terms,
+                    ..
                 } if terms.is_empty() => {
                     Some(self.constant_address(base)?.wrapping_add(*offset as u64))
                 }

@@ -31,6 +31,7 @@ impl Flattener<'_> {
                 base,
                 offset,
                 terms,
+                ..
             }) if terms.is_empty() => {
                 self.addresses.insert(id, (base.clone(), *offset));
             }
@@ -58,6 +59,7 @@ impl Flattener<'_> {
                     base,
                     offset,
                     terms,
+                    ..
                 } if terms.is_empty() => {
                     let (layout, at) = self.variable_at(base)?;
                     Some((layout, at.checked_add(*offset)?))

@@ -969,6 +969,7 @@ fn displaced(pointer: &Operand, offset: i64) -> Operand {
         base: pointer.clone(),
         offset,
         terms: Vec::new(),
+        moves_base: false,
     }))
 }
 

@@ -1272,6 +1272,7 @@ impl Reader {
             let mut ty = LLVMGetGEPSourceElementType(value);
             let mut offset = 0i64;
             let mut terms = Vec::new();
+            let mut moves_base = false;
             for index in 1..LLVMGetNumOperands(value) as u32 {
                 let by = LLVMGetOperand(value, index);
                 if index > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
@@ -1287,6 +1288,7 @@ impl Reader {
                 let stride = i64::try_from(self.bytes_of(ty)).ok()?;
                 if LLVMIsAConstantInt(by).is_null() {
                     terms.push((self.operand(by, values), stride));
+                    moves_base |= index == 1;
                 } else {
                     let by = LLVMConstIntGetSExtValue(by);
                     offset = offset.checked_add(by.checked_mul(stride)?)?;
@@ -1296,6 +1298,7 @@ impl Reader {
                 base: self.operand(LLVMGetOperand(value, 0), values),
                 offset,
                 terms,
+                moves_base,
             })
         }
     }

@@ -209,6 +209,7 @@ impl Builder<'_, '_> {
                 base,
                 offset,
                 terms,
+                ..
             } => {
                 let base = self.offset(base, object)?;
                 let is_constant = terms.is_empty();

@@ -182,6 +182,7 @@ impl Builder<'_, '_> {
                 base,
                 offset,
                 terms,
+                ..
             } => {
                 let width = self.world.module.pointer_width();
                 let base = self.scalar(path, base)?;

@@ -324,3 +324,18 @@ fn locals_that_may_be_read_before_they_are_written_are_named_in_the_verdict() {
     let said = said_of("too_early.c", &format!("{begin}{too_early}"));
     assert!(said.contains(caveat), "{said}");
 }
+
+/// A pointer to the first of several fields or rows reaches all of the variable.
+#[test]
+fn pointers_may_walk_over_a_whole_variable() {
+    let text = "#include <assert.h>\nint m[3][4]; struct { char tag[3]; int v; } s;\n\
+         static int sum(int *p, int n) { int t = 0; for (int i = 0; i < n; i++) t += p[i]; return t; }\n\
+         int main(void) {\n\
+         for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) m[i][j] = i * j;\n\
+         assert(sum(&m[0][0], 12) == 18);\n\
+         s.v = 1; unsigned char *q = (unsigned char *)&s; int z = 0;\n\
+         for (unsigned i = 0; i < sizeof s; i++) z += q[i];\n\
+         assert(z == 1); return 0; }\n";
+    let ended = check(&[], &[file("walk", "walk.c", text)]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}
