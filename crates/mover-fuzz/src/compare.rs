@@ -125,7 +125,8 @@ pub const WAYS: &[Way] = &[
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
     pub property: Property,
-    pub way: Way,
+    /// The way that is wrong, in words.
+    pub way: String,
     pub what: String,
 }
 
@@ -165,7 +166,7 @@ pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, 
         for (number, &way) in WAYS.iter().enumerate() {
             let fails = |what: String| Mismatch {
                 property,
-                way,
+                way: way.to_string(),
                 what,
             };
             let outcome = run(&program, &movers, &facts, way, property).map_err(fails)?;
