@@ -239,7 +239,7 @@ fn run(
         keep_going: false,
         timeout: Some(Duration::from_secs(2)),
         // The judge need not go on long in what is too large anyway.
-        memory: Some(if way == WAYS[0] { 1 << 18 } else { 1 << 28 }),
+        memory: Some(if way == WAYS[0] { 1 << 19 } else { 1 << 28 }),
         interrupt: &interrupt,
         progress: &mut |_| {},
     };

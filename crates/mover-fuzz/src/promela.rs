@@ -218,12 +218,12 @@ impl Palette {
                 palette.simple.extend(TOPICS[topic as usize]);
             }
         }
-        for number in 0..kinds {
-            let (kind, misused_by) = if kinds == KINDS.len() {
-                KINDS[number]
-            } else {
-                random.pick(KINDS)
-            };
+        let chosen: Vec<(&[usize], usize)> = if kinds == KINDS.len() {
+            KINDS.to_vec()
+        } else {
+            (0..kinds).map(|_| random.pick(KINDS)).collect()
+        };
+        for (kind, misused_by) in chosen {
             palette.sections.extend(kind);
             if random.below(2) == 0 {
                 palette.simple.extend(TOPICS[misused_by]);

@@ -427,7 +427,7 @@ fn commit_point_completion_finds_errors_of_every_property() {
         for property in [&["--property", "memory-safety"][..], &[]] {
             let options = ["--json", "--reduce", "static", "--ignoring", ignoring];
             let options = [&options[..], property].concat();
-            let ended = check(&options, &[example.clone()]);
+            let ended = check(&options, std::slice::from_ref(&example));
             assert_eq!(ended.code, Some(10), "{ignoring}: {}", ended.stderr);
             assert_eq!(ended.json()["property"], "memory-safety", "{ignoring}");
         }
