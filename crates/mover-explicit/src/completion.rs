@@ -664,7 +664,7 @@ mod tests {
             interrupt: &AtomicBool::new(false),
             progress: &mut |_| {},
         };
-        let mut search = Search::new(&machine, &movers, ignoring, options);
+        let mut search = Search::new(&machine, &movers, ignoring, options, None);
         let mut points = HashSet::new();
         assert!(search.begin().is_continue());
         while let ControlFlow::Continue(true) = search.advance() {

@@ -247,6 +247,10 @@ impl Model {
         let processes = (0..2 + random.below(2))
             .map(|_| {
                 let mut body = palette.sequence(random, 2, Inside::Nothing);
+                // What one process does to guarded data before it takes a lock is easily overlooked.
+                if palette.guarded.is_some() && random.below(4) == 0 {
+                    body.insert(0, Simple(palette.simple(random, Inside::Section)));
+                }
                 if random.below(3) == 0 {
                     body = vec![Do(vec![body])];
                 }
