@@ -29,7 +29,11 @@ fn examine(generator: Generator, count: u64, patience: Option<Duration>) -> (u64
             }
             Err(mismatch) => {
                 let (subject, mismatch) = subject.smallest(mismatch, patience);
-                panic!("{} seed {seed}: {mismatch}\n{}", generator.name(), subject.text());
+                panic!(
+                    "{} seed {seed}: {mismatch}\n{}",
+                    generator.name(),
+                    subject.text()
+                );
             }
         }
     }
@@ -42,18 +46,27 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[test]
 fn explicit_search_agrees_with_itself_on_random_c() {
     let (compared, _) = examine(Generator::C, 80, None);
-    assert!(compared * 2 >= setting("MOVER_PROGRAMS", 80), "only {compared}");
+    assert!(
+        compared * 2 >= setting("MOVER_PROGRAMS", 80),
+        "only {compared}"
+    );
 }
 
 #[cfg(feature = "c")]
 #[test]
 fn all_engines_agree_on_random_c() {
     let (compared, answers) = examine(Generator::C, 12, Some(PATIENCE));
-    assert!(answers > compared, "{answers} answers for {compared} programs");
+    assert!(
+        answers > compared,
+        "{answers} answers for {compared} programs"
+    );
 }
 
 #[test]
 fn all_engines_agree_on_random_models() {
     let (compared, answers) = examine(Generator::Promela, 40, Some(PATIENCE));
-    assert!(answers > compared, "{answers} answers for {compared} programs");
+    assert!(
+        answers > compared,
+        "{answers} answers for {compared} programs"
+    );
 }
