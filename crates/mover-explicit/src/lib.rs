@@ -8,6 +8,7 @@
 
 mod blocks;
 mod check_movers;
+pub mod checkpoint;
 mod classify;
 mod code;
 mod compile;
@@ -27,4 +28,7 @@ mod way;
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use classify::BrokenClaim;
 pub use completion::{Ignoring, explore_with};
-pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};
+pub use search::{
+    Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore,
+    explore_with_checkpoints,
+};

@@ -18,6 +18,7 @@ use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
 use crate::check_movers::{self, Tried};
+use crate::checkpoint::CheckpointArgs;
 use crate::errors::complain;
 use crate::exclusive;
 use crate::formats::{self, FormatArgs};
@@ -218,6 +219,9 @@ pub struct CheckArgs {
     dump: Option<Dump>,
 
     #[command(flatten)]
+    checkpoints: CheckpointArgs,
+
+    #[command(flatten)]
     formats: FormatArgs,
 
     #[command(flatten)]
@@ -318,6 +322,20 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
     }
     args.symbolic.check(args.engine.symbolic())?;
+    if let Some(option) = args.checkpoints.given() {
+        args.checkpoints.check()?;
+        if args.jobs > 1 {
+            return Err(format!(
+                "{option} is for a search on one core; leave `--jobs` out"
+            ));
+        }
+        if let Some(ignoring) = args.ignoring.filter(|&given| given != Ignoring::Blocks) {
+            return Err(format!(
+                "{option} does not go with `--ignoring {}`; `--ignoring blocks` can be continued",
+                ignoring.name()
+            ));
+        }
+    }
     args.formats.check(&args.input)?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
@@ -339,15 +357,16 @@ fn available(args: &CheckArgs) -> Result<(), String> {
 
 /// The first option given that means something to explicit search only.
 fn explicit_only(args: &CheckArgs) -> Option<&'static str> {
-    [
+    let others = [
         (args.keep_going, "--keep-going"),
         (args.check_movers, "--check-movers"),
         (args.ignoring.is_some(), "--ignoring"),
         (args.order.is_some(), "--order"),
         (args.reduce == Reduction::Left, "--reduce left"),
-    ]
-    .into_iter()
-    .find_map(|(is_given, option)| is_given.then_some(option))
+    ];
+    let mut others = others.into_iter();
+    let other = others.find_map(|(is_given, option)| is_given.then_some(option));
+    other.or(args.checkpoints.given())
 }
 
 /// Tries the movers of the asked reduction, or the static ones if none is asked for.
@@ -495,10 +514,15 @@ fn explicit(
     let solution = movers.as_ref().zip(ignoring.solution());
     let is_sound = solution.is_none_or(|(_, solution)| solution.is_sound());
     let outcome = match solution {
-        Some((movers, solution)) => explore_with(solution, movers, options),
-        None => explore(program, options),
+        Some((movers, solution)) => Ok((explore_with(solution, movers, options), None)),
+        None if args.checkpoints.given().is_some() => {
+            let asked = decisive_options(args, properties);
+            args.checkpoints.explore(program, options, &asked)
+        }
+        None => Ok((explore(program, options), None)),
     };
     progress.finish();
+    let (outcome, way_on) = outcome?;
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(reason) => {
@@ -510,6 +534,10 @@ fn explicit(
         exclusive::warn(movers, &outcome.broken_claims);
     }
     let verdict = match verdict(program, &outcome, is_sound) {
+        Ok(Verdict::Unknown { reason, advice }) if outcome.refusal.is_none() => Verdict::Unknown {
+            reason,
+            advice: way_on.map_or(advice.clone(), |way| format!("{way}, {advice}")),
+        },
         Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, interrupt),
         Ok(verdict) => verdict,
         Err(reason) => {
@@ -542,6 +570,22 @@ fn explicit(
         error,
         invariant: Vec::new(),
     })
+}
+
+/// What decides which states a search stores, and in which order.
+fn decisive_options(args: &CheckArgs, properties: &[Property]) -> Vec<(&'static str, String)> {
+    let mut names: Vec<&str> = properties.iter().map(|property| property.name()).collect();
+    names.sort_unstable();
+    let order = match args.order {
+        None | Some(SearchOrder::Bfs) => "bfs",
+        Some(SearchOrder::Dfs) => "dfs",
+    };
+    vec![
+        ("--property", names.join(" and ")),
+        ("--reduce", args.reduce.name().into()),
+        ("--order", order.into()),
+        ("--keep-going", args.keep_going.to_string()),
+    ]
 }
 
 fn symbolic(

@@ -20,6 +20,7 @@ macro_rules! c_feature {
 mod bench;
 mod check;
 mod check_movers;
+mod checkpoint;
 mod errors;
 mod exclusive;
 mod explain;
