@@ -12,18 +12,19 @@ use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
 use mover_reduce::movers;
 use mover_report::text::{Rows, Style};
 use mover_report::trace::Trace;
-use mover_report::verdict::{Answer, Verdict};
+use mover_report::verdict::{Answer, Certified, Verdict};
 use mover_report::{json, text};
 use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
+use crate::certify;
 use crate::check_movers::{self, Tried};
 use crate::checkpoint::CheckpointArgs;
 use crate::errors::complain;
 use crate::exclusive;
 use crate::formats::{self, FormatArgs};
 use crate::input::{self, Input, InputArgs, Limit};
-use crate::output::{print, stdout_color, write_file};
+use crate::output::{check_writable, print, stdout_color, write_file};
 use crate::progress::{Progress, Show};
 use crate::resources::{available_memory, peak_mb};
 use crate::shortest::{fold, shortest};
@@ -337,6 +338,11 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         }
     }
     args.formats.check(&args.input)?;
+    let files = [&args.report, &args.trace];
+    files
+        .into_iter()
+        .flatten()
+        .try_for_each(|path| check_writable(path))?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
@@ -451,6 +457,11 @@ fn check(
             None => explicit(args, program, &properties, limits, &interrupt, args.jobs),
         },
     };
+    let told = told.and_then(|mut told| {
+        let time = args.timeout.map(Duration::from_secs_f64);
+        certify::certify(program, &mut told.answer, limits, time, &interrupt)?;
+        Ok(told)
+    });
     let told = match told {
         Ok(told) if !args.as_found => shortest(program, told, &interrupt),
         told => told,
@@ -564,6 +575,7 @@ fn explicit(
         peak_mb: peak_mb(),
         caveats: program.caveats.clone(),
         symbolic: None,
+        certified: args.symbolic.certify.then(Certified::default),
     };
     Ok(Told {
         answer,
@@ -678,6 +690,7 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
         depth: args.symbolic.depth,
         contexts: args.symbolic.contexts,
         certify: true,
+        check_answers: args.symbolic.certify,
         limit: SolverLimit {
             interrupt: vec![Arc::clone(interrupt)],
             deadline: args

@@ -18,6 +18,7 @@ macro_rules! c_feature {
 }
 
 mod bench;
+mod certify;
 mod check;
 mod check_movers;
 mod checkpoint;

@@ -2,6 +2,8 @@
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
 mod common;
+#[path = "cli/certify.rs"]
+mod certify;
 #[path = "cli/checkpoint.rs"]
 mod checkpoint;
 #[path = "cli/errors.rs"]
