@@ -320,7 +320,9 @@ mod tests {
             states: 0,
         };
         let mut bytes = Vec::new();
-        snapshot.write_to(&mut bytes).expect("memory can be written");
+        snapshot
+            .write_to(&mut bytes)
+            .expect("memory can be written");
         bytes
     }
 
@@ -353,7 +355,10 @@ mod tests {
             &identity("dfs"),
         );
         let reason = refused.expect_err("another order");
-        assert!(reason.contains("its --order is bfs, here it is dfs"), "{reason}");
+        assert!(
+            reason.contains("its --order is bfs, here it is dfs"),
+            "{reason}"
+        );
     }
 
     #[test]

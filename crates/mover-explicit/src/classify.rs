@@ -653,8 +653,10 @@ impl Ledger {
             sink.flag(*written)?;
         }
         // By number, so that the same search writes the same bytes.
-        let mut numbered: Vec<(ObjectId, Key)> =
-            numbers.iter().map(|(&key, &object)| (object, key)).collect();
+        let mut numbered: Vec<(ObjectId, Key)> = numbers
+            .iter()
+            .map(|(&key, &object)| (object, key))
+            .collect();
         numbered.sort_unstable_by_key(|&(object, _)| object);
         sink.number(numbered.len() as u64)?;
         for (object, key) in numbered {

@@ -534,9 +534,8 @@ impl Store {
             for _ in 0..store.words {
                 key.push(source.small()?);
             }
-            let has_value = |table: &LaneTable| {
-                (table.number_in(&key) as usize) < table.values.len()
-            };
+            let has_value =
+                |table: &LaneTable| (table.number_in(&key) as usize) < table.values.len();
             if !store.lanes.iter().all(has_value) {
                 return Err(nonsense("a state has a value that its lane does not have"));
             }

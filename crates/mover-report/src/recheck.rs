@@ -106,7 +106,10 @@ fn violated(
 fn size_of_state(state: &State) -> usize {
     let in_channels = |channels: &[Vec<Message>]| -> usize {
         let messages = channels.iter().flatten();
-        channels.len() * 24 + messages.map(|message| message.len() * 8 + 24).sum::<usize>()
+        channels.len() * 24
+            + messages
+                .map(|message| message.len() * 8 + 24)
+                .sum::<usize>()
     };
     let threads = state.threads.iter().flatten();
     let threads: usize = threads

@@ -150,7 +150,11 @@ impl Checker {
         kept.sort_unstable();
         kept.dedup();
         let is_tautology = kept.windows(2).any(|pair| pair[0] == negated(pair[1]));
-        let place = if is_tautology { None } else { self.attach(&mut kept) };
+        let place = if is_tautology {
+            None
+        } else {
+            self.attach(&mut kept)
+        };
         self.scratch = kept;
         place
     }
@@ -304,7 +308,10 @@ mod tests {
 
     impl Random {
         fn below(&mut self, bound: u32) -> u32 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            self.0 = self
+                .0
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             ((self.0 >> 33) % u64::from(bound)) as u32
         }
 
@@ -315,7 +322,8 @@ mod tests {
     }
 
     fn holds(clause: &[Literal], assignment: u32) -> bool {
-        let is_true = |&literal: &Literal| assignment >> (literal / 2) & 1 == u32::from(literal % 2 == 0);
+        let is_true =
+            |&literal: &Literal| assignment >> (literal / 2) & 1 == u32::from(literal % 2 == 0);
         clause.iter().any(is_true)
     }
 
@@ -330,7 +338,10 @@ mod tests {
     fn follows_by_definition(clauses: &[Vec<Literal>], clause: &[Literal]) -> bool {
         let mut known: Vec<Literal> = clause.iter().map(|&literal| negated(literal)).collect();
         loop {
-            if known.iter().any(|&literal| known.contains(&negated(literal))) {
+            if known
+                .iter()
+                .any(|&literal| known.contains(&negated(literal)))
+            {
                 return true;
             }
             let mut news = Vec::new();
@@ -389,8 +400,10 @@ mod tests {
                     }
                     _ => {
                         let assumptions = random.clause(variables, 4);
-                        let clause: Vec<Literal> =
-                            assumptions.iter().map(|&literal| negated(literal)).collect();
+                        let clause: Vec<Literal> = assumptions
+                            .iter()
+                            .map(|&literal| negated(literal))
+                            .collect();
                         let expected = follows_by_definition(&clauses, &clause);
                         assert_eq!(checker.refutes(&assumptions), expected, "seed {seed}");
                     }

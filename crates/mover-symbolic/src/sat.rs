@@ -97,7 +97,9 @@ impl Callbacks for Patience {
         if let Some(witness) = &mut self.witness {
             let (checker, clause) = witness.told(clause);
             if !checker.learn(clause) {
-                witness.flaw.get_or_insert("a clause that the solver learnt does not follow");
+                witness
+                    .flaw
+                    .get_or_insert("a clause that the solver learnt does not follow");
             }
         }
     }
@@ -241,7 +243,9 @@ impl Solver {
             if let Some(witness) = &mut self.bat.cb_mut().witness {
                 let (checker, assumptions) = witness.told(&assumptions);
                 if !checker.refutes(assumptions) {
-                    witness.flaw.get_or_insert("an unsatisfiable answer does not follow");
+                    witness
+                        .flaw
+                        .get_or_insert("an unsatisfiable answer does not follow");
                 }
             }
             Answer::Unsat
@@ -307,7 +311,9 @@ mod tests {
     fn checked_answers_are_right_and_checked() {
         let mut random = 1u64;
         let mut below = |bound: usize| {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (random >> 33) as usize % bound
         };
         let mut all = Checked::default();
@@ -320,7 +326,8 @@ mod tests {
                 for _ in 0..8 {
                     let clause: Vec<(usize, bool)> =
                         (0..3).map(|_| (below(10), below(2) == 0)).collect();
-                    let pick = |&(var, sign): &(usize, bool)| if sign { lits[var] } else { !lits[var] };
+                    let pick =
+                        |&(var, sign): &(usize, bool)| if sign { lits[var] } else { !lits[var] };
                     solver.add(&clause.iter().map(pick).collect::<Vec<_>>());
                     formula.push(clause);
                 }
@@ -330,16 +337,22 @@ mod tests {
                     .iter()
                     .map(|&(var, sign)| if sign { lits[var] } else { !lits[var] })
                     .collect();
-                let is_true = |bits: u32, (var, sign): (usize, bool)| (bits >> var & 1 == 1) == sign;
+                let is_true =
+                    |bits: u32, (var, sign): (usize, bool)| (bits >> var & 1 == 1) == sign;
                 let expected = (0..1u32 << 10).any(|bits| {
                     assumed.iter().all(|&lit| is_true(bits, lit))
-                        && formula.iter().all(|c| c.iter().any(|&lit| is_true(bits, lit)))
+                        && formula
+                            .iter()
+                            .all(|c| c.iter().any(|&lit| is_true(bits, lit)))
                 });
                 let answer = solver.solve(&assumptions);
                 assert_eq!(answer == Answer::Sat, expected);
                 unsatisfiable += u64::from(!expected);
             }
-            let checked = solver.checks().expect("nothing is wrong").expect("it was asked for");
+            let checked = solver
+                .checks()
+                .expect("nothing is wrong")
+                .expect("it was asked for");
             assert_eq!(checked.claims, unsatisfiable);
             all += checked;
         }
@@ -352,7 +365,10 @@ mod tests {
         let mut solver = Solver::checked(Limit::default());
         let [a, b] = std::array::from_fn(|_| solver.new_lit());
         solver.add(&[a, b]);
-        solver.bat.cb_mut().on_new_clause(&[a.0], ClauseKind::Learnt);
+        solver
+            .bat
+            .cb_mut()
+            .on_new_clause(&[a.0], ClauseKind::Learnt);
         assert!(solver.checks().is_err());
     }
 

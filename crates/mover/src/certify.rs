@@ -32,7 +32,8 @@ pub fn certify(
     };
     match &answer.verdict {
         Verdict::Unsafe(_) => {
-            certified.by = vec!["the run was replayed on the definition of what a program does".into()];
+            certified.by =
+                vec!["the run was replayed on the definition of what a program does".into()];
             return Ok(());
         }
         Verdict::Unknown { .. } => {
@@ -47,9 +48,8 @@ pub fn certify(
     interrupt.store(false, Ordering::Relaxed);
     let started = Instant::now();
     let left = timeout.map(|timeout| timeout.saturating_sub(answer.time));
-    let is_over = || {
-        interrupt.load(Ordering::Relaxed) || left.is_some_and(|left| started.elapsed() >= left)
-    };
+    let is_over =
+        || interrupt.load(Ordering::Relaxed) || left.is_some_and(|left| started.elapsed() >= left);
     let forbidden: Vec<_> = limits
         .iter()
         .map(|limit| (limit.template, limit.location))

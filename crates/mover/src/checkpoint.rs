@@ -17,9 +17,9 @@ use mover_explicit::checkpoint::{Checkpoints, Identity, Snapshot, open, sum_of};
 use mover_explicit::{Options, Outcome, explore_with_checkpoints};
 use mover_ir::program::Program;
 
+use crate::BAD_INPUT;
 use crate::errors::complain;
 use crate::output::{check_writable, write_file_by};
-use crate::BAD_INPUT;
 
 #[derive(Args)]
 pub struct CheckpointArgs {
@@ -28,7 +28,12 @@ pub struct CheckpointArgs {
     checkpoint: Option<PathBuf>,
 
     /// Seconds between two checkpoints, at least; writing them takes a tenth of the time at most
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, requires = "checkpoint")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        requires = "checkpoint"
+    )]
     checkpoint_every: f64,
 
     /// Explicit search: go on from a checkpoint of the same program with the same options
@@ -39,7 +44,10 @@ pub struct CheckpointArgs {
 impl CheckpointArgs {
     /// The option that was given, if one was.
     pub fn given(&self) -> Option<&'static str> {
-        let options = [(&self.checkpoint, "--checkpoint"), (&self.resume, "--resume")];
+        let options = [
+            (&self.checkpoint, "--checkpoint"),
+            (&self.resume, "--resume"),
+        ];
         let mut given = options.into_iter().filter(|(path, _)| path.is_some());
         given.next().map(|(_, name)| name)
     }
@@ -101,11 +109,17 @@ fn write(path: &Path, snapshot: &Snapshot) -> Result<(), String> {
 
 fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read>, u8> {
     let refuse = |reason: String| {
-        complain("U011", format!("cannot resume from {}: {reason}", path.display()));
+        complain(
+            "U011",
+            format!("cannot resume from {}: {reason}", path.display()),
+        );
         BAD_INPUT
     };
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
-    let length = file.metadata().map_err(|error| refuse(error.to_string()))?.len();
+    let length = file
+        .metadata()
+        .map_err(|error| refuse(error.to_string()))?
+        .len();
     let mut file = BufReader::with_capacity(1 << 16, file);
     open(&mut file, length, identity).map_err(refuse)?;
     Ok(Box::new(file))

@@ -135,15 +135,34 @@ fn every_file_is_accepted_by_an_independent_reader() {
     // Answers of all kinds.
     let asked = [
         ("promela/mutex_naive.pml", &["--engine", "bmc"][..], 10),
-        ("promela/peterson2.pml", &["--certify", "--reduce", "static"], 0),
-        ("promela/peterson2.pml", &["--certify", "--engine", "ic3"], 0),
-        ("promela/peterson2.pml", &["--engine", "bmc", "--depth", "2"], 5),
-        ("promela/ring_buffer.pml", &["--timeout", "0", "--check-movers"], 5),
+        (
+            "promela/peterson2.pml",
+            &["--certify", "--reduce", "static"],
+            0,
+        ),
+        (
+            "promela/peterson2.pml",
+            &["--certify", "--engine", "ic3"],
+            0,
+        ),
+        (
+            "promela/peterson2.pml",
+            &["--engine", "bmc", "--depth", "2"],
+            5,
+        ),
+        (
+            "promela/ring_buffer.pml",
+            &["--timeout", "0", "--check-movers"],
+            5,
+        ),
         ("c/lost_update.c", &["--certify"], 10),
     ];
     for (number, (example, options, code)) in asked.iter().enumerate() {
         let example = repository().join("examples").join(example);
-        let ended = run(mover().args(["check", "--json"]).args(*options).arg(&example));
+        let ended = run(mover()
+            .args(["check", "--json"])
+            .args(*options)
+            .arg(&example));
         assert_eq!(ended.code, Some(*code), "{options:?}: {}", ended.stderr);
         let file = folder.join(format!("{number}.answer.json"));
         std::fs::write(file, &ended.stdout).expect("an answer can be kept");

@@ -28,8 +28,16 @@ fn safe_is_certified_by_every_engine() {
     for (example, options, expected) in [
         ("peterson2.pml", &["--engine", "explicit"][..], &[walk][..]),
         ("peterson2.pml", &["--reduce", "dynamic"], &[walk]),
-        ("peterson2.pml", &["--engine", "ic3"], &["the invariant of", checked, walk]),
-        ("lost_update_locked.pml", &["--engine", "token"], &[checked, walk]),
+        (
+            "peterson2.pml",
+            &["--engine", "ic3"],
+            &["the invariant of", checked, walk],
+        ),
+        (
+            "lost_update_locked.pml",
+            &["--engine", "token"],
+            &[checked, walk],
+        ),
     ] {
         let (code, answer) = certified(example, options);
         assert_eq!(code, Some(0), "{example} {options:?}: {answer}");
@@ -55,7 +63,10 @@ fn safe_is_certified_by_every_engine() {
 fn bounds_and_violations_are_certified_in_their_own_ways() {
     let (code, answer) = certified("peterson2.pml", &["--engine", "bmc", "--depth", "3"]);
     assert_eq!(code, Some(5), "{answer}");
-    assert!(words(&answer, "by").contains("unsatisfiable answers"), "{answer}");
+    assert!(
+        words(&answer, "by").contains("unsatisfiable answers"),
+        "{answer}"
+    );
     let (code, answer) = certified("mutex_naive.pml", &["--engine", "bmc"]);
     assert_eq!(code, Some(10), "{answer}");
     assert!(words(&answer, "by").contains("replayed"), "{answer}");

@@ -72,14 +72,24 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (self.0 >> 33) % bound
     }
 }
 
 /// What has to be the same however often a search was interrupted.
 fn counts(answer: &Value) -> Vec<Value> {
-    let names = ["verdict", "property", "states", "transitions", "depth", "violations"];
+    let names = [
+        "verdict",
+        "property",
+        "states",
+        "transitions",
+        "depth",
+        "violations",
+    ];
     names.map(|name| answer[name].clone()).to_vec()
 }
 
@@ -155,7 +165,10 @@ fn a_search_that_is_killed_goes_on_to_the_same_counts() {
         cases.push((&large, vec!["--reduce", "static"]));
         cases.push((&large, vec!["--reduce", "static", "--order", "dfs"]));
         cases.push((&large, vec!["--reduce", "dynamic", "--order", "dfs"]));
-        cases.push((&failing, vec!["--reduce", "none", "--keep-going", "--order", "dfs"]));
+        cases.push((
+            &failing,
+            vec!["--reduce", "none", "--keep-going", "--order", "dfs"],
+        ));
     }
     let rounds = if is_long { 20 } else { 1 };
     let mut random = Random(rounds);
@@ -172,7 +185,10 @@ fn a_search_that_is_killed_goes_on_to_the_same_counts() {
         }
     }
     // Otherwise nothing was tried.
-    assert!(all_killed >= 5 && all_resumed >= 3, "{all_killed} {all_resumed}");
+    assert!(
+        all_killed >= 5 && all_resumed >= 3,
+        "{all_killed} {all_resumed}"
+    );
 }
 
 /// A limit leaves a checkpoint, and the sum of many short searches is one long search.
@@ -214,7 +230,11 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
     let name = checkpoint.display().to_string();
     let first = check(&path, &["--timeout", "0.2", "--checkpoint", &name]);
     assert_eq!(first.code, Some(5), "{}", first.stderr);
-    assert!(first.stdout.contains("try: going on with `--resume"), "{}", first.stdout);
+    assert!(
+        first.stdout.contains("try: going on with `--resume"),
+        "{}",
+        first.stdout
+    );
     let refused = |path: &Path, options: &[&str], words: &str| {
         let mut all = vec!["--resume", &name, "--timeout", "0.2"];
         all.extend(options);
@@ -224,8 +244,16 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
         assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
     };
     refused(&other, &[], "its program is");
-    refused(&path, &["--order", "dfs"], "its --order is bfs, here it is dfs");
-    refused(&path, &["--keep-going"], "its --keep-going is false, here it is true");
+    refused(
+        &path,
+        &["--order", "dfs"],
+        "its --order is bfs, here it is dfs",
+    );
+    refused(
+        &path,
+        &["--keep-going"],
+        "its --keep-going is false, here it is true",
+    );
     refused(&path, &["--property", "no-deadlock"], "its --property is");
     refused(&path, &["--reduce", "left"], "its --reduce is");
     let mut bytes = std::fs::read(&checkpoint).expect("the checkpoint");
@@ -249,7 +277,10 @@ fn what_has_no_checkpoints_says_so() {
     let name = scratch("none.checkpoint").display().to_string();
     for (options, words) in [
         (&["--jobs", "2"][..], "one core"),
-        (&["--reduce", "static", "--ignoring", "cpc"], "--ignoring cpc"),
+        (
+            &["--reduce", "static", "--ignoring", "cpc"],
+            "--ignoring cpc",
+        ),
         (&["--engine", "bmc"], "--checkpoint is for explicit search"),
         (&["--checkpoint-every", "nan"], "--checkpoint-every"),
         (&["--checkpoint", "no/such/directory/file"], "cannot write"),
