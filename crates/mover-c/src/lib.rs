@@ -275,6 +275,7 @@ fn translate(
     let limits = Limits {
         recursion: options.recursion.max(1),
         havoc_externals: options.havoc_externals,
+        wants_cleanup: options.properties.contains(&Property::MemoryCleanup),
     };
     let mut flattener = Flattener::new(module, &limits);
     let mut roots = vec![main];
@@ -393,7 +394,7 @@ fn translate(
             priority: 1,
         }],
         templates,
-        symbols: Vec::new(),
+        symbols: world.symbols(),
         priority_scheduling: false,
         pointers_stay: false,
         exclusive: Vec::new(),

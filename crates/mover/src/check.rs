@@ -1,5 +1,6 @@
 //! `mover check`.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -157,7 +158,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     property_file: Vec<PathBuf>,
 
-    /// How to search; `auto` is explicit search, or, with `--jobs`, a race of engines
+    /// How to search; `auto` is explicit search, with `--jobs` beside the symbolic engines, which
+    /// also take over what explicit search does not take
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
@@ -430,6 +432,25 @@ pub struct Told {
     pub error: Option<(TemplateId, LocationId)>,
     /// The invariant of a proof, one clause in each line.
     pub invariant: Vec<String>,
+    /// Whether the engine met something that it does not take.
+    pub is_refused: bool,
+}
+
+/// How symbolic engines are to search.
+#[derive(Clone, Copy)]
+struct Effort {
+    reduce: Reduction,
+    deadline: Option<Instant>,
+}
+
+impl Effort {
+    fn asked(args: &CheckArgs) -> Effort {
+        let timeout = args.timeout.map(Duration::from_secs_f64);
+        Effort {
+            reduce: args.reduce,
+            deadline: timeout.map(|timeout| Instant::now() + timeout),
+        }
+    }
 }
 
 fn check(
@@ -448,12 +469,21 @@ fn check(
             Err(code) => return code,
         };
     }
+    let effort = Effort::asked(args);
     let told = match args.engine {
-        Engine::Auto if args.jobs > 1 && explicit_only(args).is_none() => {
-            race(args, program, &properties, limits, &interrupt)
+        Engine::Auto if explicit_only(args).is_none() => {
+            by_any_engine(args, program, &properties, limits, &interrupt, effort)
         }
         engine => match engine.symbolic() {
-            Some(engine) => symbolic(args, program, &properties, limits, &interrupt, engine),
+            Some(engine) => symbolic(
+                args,
+                program,
+                &properties,
+                limits,
+                &interrupt,
+                engine,
+                effort,
+            ),
             None => explicit(args, program, &properties, limits, &interrupt, args.jobs),
         },
     };
@@ -581,6 +611,7 @@ fn explicit(
         answer,
         error,
         invariant: Vec::new(),
+        is_refused: outcome.refusal.is_some(),
     })
 }
 
@@ -607,8 +638,9 @@ fn symbolic(
     limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
     engine: SymbolicEngine,
+    effort: Effort,
 ) -> Result<Told, u8> {
-    let question = question(args, properties, interrupt);
+    let question = question(args, properties, interrupt, effort);
     let token = args.symbolic.token();
     let progress = args.progress(engine.name(), None);
     let mut limits = limits.to_vec();
@@ -673,9 +705,14 @@ fn cut_off_verdict(reason: String) -> Verdict {
     }
 }
 
-fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBool>) -> Question {
+fn question(
+    args: &CheckArgs,
+    properties: &[Property],
+    interrupt: &Arc<AtomicBool>,
+    effort: Effort,
+) -> Question {
     Question {
-        reduction: match args.reduce {
+        reduction: match effort.reduce {
             Reduction::None => mover_reduce::Reduction::None,
             // Left movers alone are asked of explicit search only; all of them are as sound.
             Reduction::Static | Reduction::Left => mover_reduce::Reduction::Static,
@@ -693,15 +730,14 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
         check_answers: args.symbolic.certify,
         limit: SolverLimit {
             interrupt: vec![Arc::clone(interrupt)],
-            deadline: args
-                .timeout
-                .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
+            deadline: effort.deadline,
         },
     }
 }
 
 fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8 {
-    let question = question(args, properties, &Arc::new(AtomicBool::new(false)));
+    let nobody = Arc::new(AtomicBool::new(false));
+    let question = question(args, properties, &nobody, Effort::asked(args));
     let script = match args.engine {
         Engine::Ic3 => mover_symbolic::dump_invariant(program, &question),
         _ => mover_symbolic::dump_bounded(program, &question),
@@ -715,18 +751,72 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
     }
 }
 
+/// Explicit search, with further cores beside others. What it does not take, such as a value
+/// that can be any of 2³², goes to the symbolic engines.
+fn by_any_engine(
+    args: &CheckArgs,
+    program: &Program,
+    properties: &[Property],
+    limits: &[Limit],
+    interrupt: &Arc<AtomicBool>,
+    effort: Effort,
+) -> Result<Told, u8> {
+    let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
+    let others = engines.len().min(args.jobs - 1);
+    let explicit = || {
+        explicit(
+            args,
+            program,
+            properties,
+            limits,
+            interrupt,
+            args.jobs - others,
+        )
+    };
+    let race = |engines: &[SymbolicEngine], effort, first: &dyn Fn() -> _| {
+        race(
+            args, program, properties, limits, interrupt, engines, effort, first,
+        )
+    };
+    let told = if others > 0 {
+        race(&engines[..others], effort, &explicit)?
+    } else {
+        explicit()?
+    };
+    let is_over = interrupt.load(Ordering::Relaxed);
+    if !told.is_refused || is_over || others > 0 {
+        return Ok(told);
+    }
+    let Verdict::Unknown { reason, .. } = &told.answer.verdict else {
+        return Ok(told);
+    };
+    if !args.quiet {
+        eprintln!("mover: {reason}; the engines bmc and ic3 go on");
+    }
+    let effort = Effort {
+        reduce: match effort.reduce {
+            Reduction::None => Reduction::Dynamic,
+            asked => asked,
+        },
+        ..effort
+    };
+    let told = RefCell::new(Some(told));
+    race(&engines, effort, &|| told.take().ok_or(INTERNAL_ERROR))
+}
+
 /// Lets engines race for the answer; the first to have one stops the others. If nobody has one,
-/// it stays with what explicit search says. Cores that are left over go to explicit search.
+/// it stays with what the first says, which runs in this thread.
+#[allow(clippy::too_many_arguments)]
 fn race(
     args: &CheckArgs,
     program: &Program,
     properties: &[Property],
     limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
+    engines: &[SymbolicEngine],
+    effort: Effort,
+    first: &dyn Fn() -> Result<Told, u8>,
 ) -> Result<Told, u8> {
-    let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
-    let others = engines.len().min(args.jobs - 1);
-    let explicit_jobs = args.jobs - others;
     let winner: Mutex<Option<Told>> = Mutex::new(None);
     // Gives back what is no answer.
     let arrive = |told: Result<Told, u8>| -> Option<Result<Told, u8>> {
@@ -743,22 +833,15 @@ fn race(
         }
     };
     let unanswered = std::thread::scope(|scope| {
-        for &engine in &engines[..others] {
+        for &engine in engines {
             let arrive = &arrive;
             scope.spawn(move || {
                 arrive(symbolic(
-                    args, program, properties, limits, interrupt, engine,
+                    args, program, properties, limits, interrupt, engine, effort,
                 ))
             });
         }
-        arrive(explicit(
-            args,
-            program,
-            properties,
-            limits,
-            interrupt,
-            explicit_jobs,
-        ))
+        arrive(first())
     });
     let winner = winner
         .into_inner()
@@ -782,6 +865,7 @@ fn tell(
         answer,
         error,
         invariant,
+        ..
     } = told;
     let mut is_trace_lost = false;
     if let Some(path) = &args.report

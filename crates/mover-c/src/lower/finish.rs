@@ -75,7 +75,7 @@ impl Builder<'_, '_> {
                     len: local.len,
                     is_array: local.is_array,
                     init: local.init.clone(),
-                    symbols: None,
+                    symbols: local.symbols,
                     span: local.span,
                     addressable: false,
                     names: local.names.clone(),
