@@ -26,19 +26,24 @@ pub enum Recheck {
     Fails { what: String },
 }
 
-/// Bytes of whole states that are kept, about.
-const MOST_BYTES: usize = 1 << 30;
-
 /// Steps between two looks at the clock.
 const LOOK_EVERY: u64 = 256;
 
-/// Looks at all states, `limit` at most, for violations of the properties and for threads at
+/// How much the walk may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    pub states: usize,
+    /// About, for the states that are kept.
+    pub bytes: usize,
+}
+
+/// Looks at all states, if there are not too many, for violations of the properties and for threads at
 /// places where they must not be. `is_over` is asked now and then.
 pub fn recheck(
     program: &Program,
     properties: &[Property],
     forbidden: &[(TemplateId, LocationId)],
-    limit: usize,
+    limit: Most,
     is_over: &dyn Fn() -> bool,
 ) -> Recheck {
     let machine = Machine::new(program);
@@ -52,7 +57,7 @@ pub fn recheck(
         }
         for step in machine.undecided_steps(&state) {
             let choices = machine.choices(&state, step).unwrap_or(0);
-            if choices >= limit as u64 {
+            if choices >= limit.states as u64 {
                 let reason = format!("a step has {} choices", grouped(choices.saturating_add(1)));
                 return Recheck::NotDone { reason };
             }
@@ -66,12 +71,15 @@ pub fn recheck(
                 if seen.contains(&next) {
                     continue;
                 }
-                if seen.len() >= limit {
-                    let reason = format!("there are more than {} states", grouped(limit as u64));
+                if seen.len() >= limit.states {
+                    let reason = format!(
+                        "there are more than {} states",
+                        grouped(limit.states as u64)
+                    );
                     return Recheck::NotDone { reason };
                 }
                 bytes += size_of_state(&next);
-                if bytes > MOST_BYTES {
+                if bytes > limit.bytes {
                     let reason = "the states take too much memory".into();
                     return Recheck::NotDone { reason };
                 }

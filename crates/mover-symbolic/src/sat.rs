@@ -168,6 +168,8 @@ pub struct Solver {
     truth: Lit,
     questions: u64,
     buffer: Vec<BatLit>,
+    /// Whether clauses are missing, so that no answer means anything.
+    has_given_up: bool,
 }
 
 impl Solver {
@@ -200,6 +202,7 @@ impl Solver {
             truth,
             questions: 0,
             buffer: Vec::new(),
+            has_given_up: false,
         };
         solver.add(&[truth]);
         solver
@@ -231,7 +234,7 @@ impl Solver {
     }
 
     pub fn solve(&mut self, assumptions: &[Lit]) -> Answer {
-        if self.limit.is_reached() {
+        if self.has_given_up || self.limit.is_reached() {
             return Answer::Stopped;
         }
         self.questions += 1;
@@ -252,6 +255,20 @@ impl Solver {
         } else {
             Answer::Stopped
         }
+    }
+
+    /// Whether a limit was reached.
+    pub fn is_over(&self) -> bool {
+        self.limit.is_reached()
+    }
+
+    /// Answers nothing from now on: not all clauses will be added.
+    pub fn give_up(&mut self) {
+        self.has_given_up = true;
+    }
+
+    pub fn has_given_up(&self) -> bool {
+        self.has_given_up
     }
 
     /// The value of a literal in the model of the last answer, if it matters.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mover_ir::program::Program;
-use mover_report::recheck::{Recheck, recheck};
+use mover_report::recheck::{Most, Recheck, recheck};
 use mover_report::text::grouped;
 use mover_report::verdict::{Answer, Verdict};
 
@@ -19,12 +19,16 @@ use crate::input::Limit;
 /// Most states of the definition that are walked through.
 const MOST_STATES: usize = 200_000;
 
+/// Most bytes that they may take.
+const MOST_BYTES: usize = 1 << 30;
+
 /// Adds to an answer how it was checked again, if that was asked for; fails if it is wrong.
 pub fn certify(
     program: &Program,
     answer: &mut Answer,
     limits: &[Limit],
     timeout: Option<Duration>,
+    memory: Option<usize>,
     interrupt: &AtomicBool,
 ) -> Result<(), u8> {
     let Some(certified) = &mut answer.certified else {
@@ -55,7 +59,11 @@ pub fn certify(
         .map(|limit| (limit.template, limit.location))
         .collect();
     let properties = &answer.properties;
-    match recheck(program, properties, &forbidden, MOST_STATES, &is_over) {
+    let most = Most {
+        states: MOST_STATES,
+        bytes: memory.unwrap_or(MOST_BYTES).min(MOST_BYTES),
+    };
+    match recheck(program, properties, &forbidden, most, &is_over) {
         Recheck::Holds { states } => certified.by.push(format!(
             "a walk through all {} states of the definition, without reduction, met no violation",
             grouped(states as u64)

@@ -489,7 +489,8 @@ fn check(
     };
     let told = told.and_then(|mut told| {
         let time = args.timeout.map(Duration::from_secs_f64);
-        certify::certify(program, &mut told.answer, limits, time, &interrupt)?;
+        let memory = memory_limit(args);
+        certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
         Ok(told)
     });
     let told = match told {

@@ -1,7 +1,7 @@
 //! Answers that are checked once more.
 
 use mover_ir::program::Property;
-use mover_report::recheck::{Recheck, recheck};
+use mover_report::recheck::{Most, Recheck, recheck};
 use serde_json::Value;
 
 use crate::common::{mover, own_examples, repository, run};
@@ -95,7 +95,10 @@ fn what_is_too_large_is_not_certified() {
 /// The walk by the definition and explicit search have one opinion of every example.
 #[test]
 fn the_walk_agrees_with_explicit_search() {
-    let limit = 20_000;
+    let most = Most {
+        states: 20_000,
+        bytes: 1 << 30,
+    };
     let (mut holds, mut fails) = (0, 0);
     for path in own_examples("promela", "pml") {
         let options = mover_promela::Options::default();
@@ -103,7 +106,7 @@ fn the_walk_agrees_with_explicit_search() {
             panic!("{} is an example", path.display());
         };
         let verdict = check(&path, &[]).code;
-        match recheck(&frontend.program, &Property::BASIC, &[], limit, &|| false) {
+        match recheck(&frontend.program, &Property::BASIC, &[], most, &|| false) {
             Recheck::Holds { .. } => {
                 assert_eq!(verdict, Some(0), "{}", path.display());
                 holds += 1;
