@@ -50,7 +50,8 @@ struct Way<'c> {
     result: u64,
 }
 
-fn me() -> Expr {
+/// The mark of the thread in a lock that it has.
+pub(crate) fn me() -> Expr {
     binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1))
 }
 

@@ -14,6 +14,7 @@
 
 mod actions;
 mod build;
+mod claims;
 mod clang;
 mod flatten;
 mod llvm;
@@ -380,6 +381,7 @@ fn translate(
             "attributes of threads and locks other than kind and detach state are ignored".into(),
         );
     }
+    let exclusive = claims::find(sources, numbers, &world.globals)?;
     let program = Program {
         name,
         sources: sources.clone(),
@@ -397,7 +399,7 @@ fn translate(
         symbols: world.symbols(),
         priority_scheduling: false,
         pointers_stay: false,
-        exclusive: Vec::new(),
+        exclusive,
         presence: world.threads.status,
         caveats,
     };

@@ -411,9 +411,9 @@ fn compare_cells(
         };
         // A name that no source can have is a front end's own.
         let is_cleared = || row.new.iter().all(|&cell| cell == 0) && row.old != row.new;
-        let is_shown = !variable.name.starts_with('%')
-            && !(is_cleared() && is_forgotten(VariableId(number as u32)));
-        if is_shown {
+        let is_hidden = variable.name.starts_with('%')
+            || is_cleared() && is_forgotten(VariableId(number as u32));
+        if !is_hidden {
             between.compare_row(&row, changes);
         }
         first = cells.end;

@@ -61,6 +61,8 @@ impl Engine {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reduction {
+    /// What stores least for the engine: `dynamic` for explicit search, `none` for the others
+    Auto,
     /// All interleavings
     None,
     /// Transactions by movers that are known before the search
@@ -76,6 +78,7 @@ enum Reduction {
 impl Reduction {
     fn name(self) -> &'static str {
         match self {
+            Reduction::Auto => "auto",
             Reduction::None => "none",
             Reduction::Static => "static",
             Reduction::Left => "left",
@@ -164,8 +167,12 @@ pub struct CheckArgs {
     engine: Engine,
 
     /// Which interleavings to leave out; see the guide on reductions
-    #[arg(long, value_enum, default_value = "none")]
+    #[arg(long, value_enum, default_value = "auto")]
     reduce: Reduction,
+
+    /// Whether it was left to mover.
+    #[arg(skip)]
+    is_reduction_chosen: bool,
 
     /// How a transaction that never ends is kept from hiding the others (default: blocks)
     #[arg(long, value_enum)]
@@ -240,6 +247,21 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
+    /// Chooses the reduction if that is left to mover: the one that stores least of those
+    /// that go with the other options. Other engines than explicit search have none by default.
+    fn choose_reduction(&mut self) {
+        if self.reduce != Reduction::Auto {
+            return;
+        }
+        self.is_reduction_chosen = true;
+        let wants_all = self.keep_going || self.engine.symbolic().is_some();
+        self.reduce = if wants_all {
+            Reduction::None
+        } else {
+            Reduction::Dynamic
+        };
+    }
+
     fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
         let show = if self.quiet {
             Show::None
@@ -250,7 +272,9 @@ impl CheckArgs {
     }
 }
 
-pub fn run(args: &CheckArgs) -> u8 {
+pub fn run(mut args: CheckArgs) -> u8 {
+    args.choose_reduction();
+    let args = &args;
     if let Err(reason) = available(args) {
         complain("U002", reason);
         return USAGE;
@@ -302,15 +326,7 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if let Some(ignoring) = args.ignoring {
         if args.reduce == Reduction::None {
             return Err(format!(
-                "--ignoring {} is a part of a reduction; add `--reduce static`",
-                ignoring.name()
-            ));
-        }
-        if ignoring != Ignoring::Blocks
-            && matches!(args.reduce, Reduction::Phase | Reduction::Dynamic)
-        {
-            return Err(format!(
-                "--ignoring {} goes with `--reduce static` or `--reduce left`",
+                "--ignoring {} is a part of a reduction; leave `--reduce none` out",
                 ignoring.name()
             ));
         }
@@ -447,7 +463,11 @@ impl Effort {
     fn asked(args: &CheckArgs) -> Effort {
         let timeout = args.timeout.map(Duration::from_secs_f64);
         Effort {
-            reduce: args.reduce,
+            reduce: if args.is_reduction_chosen {
+                Reduction::None
+            } else {
+                args.reduce
+            },
             deadline: timeout.map(|timeout| Instant::now() + timeout),
         }
     }
@@ -521,7 +541,9 @@ fn explicit(
             Ok(movers) if reduction == Reduction::Left => Some(movers.left_only()),
             Ok(movers) => Some(movers),
             Err(reason) => {
-                eprintln!("mover: searching without reduction: {reason}");
+                if !args.is_reduction_chosen {
+                    eprintln!("mover: searching without reduction: {reason}");
+                }
                 None
             }
         },
@@ -714,7 +736,7 @@ fn question(
 ) -> Question {
     Question {
         reduction: match effort.reduce {
-            Reduction::None => mover_reduce::Reduction::None,
+            Reduction::Auto | Reduction::None => mover_reduce::Reduction::None,
             // Left movers alone are asked of explicit search only; all of them are as sound.
             Reduction::Static | Reduction::Left => mover_reduce::Reduction::Static,
             Reduction::Phase => mover_reduce::Reduction::Phase,

@@ -61,7 +61,7 @@ impl Builder<'_, '_> {
             .collect();
         let mut accesses: Vec<Vec<Option<Loc>>> = vec![Vec::new(); locations.len()];
         for pending in std::mem::take(&mut self.pending) {
-            accesses[pending.from].push(pending.loc.filter(|_| pending.shared));
+            accesses[pending.from].push(pending.access);
             let edge = self.edge(&pending, &place_of, &merged, &mut spares);
             locations[pending.from].edges.push(edge);
         }

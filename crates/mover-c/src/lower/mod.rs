@@ -122,6 +122,8 @@ struct Pending {
     temps: Vec<usize>,
     loc: Option<Loc>,
     shared: bool,
+    /// Where the shared access stands.
+    access: Option<Loc>,
     exits: bool,
     text: Option<String>,
 }
@@ -370,6 +372,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             temps: Vec::new(),
             loc: None,
             shared: true,
+            access: None,
             exits: false,
             text: Some(text.to_string()),
         });
@@ -445,6 +448,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             passed: Vec::new(),
             loc: None,
             loc_of_access: false,
+            access: None,
         };
         if is_entry {
             self.begin_thread(&mut path);
@@ -567,6 +571,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 None => self.code.blocks[path.block].end_loc,
             };
             path.loc = loc.or(path.loc);
+            path.access = path.loc;
             path.loc_of_access = true;
         }
         path
@@ -644,6 +649,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             temps: path.temps,
             loc: path.loc,
             shared: path.accessed,
+            access: path.access.or(path.loc).filter(|_| path.accessed),
             exits,
             text: None,
         });
@@ -821,7 +827,9 @@ impl<'w, 'a> Builder<'w, 'a> {
                     equal(args[0].clone(), args[1].clone())
                 });
                 let Some(is_same) = same.pre().cloned() else {
-                    return Err(Problem::new("a comparison after a store", inst.loc).code("C099"));
+                    // The edge has changed what is compared; a new one begins here.
+                    self.finish(going_on);
+                    return Ok(Vec::new());
                 };
                 let mut succeeds = going_on.clone();
                 succeeds.assume(is_same.clone());

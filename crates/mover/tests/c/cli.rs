@@ -339,3 +339,97 @@ fn pointers_may_walk_over_a_whole_variable() {
     let ended = check(&[], &[file("walk", "walk.c", text)]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
 }
+
+/// Two threads that try a mutex, so that it is no lock as far as movers are concerned.
+const TRIED: &str = "#include <assert.h>\n#include <pthread.h>\n\
+    #define MOVER_EXCLUSIVE(variable, condition)\n\
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;\n\
+    int x; CLAIM\n\
+    void *run(void *arg) {\n\
+      while (pthread_mutex_trylock(&m)) ;\n\
+      x++; assert(x == 1); x--;\n\
+      pthread_mutex_unlock(&m);\n\
+      return 0;\n\
+    }\n\
+    int main(void) {\n\
+      pthread_t a, b;\n\
+      pthread_create(&a, 0, run, 0); pthread_create(&b, 0, run, 0);\n\
+      pthread_join(a, 0); pthread_join(b, 0);\n\
+      pthread_mutex_lock(&n); pthread_mutex_unlock(&n);\n\
+    }\n";
+
+#[test]
+fn a_claim_of_exclusive_access_is_used() {
+    let states = |name: &str, claim: &str| {
+        let path = file("claims", name, &TRIED.replace("CLAIM", claim));
+        let ended = check(&["--json", "--reduce", "phase"], &[path]);
+        assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
+        (
+            ended.json()["states"].as_u64().expect("states"),
+            ended.stderr,
+        )
+    };
+    let (plain, _) = states("plain.c", "");
+    for (name, claim) in [
+        ("claim.c", "MOVER_EXCLUSIVE(x, m == self)"),
+        ("turned.c", "MOVER_EXCLUSIVE(x, self == m)"),
+    ] {
+        let (claimed, said) = states(name, claim);
+        assert_eq!(said, "");
+        assert!(claimed < plain, "{claimed} of {plain}");
+    }
+    let (wrong, said) = states("wrong.c", "MOVER_EXCLUSIVE(x, n == self)");
+    assert_eq!(wrong, plain);
+    for words in ["`x` is also used where this does not hold", "wrong.c:5"] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_claim_that_cannot_be_used_is_refused_with_its_line() {
+    for (name, claim, words) in [
+        (
+            "lock.c",
+            "MOVER_EXCLUSIVE(x, nothing == self)",
+            "no global lock `nothing`",
+        ),
+        (
+            "variable.c",
+            "MOVER_EXCLUSIVE(nothing, m == self)",
+            "no global variable `nothing`",
+        ),
+        (
+            "form.c",
+            "MOVER_EXCLUSIVE(x, m)",
+            "no claim of exclusive access",
+        ),
+    ] {
+        let text = TRIED.replace("CLAIM", claim);
+        refused(
+            "claims",
+            name,
+            &text,
+            &[words, "C016", &format!("{name}:5")],
+        );
+    }
+    // Whoever wants to may set the mutex free.
+    let text = TRIED
+        .replace("CLAIM", "MOVER_EXCLUSIVE(x, owner == self)\nint owner;")
+        .replace("x--;", "x--; owner = 2;");
+    let words = ["P040", "changed.c:5"];
+    refused("claims", "changed.c", &text, &words);
+}
+
+#[test]
+fn commit_point_completion_finds_errors_of_every_property() {
+    let example = crate::common::repository().join("examples/c/double_free.c");
+    for ignoring in ["blocks", "cpc", "cpc-no-l19", "cycle", "lfs"] {
+        for property in [&["--property", "memory-safety"][..], &[]] {
+            let options = ["--json", "--reduce", "static", "--ignoring", ignoring];
+            let options = [&options[..], property].concat();
+            let ended = check(&options, std::slice::from_ref(&example));
+            assert_eq!(ended.code, Some(10), "{ignoring}: {}", ended.stderr);
+            assert_eq!(ended.json()["property"], "memory-safety", "{ignoring}");
+        }
+    }
+}

@@ -228,7 +228,17 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
     let other = model("checkpoint_other", ENDLESS.replace("a++", "a--"));
     let checkpoint = scratch("refused.checkpoint");
     let name = checkpoint.display().to_string();
-    let first = check(&path, &["--timeout", "0.2", "--checkpoint", &name]);
+    let first = check(
+        &path,
+        &[
+            "--reduce",
+            "none",
+            "--timeout",
+            "0.2",
+            "--checkpoint",
+            &name,
+        ],
+    );
     assert_eq!(first.code, Some(5), "{}", first.stderr);
     assert!(
         first.stdout.contains("try: going on with `--resume"),
@@ -238,6 +248,9 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
     let refused = |path: &Path, options: &[&str], words: &str| {
         let mut all = vec!["--resume", &name, "--timeout", "0.2"];
         all.extend(options);
+        if !options.contains(&"--reduce") {
+            all.extend(["--reduce", "none"]);
+        }
         let ended = check(path, &all);
         assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
         assert!(ended.stderr.contains("[U011]"), "{}", ended.stderr);
