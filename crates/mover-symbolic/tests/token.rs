@@ -59,6 +59,7 @@ fn ask(
         depth: Some(4),
         contexts: None,
         certify: false,
+        check_answers: true,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),
