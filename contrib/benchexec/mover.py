@@ -17,6 +17,7 @@ FALSE = {
     "unreach-call": result.RESULT_FALSE_REACH,
     "no-data-race": result.RESULT_FALSE_DATARACE,
     "no-deadlock": result.RESULT_FALSE_DEADLOCK,
+    "memory-cleanup": result.RESULT_FALSE_MEMCLEANUP,
     "no-overflow": result.RESULT_FALSE_OVERFLOW,
     "mutex-misuse": f"{result.RESULT_FALSE_PROP}(mutex-misuse)",
 }

@@ -50,7 +50,8 @@ struct Way<'c> {
     result: u64,
 }
 
-fn me() -> Expr {
+/// The mark of the thread in a lock that it has.
+pub(crate) fn me() -> Expr {
     binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1))
 }
 
@@ -153,7 +154,7 @@ impl Builder<'_, '_> {
             "thread_join" => self.thread_join(path, args, result),
             "thread_detach" => self.thread_detach(path, args),
             "key_create" => self.key_create(path, result),
-            "allocate" => {
+            "allocate" | "allocate_zeroed" => {
                 let mut path = path;
                 let width = self.world.module.pointer_width();
                 let size = self.scalar(&mut path, &args[0])?;
@@ -163,7 +164,9 @@ impl Builder<'_, '_> {
                 let Some(site) = self.world.heap_site(self.body, id) else {
                     return Err(Problem::new("an allocation without a site", path.loc).code("C099"));
                 };
-                self.world.note_uninitialised(path.loc, "");
+                if name == "allocate" && self.heap_may_be_read_unwritten(&path, id, &args[0]) {
+                    self.world.note_uninitialised(path.loc, "");
+                }
                 let temp = self.temp(&mut path, width);
                 path.effects.push(Effect::Allocate {
                     site,
@@ -171,9 +174,11 @@ impl Builder<'_, '_> {
                     result: self.temp_place(temp),
                 });
                 let address = Part::lost(self.local_read(temp));
+                self.count_objects(&mut path, constant(1, 32));
                 self.define(&mut path, id, vec![address]);
                 Ok(vec![path])
             }
+            "check_cleanup" => self.check_cleanup(path),
             "free" | "release" | "check_heap" => self.free(path, name, &args[0]),
             "object_size" => {
                 let mut path = path;
@@ -994,11 +999,37 @@ impl Builder<'_, '_> {
         }
         if name != "check_heap" {
             self.keep_memory(&mut path);
+            let is_some = not(equal(address.now.clone(), constant(0, width)));
+            let fewer = binary(BinaryOp::Sub, constant(0, 32), resize(is_some, 32, false));
+            self.count_objects(&mut path, fewer);
             path.effects.push(Effect::Free {
                 address: address.now,
             });
         }
         Ok(vec![path])
+    }
+
+    /// Counts the objects from `malloc`, where it is asked for that all are freed.
+    fn count_objects(&mut self, path: &mut Path, more: Expr) {
+        if let Some(counter) = self.world.live_objects {
+            let cell = self.global_cell(counter, Part::same(Expr::int(0)));
+            let count = self.read(path, &cell);
+            self.write(path, &cell, binary(BinaryOp::Add, count.now, more));
+        }
+    }
+
+    /// At the end of the program.
+    fn check_cleanup(&mut self, path: Path) -> Lowered<Vec<Path>> {
+        let Some(counter) = self.world.live_objects else {
+            return Ok(vec![path]);
+        };
+        let cell = self.global_cell(counter, Part::same(Expr::int(0)));
+        let check = Check {
+            holds: is_zero(&self.read(&path, &cell)),
+            property: Property::MemoryCleanup,
+            message: "memory is still allocated when the program ends".into(),
+        };
+        Ok(self.require(path, &check).into_iter().collect())
     }
 
     /// A value that the environment chooses.

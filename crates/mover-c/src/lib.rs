@@ -14,6 +14,7 @@
 
 mod actions;
 mod build;
+mod claims;
 mod clang;
 mod flatten;
 mod llvm;
@@ -275,6 +276,7 @@ fn translate(
     let limits = Limits {
         recursion: options.recursion.max(1),
         havoc_externals: options.havoc_externals,
+        wants_cleanup: options.properties.contains(&Property::MemoryCleanup),
     };
     let mut flattener = Flattener::new(module, &limits);
     let mut roots = vec![main];
@@ -379,6 +381,7 @@ fn translate(
             "attributes of threads and locks other than kind and detach state are ignored".into(),
         );
     }
+    let exclusive = claims::find(sources, numbers, &world.globals)?;
     let program = Program {
         name,
         sources: sources.clone(),
@@ -393,10 +396,10 @@ fn translate(
             priority: 1,
         }],
         templates,
-        symbols: Vec::new(),
+        symbols: world.symbols(),
         priority_scheduling: false,
         pointers_stay: false,
-        exclusive: Vec::new(),
+        exclusive,
         presence: world.threads.status,
         caveats,
     };

@@ -8,6 +8,7 @@
 typedef __SIZE_TYPE__ size_t;
 
 void *__mover_allocate(size_t size);
+void *__mover_allocate_zeroed(size_t size);
 size_t __mover_object_size(const void *p);
 void __mover_release(void *p);
 void __mover_bad_free(void *p);
@@ -190,7 +191,7 @@ char *__mover_strrchr(const char *s, int c) {
 
 char *__mover_strdup(const char *s) {
     size_t n = __mover_strlen(s) + 1;
-    char *copy = __mover_allocate(n);
+    char *copy = __mover_allocate_zeroed(n); /* all of it is written below */
     __mover_memcpy(copy, s, n);
     return copy;
 }
@@ -199,7 +200,7 @@ void *__mover_calloc(size_t count, size_t size) {
     size_t all;
     if (__builtin_mul_overflow(count, size, &all))
         return 0;
-    return __mover_allocate(all);
+    return __mover_allocate_zeroed(all);
 }
 
 void *__mover_realloc(void *old, size_t size) {
@@ -235,3 +236,47 @@ int __mover_tolower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 static _Thread_local int __mover_errno;
 int *__mover___errno_location(void) { return &__mover_errno; }
+
+/* Thread-specific data with destructors. */
+#define MOST_KEYS 8
+#define DESTRUCTOR_ROUNDS 4
+unsigned __mover_new_key(void);
+void *__mover_key_get(unsigned key);
+void __mover_key_set(unsigned key, void *value);
+
+static void (*__mover_destructors[MOST_KEYS])(void *);
+
+int __mover_pthread_key_create(unsigned *key, void (*destructor)(void *)) {
+    unsigned fresh = __mover_new_key();
+    __mover_destructors[fresh] = destructor;
+    *key = fresh;
+    return 0;
+}
+
+int __mover_tss_create(unsigned *key, void (*destructor)(void *)) {
+    return __mover_pthread_key_create(key, destructor);
+}
+
+int __mover_pthread_key_delete(unsigned key) {
+    __mover_destructors[key] = 0;
+    return 0;
+}
+
+void __mover_leave_thread(void) {
+    for (int round = 0; round < DESTRUCTOR_ROUNDS; round++) {
+        int any = 0;
+        for (unsigned key = 0; key < MOST_KEYS; key++) {
+            void *value = __mover_key_get(key);
+            if (!value)
+                continue;
+            void (*destructor)(void *) = __mover_destructors[key];
+            if (!destructor)
+                continue;
+            __mover_key_set(key, 0);
+            destructor(value);
+            any = 1;
+        }
+        if (!any)
+            return;
+    }
+}

@@ -30,6 +30,9 @@ pub struct Form {
     pub object: Object,
     pub offset: i64,
     pub terms: Vec<(Operand, i64)>,
+    /// The bytes of an element in those terms that move the pointer itself: they can
+    /// lead anywhere in the variable, whatever they start from.
+    pub free_steps: Vec<i64>,
 }
 
 /// One index of an access: the sum of the constant and of the operands, each
@@ -169,12 +172,14 @@ impl<'a> Objects<'a> {
                 object: Object::Global(*id),
                 offset: 0,
                 terms: Vec::new(),
+                free_steps: Vec::new(),
             }),
             Operand::Value(id) => match &self.definitions[body].get(id)?.kind {
                 Kind::Alloca { .. } => Some(Form {
                     object: Object::Local(body, *id),
                     offset: 0,
                     terms: Vec::new(),
+                    free_steps: Vec::new(),
                 }),
                 Kind::Pure(pure) => self.form_of_pure(body, pure),
                 _ => None,
@@ -191,9 +196,13 @@ impl<'a> Objects<'a> {
                 base,
                 offset,
                 terms,
+                moves_base,
             } => {
                 let mut form = self.form(body, base)?;
                 form.offset = form.offset.checked_add(*offset)?;
+                if *moves_base && let Some((_, step)) = terms.first() {
+                    form.free_steps.push(*step);
+                }
                 form.terms.extend(terms.iter().cloned());
                 Some(form)
             }
@@ -255,6 +264,13 @@ impl<'a> Objects<'a> {
             dimensions: Vec::new(),
         };
         let layout = self.layout(form.object);
+        let steps_over_elements = |step: &i64| match &layout {
+            Layout::Array { stride, .. } => *stride != 0 && step % *stride as i64 == 0,
+            _ => false,
+        };
+        if !form.free_steps.iter().all(steps_over_elements) {
+            return None;
+        }
         let pointer = self.module.pointer_bytes;
         resolve(&layout, form.offset, &form.terms, pointer, &mut leaf).then_some(leaf)
     }

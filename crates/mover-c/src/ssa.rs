@@ -73,6 +73,10 @@ pub struct DebugField {
     pub path: String,
     pub signed: bool,
     pub is_pointer: bool,
+    /// Bytes from the offset on that belong to it, with all elements if it is in an array.
+    pub extent: u64,
+    /// The names of the values of an enumeration.
+    pub enumerators: Vec<(i64, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -143,6 +147,9 @@ pub enum Pure {
         base: Operand,
         offset: i64,
         terms: Vec<(Operand, i64)>,
+        /// Whether the first term moves the pointer itself, and not within an array
+        /// that it is known to point to.
+        moves_base: bool,
     },
     /// Some scalars of a value of several.
     Extract {
@@ -353,6 +360,8 @@ pub struct ValueInfo {
     /// Whether the name is one of the source.
     pub is_variable: bool,
     pub signed: bool,
+    /// The names of the values, if it is an enumeration.
+    pub enumerators: Vec<(i64, String)>,
     /// What the variable points to, if it is a pointer to something known.
     pub pointee: Option<Pointee>,
 }
@@ -409,6 +418,7 @@ pub struct Global {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
     pub pointer_bytes: u64,
+    pub is_x86: bool,
     pub globals: Vec<Global>,
     pub functions: Vec<Function>,
     /// Functions to run before `main`, in order.

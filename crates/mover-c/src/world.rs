@@ -4,12 +4,13 @@
 //! with an address and in which order (their numbers are in pointers), which
 //! threads there can be, and how places of the source are told.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mover_ir::expr::{Expr, Ty, mask};
 use mover_ir::program::{
     AllocationSite, CellName, CellNames, Init, PointerLayout, Property, SiteId, SiteKind,
-    TemplateId, Variable, VariableId,
+    SymbolSet, SymbolSetId, TemplateId, Variable, VariableId,
 };
 use mover_ir::source::{FileId, SourceMap, Span};
 
@@ -23,6 +24,9 @@ pub struct Settings {
     pub properties: BTreeSet<Property>,
     pub spurious_wakeups: bool,
 }
+
+/// The set of the names of functions.
+const FUNCTIONS: SymbolSetId = SymbolSetId(0);
 
 pub struct World<'a> {
     pub module: &'a Module,
@@ -41,7 +45,11 @@ pub struct World<'a> {
     /// By body and value of the call.
     heap_sites: HashMap<(usize, ValueId), SiteId>,
     pub threads: Threads,
+    /// Names for values: first those of functions, then those of enumerations.
+    symbols: RefCell<Vec<SymbolSet>>,
     pub uninitialised: Option<Uninitialised>,
+    /// How many objects from `malloc` there are, if that counts.
+    pub live_objects: Option<VariableId>,
     /// What the parameters of `main` are.
     pub arguments: Vec<u64>,
 }
@@ -115,13 +123,20 @@ impl<'a> World<'a> {
             stack_sites: HashMap::new(),
             heap_sites: HashMap::new(),
             threads,
+            symbols: RefCell::default(),
             uninitialised: None,
+            live_objects: None,
             arguments: Vec::new(),
         };
+        let functions = world.function_names();
+        world.symbols.borrow_mut().push(functions);
         world.place_objects()?;
         world.add_arguments();
         world.find_sites();
         world.add_thread_rows();
+        if settings.properties.contains(&Property::MemoryCleanup) && !world.sites.is_empty() {
+            world.live_objects = Some(world.model_row("%live_objects", Ty::unsigned(32), 1));
+        }
         Ok(world)
     }
 
@@ -296,7 +311,7 @@ impl<'a> World<'a> {
             Layout::Array { stride, .. } => *stride,
             _ => 0,
         };
-        names_of(self.objects.debug(object), stride)
+        self.names_of(self.objects.debug(object), stride)
     }
 
     fn checked_initial(&self, id: GlobalId) -> Result<InitialBytes, Problem> {
@@ -335,6 +350,7 @@ impl<'a> World<'a> {
                     base,
                     offset,
                     terms,
+                    ..
                 } if terms.is_empty() => {
                     Some(self.constant_address(base)?.wrapping_add(*offset as u64))
                 }
@@ -361,6 +377,69 @@ impl<'a> World<'a> {
     pub fn function_address(&self, id: FunctionId) -> u64 {
         let layout = self.pointers();
         layout.address(layout.last_object() - id as u64) & mask(layout.width)
+    }
+
+    fn function_names(&self) -> SymbolSet {
+        let functions = self.module.functions.iter().enumerate();
+        let width = self.pointers().width;
+        SymbolSet {
+            names: functions
+                .filter(|(_, function)| !function.is_runtime)
+                .map(|(id, function)| {
+                    let address = Ty::unsigned(width).number(self.function_address(id));
+                    (address, function.name.clone())
+                })
+                .collect(),
+        }
+    }
+
+    /// How a pointer is printed: where it points to, or the function.
+    pub fn pointer_names(&self) -> CellNames {
+        CellNames::pointers(self.pointers(), Some(FUNCTIONS))
+    }
+
+    /// The set of an enumeration's names; none if there are none.
+    pub fn enumeration(&self, names: &[(i64, String)]) -> Option<SymbolSetId> {
+        if names.is_empty() {
+            return None;
+        }
+        let mut sets = self.symbols.borrow_mut();
+        let known = sets.iter().position(|set| set.names == names);
+        let number = known.unwrap_or_else(|| {
+            sets.push(SymbolSet {
+                names: names.to_vec(),
+            });
+            sets.len() - 1
+        });
+        Some(SymbolSetId(number as u32))
+    }
+
+    pub fn symbols(&self) -> Vec<SymbolSet> {
+        self.symbols.take()
+    }
+
+    /// What the fields of an object, or of each of its elements, are called.
+    fn names_of(&self, debug: &DebugType, stride: u64) -> CellNames {
+        let fields = debug
+            .fields
+            .iter()
+            .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
+            .map(|field| CellName {
+                offset: field.offset,
+                name: field.path.trim_start_matches('.').to_string(),
+                ty: Ty {
+                    width: (8 * field.bytes) as u8,
+                    signed: field.signed,
+                },
+                is_pointer: field.is_pointer,
+                symbols: if field.is_pointer {
+                    Some(FUNCTIONS)
+                } else {
+                    self.enumeration(&field.enumerators)
+                },
+            })
+            .collect();
+        CellNames { stride, fields }
     }
 
     /// The row of a scalar of a variable that has no address.
@@ -401,11 +480,11 @@ impl<'a> World<'a> {
             len: len.max(1),
             is_array: !leaf.dimensions.is_empty(),
             init: Init::All(0),
-            symbols: None,
+            symbols: field.and_then(|field| self.enumeration(&field.enumerators)),
             span: self.span(self.loc_of(object)),
             addressable: false,
             names: match field {
-                Some(field) if field.is_pointer => CellNames::pointers(self.pointers()),
+                Some(field) if field.is_pointer => self.pointer_names(),
                 _ => CellNames::default(),
             },
         };
@@ -468,7 +547,7 @@ impl<'a> World<'a> {
                 let (Kind::Library { name, args, .. }, Some(id)) = (&inst.kind, inst.result) else {
                     continue;
                 };
-                if name != "allocate" {
+                if !name.starts_with("allocate") {
                     continue;
                 }
                 let info = &body.values[id];
@@ -481,7 +560,7 @@ impl<'a> World<'a> {
                     Some(pointee) => {
                         let is_one = matches!(args.first(), Some(Operand::Int { value, .. })
                             if *value == pointee.bytes);
-                        names_of(&pointee.debug, if is_one { 0 } else { pointee.bytes })
+                        self.names_of(&pointee.debug, if is_one { 0 } else { pointee.bytes })
                     }
                     None => CellNames::default(),
                 };
@@ -584,25 +663,6 @@ impl<'a> World<'a> {
         });
         id
     }
-}
-
-/// What the fields of an object, or of each of its elements, are called.
-fn names_of(debug: &DebugType, stride: u64) -> CellNames {
-    let fields = debug
-        .fields
-        .iter()
-        .filter(|field| matches!(field.bytes, 1 | 2 | 4 | 8))
-        .map(|field| CellName {
-            offset: field.offset,
-            name: field.path.trim_start_matches('.').to_string(),
-            ty: Ty {
-                width: (8 * field.bytes) as u8,
-                signed: field.signed,
-            },
-            is_pointer: field.is_pointer,
-        })
-        .collect();
-    CellNames { stride, fields }
 }
 
 /// Where the cells of a leaf lie, in the order of its row.

@@ -45,6 +45,7 @@ use crate::classify::{Classifier, Look};
 use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
+use crate::successors::look;
 
 /// A block that has come to this many states ends at all that are left. A
 /// transaction may end early anywhere, and a thread with a large state space of its
@@ -640,27 +641,6 @@ impl<'m> Blocks<'m> {
             path.append(&mut only.steps);
         }
         visitor.emit(&lanes)
-    }
-}
-
-/// What a thread's location looks like, by what is known before the search or in it.
-fn look(
-    machine: &Machine,
-    classifier: &mut Option<Classifier>,
-    lanes: &[u64],
-    thread: usize,
-) -> Look {
-    match classifier {
-        Some(classifier) => classifier.look(lanes, thread),
-        None => {
-            let place = machine.place(lanes, thread);
-            Look {
-                ends_transaction: place.ends_transaction,
-                is_met: place.is_met,
-                takes_lock: place.takes_lock,
-                may_release: place.has_lock,
-            }
-        }
     }
 }
 

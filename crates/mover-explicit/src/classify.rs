@@ -19,6 +19,12 @@
 //! lock that the thread has: a cell that is a lock as such, a predicate that the
 //! user has given as one that nobody takes or gives back by a mover.
 //!
+//! A reader-writer lock (`mover_reduce::rw_locks`) is in hand for reading data if the
+//! thread has it in either way, for writing only if it has it to write. Whoever
+//! has it in either way when it comes to data under it has the data as far as it
+//! needs: had it written without the lock to write, the lock would not be among
+//! those held at every access.
+//!
 //! **Channels** have two ends. A thread that alone receives from a channel with
 //! a message in it can do so now or later, whatever others send; likewise a
 //! thread that alone sends while there is room. These steps are left movers, but
@@ -48,6 +54,7 @@ use mover_ir::program::{Effect, LocationId, Program, TemplateId};
 use mover_reduce::PhaseFacts;
 use mover_reduce::access::{EdgeRef, Object};
 use mover_reduce::owners::OwnerCell;
+use mover_reduce::rw_locks::{Mode, RwLock};
 use mover_reduce::touch::{End, Touch};
 
 use crate::code::{Code, Compiler, View};
@@ -97,6 +104,8 @@ enum CompiledTouch {
 struct EdgeFacts {
     touches: Vec<CompiledTouch>,
     takes: Vec<PickedCell>,
+    /// Those among them that are taken to read.
+    takes_to_read: Vec<ObjectId>,
     gives_back: bool,
     meets: Meets,
     /// Makes an offer, where others can see that none was made.
@@ -116,6 +125,8 @@ enum Meets {
 #[derive(Debug, Default)]
 struct LocationFacts {
     held: Vec<PickedCell>,
+    /// Those among them that the thread has to read.
+    held_to_read: Vec<ObjectId>,
     /// In the order of the compiled edges.
     edges: Vec<EdgeFacts>,
     takes_lock: bool,
@@ -198,7 +209,10 @@ impl PhaseTables {
                         }
                         let cells = pick(variable.index(), index.as_ref());
                         let is_lock = facts.locks.is_lock(*variable);
-                        if is_lock || facts.owners.lock(*variable).is_some() {
+                        if is_lock
+                            || facts.is_rw(*variable)
+                            || facts.owners.lock(*variable).is_some()
+                        {
                             CompiledTouch::Lock(cells)
                         } else {
                             CompiledTouch::Cells {
@@ -224,6 +238,14 @@ impl PhaseTables {
                 };
                 let place = |place: &mover_reduce::lock_rows::LockPlace| {
                     pick(place.variable.index(), Some(&place.index))
+                };
+                let rw_cells = |is_meant: &dyn Fn(&RwLock) -> bool| {
+                    let locks = facts.rw.iter().filter(|lock| is_meant(lock));
+                    let cells: Vec<PickedCell> = locks
+                        .flat_map(|lock| &lock.cells)
+                        .map(|cell| pick(cell.index(), Some(&Expr::int(0))))
+                        .collect();
+                    cells.into_iter()
                 };
                 let meets = |edge: usize| {
                     let effects = &body.locations[location].edges[edge].effects;
@@ -265,9 +287,19 @@ impl PhaseTables {
                                 .iter()
                                 .map(|touched| touch(touched, facts.quiet_ends.contains(&at)))
                                 .collect(),
-                            takes: handled.takes.iter().map(place).chain(taken).collect(),
+                            takes: handled
+                                .takes
+                                .iter()
+                                .map(place)
+                                .chain(taken)
+                                .chain(rw_cells(&|lock| lock.taken_by(at).is_some()))
+                                .collect(),
+                            takes_to_read: rw_cells(&|lock| lock.taken_by(at) == Some(Mode::Reads))
+                                .map(|cell| cell.first)
+                                .collect(),
                             gives_back: !handled.gives_back.is_empty()
-                                || owned(OwnerCell::is_given_back_by).next().is_some(),
+                                || owned(OwnerCell::is_given_back_by).next().is_some()
+                                || facts.rw.iter().any(|lock| lock.gives_back.contains(&at)),
                             meets: meets(edge.original),
                             offers: facts.offers[template][location][edge.original],
                         }
@@ -281,7 +313,13 @@ impl PhaseTables {
                         .held(template, location)
                         .iter()
                         .map(place)
+                        .chain(rw_cells(&|lock| lock.held(template, location).is_some()))
                         .collect(),
+                    held_to_read: rw_cells(&|lock| {
+                        lock.held(template, location) == Some(Mode::Reads)
+                    })
+                    .map(|cell| cell.first)
+                    .collect(),
                     takes_lock: edges.iter().any(|edge| !edge.takes.is_empty()),
                     counts_ahead: ahead.counts,
                     may_release: ahead.channels || ahead.leaves,
@@ -644,8 +682,15 @@ pub struct Classifier<'m> {
     used: Vec<ObjectId>,
     held: Vec<ObjectId>,
     in_hand: Vec<ObjectId>,
+    /// Without those that the thread has to read only.
+    in_hand_to_write: Vec<ObjectId>,
     touched: Vec<Touched>,
     work: Workspace,
+}
+
+/// The locks that protect an access.
+fn in_hand_for<'a>(writes: bool, all: &'a [ObjectId], to_write: &'a [ObjectId]) -> &'a [ObjectId] {
+    if writes { to_write } else { all }
 }
 
 impl<'m> Classifier<'m> {
@@ -658,6 +703,7 @@ impl<'m> Classifier<'m> {
             used: Vec::new(),
             held: Vec::new(),
             in_hand: Vec::new(),
+            in_hand_to_write: Vec::new(),
             touched: Vec::new(),
             work: Workspace::default(),
         }
@@ -804,6 +850,11 @@ impl<'m> Classifier<'m> {
         self.in_hand.extend_from_slice(&self.held);
         let taken = facts.takes.iter().filter_map(|lock| lock.pick(&view));
         self.in_hand.extend(taken);
+        self.in_hand_to_write.clear();
+        let only_read =
+            |lock| here.held_to_read.contains(lock) || facts.takes_to_read.contains(lock);
+        let to_write = self.in_hand.iter().filter(|lock| !only_read(lock));
+        self.in_hand_to_write.extend(to_write);
         for touch in &facts.touches {
             match touch {
                 CompiledTouch::Lock(cell) => {
@@ -834,8 +885,9 @@ impl<'m> Classifier<'m> {
                     };
                     for object in picked {
                         if !is_alone {
-                            self.ledger
-                                .see(object, thread as u16, &self.in_hand, *writes);
+                            let in_hand =
+                                in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
+                            self.ledger.see(object, thread as u16, in_hand, *writes);
                         }
                         self.touched.push(Touched::Data {
                             object,
@@ -884,8 +936,8 @@ impl<'m> Classifier<'m> {
                 CompiledTouch::Object { object, writes } => {
                     let object = self.ledger.number(Key::Object(*object));
                     if !is_only {
-                        self.ledger
-                            .see(object, thread as u16, &self.in_hand, *writes);
+                        let in_hand = in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
+                        self.ledger.see(object, thread as u16, in_hand, *writes);
                     }
                     self.touched.push(Touched::Object(object));
                 }
@@ -916,14 +968,16 @@ impl<'m> Classifier<'m> {
     fn see_channel(&mut self, handle: u64, end: End, thread: usize) -> ObjectId {
         let whole = self.ledger.number(Key::Channel(handle));
         let thread = thread as u16;
-        self.ledger.see(whole, thread, &self.in_hand, true);
+        self.ledger.see(whole, thread, &self.in_hand_to_write, true);
         if end != End::Receive {
             let sending = self.ledger.number(Key::SendingEnd(handle));
-            self.ledger.see(sending, thread, &self.in_hand, true);
+            self.ledger
+                .see(sending, thread, &self.in_hand_to_write, true);
         }
         if end != End::Send {
             let receiving = self.ledger.number(Key::ReceivingEnd(handle));
-            self.ledger.see(receiving, thread, &self.in_hand, true);
+            self.ledger
+                .see(receiving, thread, &self.in_hand_to_write, true);
         }
         whole
     }

@@ -40,6 +40,12 @@
 //! A state is known by its lanes and the phase, not by the thread that led
 //! there, as in the paper.
 //!
+//! What moves is known before the search, or found out on the way as in blocks
+//! (`classify`). If something that this search has counted on turns out wrong, it
+//! begins again with what it has learnt: the classes of a depth-first search
+//! are in every state behind, so no part of it could be kept. Each time some
+//! object loses its protection for good, so it does not begin again for ever.
+//!
 //! **Deadlocks.** If they are asked for, the same two rules as in blocks: a
 //! transaction ends before it takes its second lock, and where its thread cannot
 //! move. **Rendezvous**, too: a thread that can be met by others is between
@@ -54,6 +60,7 @@ use mover_ir::semantics;
 use mover_reduce::Movers;
 use mover_reduce::feedback::feedback_set;
 
+use crate::classify::{BrokenClaim, Classifier, PhaseTables};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::search::{Options, Outcome, Statistics, Stop, Violation, unfuse};
 use crate::store::{NO_PARENT, Store};
@@ -101,7 +108,21 @@ pub fn explore_with(
     options: Options,
 ) -> Result<Outcome, String> {
     let machine = Machine::with_movers(movers)?;
-    Ok(Search::new(&machine, movers, ignoring, options).run())
+    let tables = options
+        .run_time
+        .map(|run_time| machine.phase_tables(&movers.fused.program, run_time.facts));
+    let classifier = tables
+        .as_ref()
+        .zip(options.run_time)
+        .map(|(tables, run_time)| Classifier::new(&machine, tables, run_time.by_reach));
+    let mut search = Search::new(&machine, movers, ignoring, options, classifier);
+    search.run();
+    while search.has_counted_on_what_fell() {
+        search.start_again();
+        search.run();
+    }
+    let broken_claims = tables.as_ref().map(PhaseTables::broken_claims);
+    Ok(search.outcome(broken_claims.unwrap_or_default()))
 }
 
 /// What the running thread has done since its transaction began.
@@ -178,6 +199,7 @@ impl<'m, 'o> Search<'m, 'o> {
         movers: &'m Movers,
         ignoring: Ignoring,
         options: Options<'o>,
+        classifier: Option<Classifier<'m>>,
     ) -> Self {
         let templates = &movers.fused.program.templates;
         Search {
@@ -188,7 +210,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 Ignoring::Lfs => templates.iter().map(feedback_set).collect(),
                 _ => Vec::new(),
             },
-            stepper: Stepper::new(machine),
+            stepper: Stepper::new(machine, classifier),
             store: Store::new(1 + machine.initial().len()),
             marks: Vec::new(),
             stack: Vec::new(),
@@ -207,7 +229,26 @@ impl<'m, 'o> Search<'m, 'o> {
         }
     }
 
-    fn run(mut self) -> Outcome {
+    /// Whether a class that was found out on the way has turned out wrong since.
+    fn has_counted_on_what_fell(&mut self) -> bool {
+        let is_done = self.found.is_some() || self.clock.stopped.is_some();
+        let classifier = self.stepper.classifier.as_mut();
+        !is_done && classifier.is_some_and(|classifier| !classifier.finish_block().1)
+    }
+
+    /// Forgets all states, but not what was learnt of how threads touch things.
+    fn start_again(&mut self) {
+        if let Some(classifier) = &mut self.stepper.classifier {
+            classifier.start_block();
+        }
+        self.store = Store::new(1 + self.machine.initial().len());
+        self.marks.clear();
+        self.stack.clear();
+        self.trail = Trail::default();
+        self.clock.statistics = Statistics::default();
+    }
+
+    fn run(&mut self) {
         if let ControlFlow::Continue(()) = self.begin() {
             while let ControlFlow::Continue(true) = self.advance() {
                 if self.machine.refusal().is_some() {
@@ -219,11 +260,14 @@ impl<'m, 'o> Search<'m, 'o> {
         let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
         let left = self.stack.len();
         self.clock.update_statistics(&self.store, left, besides);
+    }
+
+    fn outcome(self, broken_claims: Vec<BrokenClaim>) -> Outcome {
         Outcome {
             violation: self.found,
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
-            broken_claims: Vec::new(),
+            broken_claims,
             statistics: self.clock.statistics,
         }
     }
@@ -328,7 +372,7 @@ impl<'m, 'o> Search<'m, 'o> {
             return Phase::Post;
         }
         let state = &self.trail.lanes[lanes.clone()];
-        let place = self.stepper.place(state, thread);
+        let place = self.stepper.look(state, thread);
         let keep_deadlocks = self.clock.options.deadlocks;
         let took_lock = keep_deadlocks && (took_lock || moves.takes_lock);
         let ends_here = place.is_met
@@ -343,9 +387,9 @@ impl<'m, 'o> Search<'m, 'o> {
     }
 
     /// Whether the transaction that led to a state in post is over there.
-    fn is_over(&self, position: usize) -> bool {
+    fn is_over(&mut self, position: usize) -> bool {
         let frame = &self.stack[position];
-        let place = (self.stepper).place(&self.trail.lanes[frame.lanes.clone()], frame.thread);
+        let place = (self.stepper).look(&self.trail.lanes[frame.lanes.clone()], frame.thread);
         let successors = &self.trail.successors[frame.mark.successors..];
         place.ends_transaction
             || place.is_met
@@ -448,11 +492,11 @@ impl<'m, 'o> Search<'m, 'o> {
 
     fn meet_error(&mut self, error: ErrorLocation, steps: &[Step]) -> ControlFlow<()> {
         self.clock.statistics.transitions += 1;
-        if !self.clock.options.errors {
+        if !self.clock.options.errors && error.property == Property::UnreachCall {
             return ControlFlow::Continue(());
         }
         let place = (error.template, error.location);
-        self.report(Property::UnreachCall, Some(place), steps)
+        self.report(error.property, Some(place), steps)
     }
 
     fn meet_deadlock(&mut self) -> ControlFlow<()> {
@@ -620,7 +664,7 @@ mod tests {
             interrupt: &AtomicBool::new(false),
             progress: &mut |_| {},
         };
-        let mut search = Search::new(&machine, &movers, ignoring, options);
+        let mut search = Search::new(&machine, &movers, ignoring, options, None);
         let mut points = HashSet::new();
         assert!(search.begin().is_continue());
         while let ControlFlow::Continue(true) = search.advance() {

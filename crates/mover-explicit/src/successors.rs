@@ -9,8 +9,9 @@
 
 use std::ops::{ControlFlow, Range};
 
+use crate::classify::{Classifier, Look};
 use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
-use crate::machine::{ErrorLocation, Machine, Moves, Place, Step, Workspace};
+use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 
 /// A state that a step leads to; lanes and steps lie in [`Trail`].
 #[derive(Clone)]
@@ -72,12 +73,15 @@ pub enum Reach {
 /// Gathers the steps of single threads.
 pub struct Stepper<'m> {
     machine: &'m Machine,
+    /// Says what moves; if absent, what was known before the search does.
+    pub classifier: Option<Classifier<'m>>,
     expander: Expander<'m>,
     probe: Vec<Step>,
 }
 
-struct Gather<'a, T> {
+struct Gather<'a, 'm, T> {
     machine: &'a Machine,
+    classifier: Option<&'a mut Classifier<'m>>,
     thread: usize,
     trail: &'a mut Trail,
     errors: Vec<(ErrorLocation, Vec<Step>)>,
@@ -85,7 +89,13 @@ struct Gather<'a, T> {
     tick: T,
 }
 
-impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, T> {
+impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, '_, T> {
+    fn pass(&mut self, lanes: &[u64], step: Step) {
+        if let Some(classifier) = &mut self.classifier {
+            classifier.count(lanes, step);
+        }
+    }
+
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         match event {
             Event::Error(error) => self.errors.push((error, path.steps().collect())),
@@ -120,6 +130,9 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, T> {
     }
 
     fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
+        if let Some(classifier) = &mut self.classifier {
+            classifier.count_place(&work.lanes, thread);
+        }
         let place = self.machine.place(&work.lanes, thread);
         self.passed.note(steps, !place.ends_transaction);
     }
@@ -137,9 +150,10 @@ pub struct Gathered {
 }
 
 impl<'m> Stepper<'m> {
-    pub fn new(machine: &'m Machine) -> Self {
+    pub fn new(machine: &'m Machine, classifier: Option<Classifier<'m>>) -> Self {
         Stepper {
             machine,
+            classifier,
             expander: Expander::new(machine, false),
             probe: Vec::new(),
         }
@@ -153,11 +167,17 @@ impl<'m> Stepper<'m> {
         trail: &mut Trail,
         tick: impl FnMut(usize) -> ControlFlow<()>,
     ) -> Gathered {
+        // What a step could touch counts whether or not it is possible.
+        if let Some(classifier) = &mut self.classifier {
+            classifier.look(&trail.lanes[lanes.clone()], thread);
+        }
         let work = &mut self.expander.work;
         work.lanes.clear();
-        work.lanes.extend_from_slice(&trail.lanes[lanes]);
+        work.lanes.extend_from_slice(&trail.lanes[lanes.clone()]);
+        let first = trail.successors.len();
         let mut gather = Gather {
             machine: self.machine,
+            classifier: self.classifier.as_mut(),
             thread,
             trail,
             errors: Vec::new(),
@@ -165,19 +185,37 @@ impl<'m> Stepper<'m> {
             tick,
         };
         let expansion = self.expander.expand_thread(thread, &mut gather);
+        let errors = gather.errors;
+        if let Some(classifier) = &mut self.classifier {
+            let Trail {
+                successors,
+                lanes: all,
+                steps,
+            } = trail;
+            for successor in &mut successors[first..] {
+                let after = &all[successor.lanes.clone()];
+                let taken = &steps[successor.steps.clone()];
+                let is_opaque = self.machine.is_atomic(after, thread) || taken.len() >= SHORT_CHAIN;
+                successor.moves = classifier.moves(&all[lanes.clone()], thread, taken, after);
+                if is_opaque {
+                    successor.moves.left = false;
+                    successor.moves.right = false;
+                }
+            }
+        }
         Gathered {
             reach: match expansion {
                 Expansion::Done => Reach::Moves,
                 Expansion::Stuck => Reach::Stuck,
                 Expansion::Stopped => Reach::Stopped,
             },
-            errors: gather.errors,
+            errors,
         }
     }
 
     /// What is known of the steps that a thread may ever have where it is, possible now or not.
-    pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
-        self.machine.place(lanes, thread)
+    pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
+        look(self.machine, &mut self.classifier, lanes, thread)
     }
 
     /// Whether a thread has a step.
@@ -186,5 +224,26 @@ impl<'m> Stepper<'m> {
         self.machine
             .thread_steps(lanes, thread, false, &mut self.probe);
         !self.probe.is_empty()
+    }
+}
+
+/// What a thread's location looks like, by what is known before the search or in it.
+pub fn look(
+    machine: &Machine,
+    classifier: &mut Option<Classifier>,
+    lanes: &[u64],
+    thread: usize,
+) -> Look {
+    match classifier {
+        Some(classifier) => classifier.look(lanes, thread),
+        None => {
+            let place = machine.place(lanes, thread);
+            Look {
+                ends_transaction: place.ends_transaction,
+                is_met: place.is_met,
+                takes_lock: place.takes_lock,
+                may_release: place.has_lock,
+            }
+        }
     }
 }

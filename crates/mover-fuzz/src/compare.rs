@@ -107,6 +107,10 @@ pub const WAYS: &[Way] = &[
     with(Reduction::Static, Ignoring::Lfs),
     with(Reduction::Static, Ignoring::Unsound),
     with(Reduction::Left, Ignoring::Cpc),
+    with(Reduction::Phase, Ignoring::Cpc),
+    with(Reduction::Phase, Ignoring::Cycle),
+    with(Reduction::Phase, Ignoring::Lfs),
+    with(Reduction::Dynamic, Ignoring::CpcNoL19),
     way(Reduction::Phase, Order::BreadthFirst),
     way(Reduction::Phase, Order::DepthFirst),
     way(Reduction::Dynamic, Order::BreadthFirst),
@@ -121,7 +125,8 @@ pub const WAYS: &[Way] = &[
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
     pub property: Property,
-    pub way: Way,
+    /// The way that is wrong, in words.
+    pub way: String,
     pub what: String,
 }
 
@@ -161,7 +166,7 @@ pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, 
         for (number, &way) in WAYS.iter().enumerate() {
             let fails = |what: String| Mismatch {
                 property,
-                way,
+                way: way.to_string(),
                 what,
             };
             let outcome = run(&program, &movers, &facts, way, property).map_err(fails)?;
@@ -233,7 +238,8 @@ fn run(
         deadlocks: property == Property::NoDeadlock,
         keep_going: false,
         timeout: Some(Duration::from_secs(2)),
-        memory: Some(1 << 28),
+        // The judge need not go on long in what is too large anyway.
+        memory: Some(if way == WAYS[0] { 1 << 19 } else { 1 << 28 }),
         interrupt: &interrupt,
         progress: &mut |_| {},
     };

@@ -1,20 +1,26 @@
 //! Random programs, searched in all ways.
 //!
 //! Reductions are easy to get wrong: an error that they hide is not seen in any
-//! test that does not know of it. So programs are made at random ([`promela`]),
-//! every way to search is compared with the search of all interleavings
-//! ([`mod@compare`]), and a program on which they disagree is made smaller until
-//! nothing can be left out ([`smallest`]).
+//! test that does not know of it. So programs are made at random ([`promela`], and with the
+//! feature `c` also C), every way to search is compared with the search of all interleavings
+//! ([`mod@compare`], and with the feature `symbolic` the other engines), and a program on
+//! which they disagree is made smaller until nothing can be left out ([`smallest`]).
 
+#[cfg(feature = "c")]
+pub mod c;
 pub mod compare;
 pub mod promela;
 pub mod random;
+#[cfg(feature = "symbolic")]
+pub mod subject;
+#[cfg(feature = "symbolic")]
+pub mod symbolic;
 
 pub use compare::{Compared, Mismatch, WAYS, Way, compare};
 pub use promela::Model;
 
 /// Models with more states are passed over: many small ones find more than a few large ones.
-const MOST_STATES: u64 = 2_000;
+pub const MOST_STATES: u64 = 600;
 
 /// Compares one model; `None` if it is no valid model or too large.
 pub fn check_model(model: &Model) -> Result<Option<Compared>, Mismatch> {
@@ -26,11 +32,23 @@ pub fn check_model(model: &Model) -> Result<Option<Compared>, Mismatch> {
 
 /// The smallest model that still shows a mismatch, and the mismatch.
 pub fn smallest(model: &Model, mismatch: Mismatch) -> (Model, Mismatch) {
-    let mut best = (model.clone(), mismatch);
+    shrink(model.clone(), mismatch, Model::smaller, |model| {
+        check_model(model).err()
+    })
+}
+
+/// Goes on to smaller things for as long as one of them still fails.
+pub fn shrink<T>(
+    thing: T,
+    mismatch: Mismatch,
+    smaller: impl Fn(&T) -> Vec<T>,
+    fails: impl Fn(&T) -> Option<Mismatch>,
+) -> (T, Mismatch) {
+    let mut best = (thing, mismatch);
     'smaller: loop {
-        for model in best.0.smaller() {
-            if let Err(mismatch) = check_model(&model) {
-                best = (model, mismatch);
+        for thing in smaller(&best.0) {
+            if let Some(mismatch) = fails(&thing) {
+                best = (thing, mismatch);
                 continue 'smaller;
             }
         }

@@ -1,7 +1,7 @@
 //! Random Promela models, made of what reductions stumble over.
 //!
 //! Rendezvous offered and withdrawn, buffers with one or several users at each
-//! end, locks of several shapes (also in arrays, also re-entrant, also misused),
+//! end, locks of several shapes (also in arrays, also re-entrant, also to read and to write, also misused),
 //! an owner that others look at and a predicate on it, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
 //! `unless`, loops that never end, dead ends, processes that come and go, looks at
 //! other processes.
@@ -13,83 +13,87 @@ use crate::random::Random;
 
 const DECLARATIONS: &str = "\
 byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2];
-byte again, depth; byte named;
+byte again, depth; byte named; short rw; byte readers; bool writing;
 /*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
 ";
 
-/// Statements that need nothing around them.
-const SIMPLE: &[&str] = &[
-    "skip",
-    "l = 1",
-    "l = 1 - l",
-    "x = 1",
-    "x = 1 - x",
-    "l = x",
-    "(x == 1)",
-    "(x == 0)",
-    "(y == 1)",
-    "(y == 0)",
-    "assert(x == 0)",
-    "assert(y == 0)",
-    "assert(l == 0)",
-    "r!1",
-    "r!0",
-    "r?l",
-    "r?1",
-    "s!l",
-    "s?l",
-    "b!1",
-    "b?l",
-    "c!l",
-    "c!1",
-    "c?l",
-    "c?1",
-    "c?<l>",
-    "c??1",
-    "c!!l",
-    "d!l",
-    "d!1",
-    "d?l",
-    "d?0",
-    "d??1",
-    "(len(b) == 0)",
-    "(nempty(c))",
-    "(full(d))",
-    "c?[1]",
-    "atomic { !m -> m = true }",
-    "m = false",
-    "atomic { !n -> n = true; y = 1 - y }",
-    "atomic { y = 0; n = false }",
-    "atomic { owner == 0 -> owner = _pid + 1 }",
-    "atomic { owner == _pid + 1 -> owner = 0 }",
-    "d_step { s1 > 0 -> s1-- }",
-    "s1++",
-    "atomic { !fork[l] -> fork[l] = true }",
-    "fork[l] = false",
-    "atomic { !fork[k] -> fork[k] = true }",
-    "fork[k] = false",
-    "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
-    "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
-    "(again == _pid + 1)",
-    "atomic { named == 0 -> named = _pid + 1 }",
-    "atomic { named == _pid + 1 -> named = 0 }",
-    "l = (named == 0)",
-    "k = 1 - l",
-    "y = y + 1",
-    "y = 1",
-    "l = y",
-    "z = 1",
-    "z = 1 - z",
-    "l = z",
-    "(z == 1)",
-    "assert(z == 0)",
-    "d_step { l = (x == 0); x = (x == 0 -> 1 : x) }",
-    "d_step { l = 0; x = 0 }",
-    "(_nr_pr < 3)",
-    "atomic { (_nr_pr < 4) -> run Q(1) }",
-    "false",
+/// Statements that need nothing around them, by what they are about. A model is made of a few
+/// of these: if every model had all of them, what belongs together would seldom meet.
+const TOPICS: &[&[&str]] = &[
+    &["skip", "l = 1", "l = 1 - l", "k = 1 - l", "assert(l == 0)"],
+    &[
+        "x = 1",
+        "x = 1 - x",
+        "l = x",
+        "(x == 1)",
+        "(x == 0)",
+        "assert(x == 0)",
+        "d_step { l = (x == 0); x = (x == 0 -> 1 : x) }",
+        "d_step { l = 0; x = 0 }",
+    ],
+    &[
+        "y = 1",
+        "y = y + 1",
+        "l = y",
+        "(y == 1)",
+        "(y == 0)",
+        "assert(y == 0)",
+    ],
+    &["z = 1", "z = 1 - z", "l = z", "(z == 1)", "assert(z == 0)"],
+    &["r!1", "r!0", "r?l", "r?1"],
+    &["s!l", "s?l"],
+    &["b!1", "b?l", "(len(b) == 0)"],
+    &[
+        "c!l",
+        "c!1",
+        "c?l",
+        "c?1",
+        "c?<l>",
+        "c??1",
+        "c!!l",
+        "(nempty(c))",
+        "c?[1]",
+    ],
+    &["d!l", "d!1", "d?l", "d?0", "d??1", "(full(d))"],
+    &["atomic { !m -> m = true }", "m = false"],
+    &[
+        "atomic { !n -> n = true; y = 1 - y }",
+        "atomic { y = 0; n = false }",
+    ],
+    &[
+        "atomic { owner == 0 -> owner = _pid + 1 }",
+        "atomic { owner == _pid + 1 -> owner = 0 }",
+    ],
+    &["d_step { s1 > 0 -> s1-- }", "s1++"],
+    &[
+        "atomic { !fork[l] -> fork[l] = true }",
+        "fork[l] = false",
+        "atomic { !fork[k] -> fork[k] = true }",
+        "fork[k] = false",
+    ],
+    &[
+        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
+        "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
+        "(again == _pid + 1)",
+    ],
+    &[
+        "atomic { named == 0 -> named = _pid + 1 }",
+        "atomic { named == _pid + 1 -> named = 0 }",
+        "named = 0",
+        "l = (named == 0)",
+        "(named != 0)",
+    ],
+    &[
+        "atomic { rw >= 0 -> rw++ }",
+        "rw--",
+        "atomic { rw == 0 -> rw = -1 }",
+        "rw = 0",
+        "(rw == 0)",
+    ],
+    &["(_nr_pr < 3)", "atomic { (_nr_pr < 4) -> run Q(1) }"],
+    &["false"],
 ];
 
 /// Well-behaved pieces: critical sections, so that something is protected.
@@ -104,6 +108,40 @@ const SECTIONS: &[(&str, &str)] = &[
         "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
     ),
     ("atomic { named == 0 -> named = _pid + 1 }", "named = 0"),
+    ("atomic { rw >= 0 -> rw++ }", "rw--"),
+    ("atomic { rw == 0 -> rw = -1 }", "rw = 0"),
+    ("atomic { !writing -> readers++ }", "readers--"),
+    (
+        "atomic { !writing && readers == 0 -> writing = true }",
+        "writing = false",
+    ),
+];
+
+/// The numbers of sections that belong together, and of the topic by which they are misused.
+const KINDS: &[(&[usize], usize)] = &[
+    (&[0], 9),
+    (&[1], 11),
+    (&[2], 12),
+    (&[3, 4], 13),
+    (&[5], 14),
+    (&[6], 15),
+    (&[7, 8], 16),
+    (&[9, 10], 16),
+];
+
+/// Sections that others may be in at the same time.
+const SHARED: &[usize] = &[7, 9];
+
+/// What is read and written in sections only, where a model keeps to that.
+const GUARDED: &[(&[&str], &[&str])] = &[
+    (
+        &["l = x", "(x == 1)", "(x == 0)", "assert(x == 0)"],
+        &["x = 1", "x = 1 - x"],
+    ),
+    (
+        &["l = z", "(z == 1)", "(z == 0)", "assert(z == 0)"],
+        &["z = 1", "z = 1 - z"],
+    ),
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,13 +171,86 @@ pub struct Model {
     started: Vec<Statement>,
 }
 
+/// What the statements of a model are chosen from.
+struct Palette {
+    simple: Vec<&'static str>,
+    /// Numbers of [`SECTIONS`].
+    sections: Vec<usize>,
+    /// A number of [`GUARDED`].
+    guarded: Option<usize>,
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    SharedSection,
+    Section,
+}
+
+impl Palette {
+    /// Everything, or what belongs to a few topics.
+    fn random(random: &mut Random) -> Palette {
+        let mut palette = Palette {
+            simple: TOPICS[0].to_vec(),
+            sections: Vec::new(),
+            guarded: None,
+        };
+        let (mut kinds, mut data, mut channels) = (1, 0, 0);
+        match random.below(4) {
+            0 => {
+                palette.simple = TOPICS.concat();
+                kinds = KINDS.len();
+            }
+            1 => {
+                palette.guarded = Some(random.below(GUARDED.len() as u64) as usize);
+                palette.simple.extend(TOPICS[2]);
+                kinds += random.below(2) as usize;
+            }
+            2 => {
+                data = 1 + random.below(2);
+                channels = 1 + random.below(2);
+            }
+            _ => {
+                data = 1 + random.below(3);
+                kinds += random.below(2) as usize;
+                let topic = 1 + random.below(TOPICS.len() as u64 - 1);
+                palette.simple.extend(TOPICS[topic as usize]);
+            }
+        }
+        let chosen: Vec<(&[usize], usize)> = if kinds == KINDS.len() {
+            KINDS.to_vec()
+        } else {
+            (0..kinds).map(|_| random.pick(KINDS)).collect()
+        };
+        for (kind, misused_by) in chosen {
+            palette.sections.extend(kind);
+            if random.below(2) == 0 {
+                palette.simple.extend(TOPICS[misused_by]);
+            }
+        }
+        for _ in 0..data {
+            palette.simple.extend(random.pick(&TOPICS[1..4]));
+        }
+        for _ in 0..channels {
+            palette.simple.extend(random.pick(&TOPICS[4..9]));
+        }
+        palette
+    }
+}
+
 impl Model {
     pub fn random(seed: u64) -> Model {
         let mut random = Random(seed);
         let random = &mut random;
+        let palette = Palette::random(random);
         let processes = (0..2 + random.below(2))
             .map(|_| {
-                let mut body = sequence(random, 2);
+                let mut body = palette.sequence(random, 2, Inside::Nothing);
+                // What one process does to guarded data before it takes a lock is easily overlooked.
+                if palette.guarded.is_some() && random.below(4) == 0 {
+                    body.insert(0, Simple(palette.simple(random, Inside::Section)));
+                }
                 if random.below(3) == 0 {
                     body = vec![Do(vec![body])];
                 }
@@ -149,7 +260,7 @@ impl Model {
                 }
             })
             .collect();
-        let started = sequence(random, 1);
+        let started = palette.sequence(random, 1, Inside::Nothing);
         Model { processes, started }
     }
 
@@ -197,33 +308,74 @@ impl Model {
     }
 }
 
-fn statement(random: &mut Random, depth: u32) -> Statement {
-    if depth == 0 || random.below(3) > 0 {
-        return Simple(random.pick(SIMPLE));
+impl Palette {
+    fn simple(&self, random: &mut Random, inside: Inside) -> &'static str {
+        if let Some(guarded) = self.guarded
+            && inside != Inside::Nothing
+            && random.below(3) > 0
+        {
+            let (reads, writes) = GUARDED[guarded];
+            return if inside == Inside::Section && random.below(2) == 0 {
+                random.pick(writes)
+            } else {
+                random.pick(reads)
+            };
+        }
+        random.pick(&self.simple)
     }
-    let depth = depth - 1;
-    match random.below(9) {
-        0 => If(vec![sequence(random, depth), sequence(random, depth)]),
-        1 => IfElse(sequence(random, depth), sequence(random, depth)),
-        2 => Do(vec![sequence(random, depth), vec![Simple("break")]]),
-        3 => Do(vec![sequence(random, depth), sequence(random, depth)]),
-        4 => Atomic(sequence(random, depth)),
-        5 => Unless(sequence(random, depth), sequence(random, depth)),
-        6 => If(vec![
-            sequence(random, depth),
-            sequence(random, depth),
-            vec![Simple(random.pick(SIMPLE))],
-        ]),
-        _ => Section(
-            random.below(SECTIONS.len() as u64) as usize,
-            sequence(random, depth),
-        ),
-    }
-}
 
-fn sequence(random: &mut Random, depth: u32) -> Vec<Statement> {
-    let count = 1 + random.below(3);
-    (0..count).map(|_| statement(random, depth)).collect()
+    fn statement(&self, random: &mut Random, depth: u32, inside: Inside) -> Statement {
+        // A lock inside of another one is where deadlocks come from.
+        let nests = inside != Inside::Nothing && depth > 0 && random.below(4) == 0;
+        if depth == 0 || !nests && random.below(3) > 0 {
+            return Simple(self.simple(random, inside));
+        }
+        let depth = depth - 1;
+        match if nests { 8 } else { random.below(9) } {
+            0 => If(vec![
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+            ]),
+            1 => IfElse(
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+            ),
+            2 => Do(vec![
+                self.sequence(random, depth, inside),
+                vec![Simple("break")],
+            ]),
+            3 => Do(vec![
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+            ]),
+            4 => Atomic(self.sequence(random, depth, inside)),
+            5 => Unless(
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+            ),
+            6 => If(vec![
+                self.sequence(random, depth, inside),
+                self.sequence(random, depth, inside),
+                vec![Simple(self.simple(random, inside))],
+            ]),
+            _ => {
+                let section = random.pick(&self.sections);
+                let inside = if SHARED.contains(&section) {
+                    Inside::SharedSection
+                } else {
+                    Inside::Section
+                };
+                Section(section, self.sequence(random, depth, inside))
+            }
+        }
+    }
+
+    fn sequence(&self, random: &mut Random, depth: u32, inside: Inside) -> Vec<Statement> {
+        let count = 1 + random.below(3);
+        (0..count)
+            .map(|_| self.statement(random, depth, inside))
+            .collect()
+    }
 }
 
 fn told(statements: &[Statement]) -> String {

@@ -64,6 +64,8 @@ pub enum Property {
     NoDeadlock,
     /// Memory is accessed only within live objects, and freed properly.
     MemorySafety,
+    /// All memory from the heap has been freed when the program ends.
+    MemoryCleanup,
     /// No signed computation leaves its type.
     NoOverflow,
     /// Locks are used by their rules.
@@ -73,10 +75,11 @@ pub enum Property {
 }
 
 impl Property {
-    pub const ALL: [Property; 6] = [
+    pub const ALL: [Property; 7] = [
         Property::UnreachCall,
         Property::NoDeadlock,
         Property::MemorySafety,
+        Property::MemoryCleanup,
         Property::NoOverflow,
         Property::MutexMisuse,
         Property::NoDataRace,
@@ -91,6 +94,7 @@ impl Property {
             Property::UnreachCall => "unreach-call",
             Property::NoDeadlock => "no-deadlock",
             Property::MemorySafety => "memory-safety",
+            Property::MemoryCleanup => "memory-cleanup",
             Property::NoOverflow => "no-overflow",
             Property::MutexMisuse => "mutex-misuse",
             Property::NoDataRace => "no-data-race",
@@ -173,11 +177,13 @@ pub struct CellName {
     pub ty: Ty,
     /// Whether it holds an address.
     pub is_pointer: bool,
+    /// Names for values: an enumeration's, or those of functions.
+    pub symbols: Option<SymbolSetId>,
 }
 
 impl CellNames {
     /// For a variable or object that is one pointer, or nothing but pointers.
-    pub fn pointers(layout: PointerLayout) -> CellNames {
+    pub fn pointers(layout: PointerLayout, symbols: Option<SymbolSetId>) -> CellNames {
         CellNames {
             stride: u64::from(layout.width / 8),
             fields: vec![CellName {
@@ -185,6 +191,7 @@ impl CellNames {
                 name: String::new(),
                 ty: Ty::unsigned(layout.width),
                 is_pointer: true,
+                symbols,
             }],
         }
     }

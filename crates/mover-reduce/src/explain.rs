@@ -15,6 +15,7 @@ use crate::lock_rows::{LockPlace, LockRows, without_resize};
 use crate::locks::LockSet;
 use crate::movers::{Movers, Protection};
 use crate::owners::Owners;
+use crate::rw_locks::Mode;
 use crate::transactions::{Classes, Transaction};
 
 /// What is known of one shared object.
@@ -101,7 +102,7 @@ pub fn explain(movers: &Movers) -> Explanation {
             .keys()
             .map(|&object| object_facts(&classes, object))
             .collect(),
-        owners: owner_facts(program),
+        owners: owner_facts(movers),
         statements: movers
             .table
             .iter()
@@ -122,10 +123,13 @@ pub fn explain(movers: &Movers) -> Explanation {
     }
 }
 
-fn owner_facts(program: &Program) -> Vec<OwnerFacts> {
+fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
+    let program = &movers.fused.program;
     let alone = Alone::find(program);
     let rows = LockRows::find(program, &alone);
-    let owners = Owners::find(program, &alone, |variable| rows.is_lock(variable));
+    let owners = Owners::find(program, &alone, |variable| {
+        rows.is_lock(variable) || movers.locks.is_rw(variable)
+    });
     let line = |given: usize| program.sources.locate(program.exclusive[given].span).line;
     let protects = |given: usize| {
         let variable = program.exclusive[given].variable;
@@ -200,7 +204,10 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
         })
         .map(|(edge, _)| edge)
         .collect();
-    let in_hand: Vec<_> = edges.iter().map(|&edge| classes.in_hand(edge)).collect();
+    let in_hand: Vec<_> = edges
+        .iter()
+        .map(|&edge| classes.in_hand(edge, movers.table.of(edge)[&object]))
+        .collect();
     let count = |lock: Object| in_hand.iter().filter(|held| held.contains(&lock)).count();
     let protection = classes.protection(object);
     let lock = match protection {
@@ -245,9 +252,11 @@ fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<Stat
     let handled = classes.rows.handled(at.template, at.location, at.edge);
     let from_row = |place: &LockPlace| place_name(program, at.template, place);
     let name = |lock: &Object| lock.name(program);
+    let is_rw = |lock: &Object| matches!(lock, Object::Cell(cell, _) if movers.locks.is_rw(*cell));
     let names = |known: &LockSet, rows: &[LockPlace]| -> BTreeSet<String> {
         known
             .iter()
+            .filter(|lock| !is_rw(lock))
             .map(name)
             .chain(rows.iter().map(from_row))
             .collect()
@@ -258,6 +267,15 @@ fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<Stat
     }
     for lock in names(movers.locks.gives_back(at), &handled.gives_back) {
         reasons.push(format!("gives {lock} back"));
+    }
+    for lock in &movers.locks.rw {
+        let name = &program.globals[lock.cells[0].index()].name;
+        match lock.taken_by(at) {
+            Some(Mode::Reads) => reasons.push(format!("takes {name} to read")),
+            Some(Mode::Writes) => reasons.push(format!("takes {name} to write")),
+            None if lock.gives_back.contains(&at) => reasons.push(format!("gives {name} back")),
+            None => {}
+        }
     }
     for object in movers.table.of(at).keys() {
         let name = object.name(program);

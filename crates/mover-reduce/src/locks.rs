@@ -16,16 +16,18 @@
 //! Which locks a thread has for certain at a location ([`Locks::held`]) is a
 //! must-analysis over the template's graph. It and the choice of cells depend on
 //! each other: start with all candidates and drop what breaks the rules until
-//! nothing does.
+//! nothing does. Reader-writer locks join afterwards ([`crate::rw_locks`]); who has one
+//! of them to read has it for reading data, but not for writing.
 
 use std::collections::BTreeSet;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
 use mover_ir::literal::conjunction;
-use mover_ir::program::{Effect, Init, Program};
+use mover_ir::program::{Effect, Init, Program, VariableId};
 
 use crate::access::{AccessTable, EdgeRef, Object};
 use crate::alone::Alone;
+use crate::rw_locks::{self, Mode, RwLock};
 
 pub type LockSet = BTreeSet<Object>;
 
@@ -46,6 +48,8 @@ pub struct Locks {
     /// By template, location and edge.
     takes: Vec<Vec<Vec<LockSet>>>,
     gives_back: Vec<Vec<Vec<LockSet>>>,
+    /// The reader-writer locks among them.
+    pub rw: Vec<RwLock>,
 }
 
 impl Locks {
@@ -71,7 +75,7 @@ impl Locks {
                 .filter(|&lock| !locks.obeys(program, table, alone, lock))
                 .collect();
             if broken.is_empty() {
-                return locks;
+                return locks.with_rw(program, alone);
             }
             candidates.retain(|lock| !broken.contains(lock));
         }
@@ -104,11 +108,38 @@ impl Locks {
             locks,
             takes,
             gives_back,
+            rw: Vec::new(),
         };
         found.held = (0..program.templates.len())
             .map(|template| found.must_hold(program, template))
             .collect();
         found
+    }
+
+    fn with_rw(mut self, program: &Program, alone: &Alone) -> Locks {
+        let known = |variable: VariableId| {
+            let is_it = |lock: &Object| matches!(lock, Object::Cell(id, _) if *id == variable);
+            self.locks.iter().any(is_it)
+        };
+        for lock in rw_locks::find(program, alone, known) {
+            let objects: LockSet = objects(&lock).collect();
+            for (template, held) in self.held.iter_mut().enumerate() {
+                for (location, held) in held.iter_mut().enumerate() {
+                    if lock.held(template, location).is_some() {
+                        held.extend(&objects);
+                    }
+                }
+            }
+            for (at, _) in &lock.takes {
+                self.takes[at.template][at.location][at.edge].extend(&objects);
+            }
+            for at in &lock.gives_back {
+                self.gives_back[at.template][at.location][at.edge].extend(&objects);
+            }
+            self.locks.extend(&objects);
+            self.rw.push(lock);
+        }
+        self
     }
 
     /// For each location the locks held on every way to it; all locks where no way leads.
@@ -161,9 +192,32 @@ impl Locks {
             })
     }
 
+    /// Whether the variable is a reader-writer lock, or half of one.
+    pub fn is_rw(&self, variable: VariableId) -> bool {
+        self.rw.iter().any(|lock| lock.cells.contains(&variable))
+    }
+
     /// Locks that a thread at the location has.
     pub fn held(&self, template: usize, location: usize) -> &LockSet {
         &self.held[template][location]
+    }
+
+    /// Locks in hand while an edge is taken, those held before it and those it takes,
+    /// as far as they protect what it reads or what it writes.
+    pub fn in_hand(&self, edge: EdgeRef, writes: bool) -> LockSet {
+        let mut set = self.held(edge.template, edge.location).clone();
+        set.extend(self.takes(edge));
+        if writes {
+            for lock in &self.rw {
+                let held = lock.held(edge.template, edge.location);
+                if held.or(lock.taken_by(edge)) == Some(Mode::Reads) {
+                    objects(lock).for_each(|object| {
+                        set.remove(&object);
+                    });
+                }
+            }
+        }
+        set
     }
 
     pub fn takes(&self, edge: EdgeRef) -> &LockSet {
@@ -173,6 +227,10 @@ impl Locks {
     pub fn gives_back(&self, edge: EdgeRef) -> &LockSet {
         &self.gives_back[edge.template][edge.location][edge.edge]
     }
+}
+
+fn objects(lock: &RwLock) -> impl Iterator<Item = Object> + '_ {
+    lock.cells.iter().map(|&cell| Object::Cell(cell, 0))
 }
 
 /// The initial value of a cell.

@@ -11,6 +11,8 @@
 //! - An object that only one thread ever touches is exclusive to it.
 //! - An object that every edge touches with one and the same lock in hand is
 //!   exclusive to the thread that has that lock.
+//! - The same with a reader-writer lock, where having it to read is enough for
+//!   reading ([`crate::rw_locks`]).
 //! - An object that nothing writes disturbs nobody.
 //! - Where a thread is alone ([`crate::alone`]) everything is exclusive to it.
 //! - Starting a thread takes the lowest number that is free. If only one thread starts
@@ -155,13 +157,6 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
     })
 }
 
-/// Locks in hand while an edge is taken: those held before it and those it takes.
-pub fn in_hand(locks: &Locks, edge: EdgeRef) -> LockSet {
-    let mut set = locks.held(edge.template, edge.location).clone();
-    set.extend(locks.takes(edge));
-    set
-}
-
 fn protections(
     program: &Program,
     table: &AccessTable,
@@ -176,8 +171,8 @@ fn protections(
     let mut uses: BTreeMap<Object, Use> = BTreeMap::new();
     let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
     for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
-        let held = in_hand(locks, edge);
         for (&object, &written) in accesses {
+            let held = locks.in_hand(edge, written);
             let found = uses.entry(object).or_insert_with(|| Use {
                 templates: Vec::new(),
                 written: false,
@@ -247,7 +242,7 @@ fn classify(
     edge: EdgeRef,
 ) -> Mover {
     let before = locks.held(edge.template, edge.location);
-    let mut after = in_hand(locks, edge);
+    let mut after = locks.in_hand(edge, false);
     for lock in locks.gives_back(edge) {
         after.remove(lock);
     }

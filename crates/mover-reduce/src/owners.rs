@@ -26,21 +26,19 @@
 //! possible just because another one is not looks at the other's cell, and an
 //! atomic sequence that has begun and has to wait shows that it waits.
 
-use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef, mask, resize};
+use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::access::{EdgeRef, edges};
 use crate::alone::Alone;
 use crate::crowd::most_threads;
+use crate::eyes::{Eyes, touches, writes};
 
 /// Most values of a cell that are told apart.
 const MOST_VALUES: usize = 300;
 
-/// Most values of an expression before it can be anything.
-const MOST_RESULTS: usize = 16;
-
 /// With more threads owners are not looked for; given predicates are checked all the same.
-const MOST_THREADS: u32 = 64;
+pub(crate) const MOST_THREADS: u32 = 64;
 
 /// A cell whose value tells who has exclusive access.
 #[derive(Clone, Debug)]
@@ -140,12 +138,12 @@ impl Owners {
 }
 
 /// Whether a variable is one cell that is only touched by its name.
-fn is_single_cell(program: &Program, variable: VariableId) -> bool {
+pub(crate) fn is_single_cell(program: &Program, variable: VariableId) -> bool {
     let declared = &program.globals[variable.index()];
     declared.len == 1 && !declared.addressable && initial_value(program, variable).is_some()
 }
 
-fn initial_value(program: &Program, variable: VariableId) -> Option<u64> {
+pub(crate) fn initial_value(program: &Program, variable: VariableId) -> Option<u64> {
     match &program.globals[variable.index()].init {
         Init::All(value) => Some(*value),
         Init::Cells(values) => values.first().copied(),
@@ -198,11 +196,7 @@ fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Opti
     let (place, value) = owner?;
     let mut numbers = Vec::new();
     for thread in 0..threads {
-        let eyes = Eyes {
-            cell,
-            value: free,
-            thread,
-        };
+        let eyes = Eyes::new(cell, free, thread);
         match eyes.results(value).as_deref() {
             Some(&[number]) if number != free && !numbers.contains(&number) => numbers.push(number),
             _ => return None,
@@ -213,115 +207,6 @@ fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Opti
         Expr::Read(place.clone()),
         value.clone(),
     ))
-}
-
-/// What is known when expressions are looked at: one cell and the thread.
-#[derive(Clone, Copy)]
-struct Eyes {
-    cell: VariableRef,
-    value: u64,
-    thread: u32,
-}
-
-impl Eyes {
-    /// The values that an expression can have; `None` if it can have any.
-    fn results(&self, expr: &Expr) -> Option<Vec<u64>> {
-        let found = self.some_results(expr);
-        match found {
-            None if expr.width() == 1 => Some(vec![0, 1]),
-            known => known,
-        }
-    }
-
-    fn some_results(&self, expr: &Expr) -> Option<Vec<u64>> {
-        let mut found = match expr {
-            Expr::Const { value, .. } => vec![*value],
-            Expr::ThreadId => vec![u64::from(self.thread) & mask(INDEX_WIDTH)],
-            Expr::Read(place) if place.variable == self.cell => vec![self.value],
-            Expr::Unary(op, arg) => {
-                let width = arg.width();
-                let args = self.results(arg)?;
-                args.into_iter().map(|arg| op.apply(arg, width)).collect()
-            }
-            Expr::Binary(op, lhs, rhs) => {
-                let width = lhs.width();
-                let (lhs, rhs) = (self.results(lhs)?, self.results(rhs)?);
-                let pairs = lhs.iter().flat_map(|&a| rhs.iter().map(move |&b| (a, b)));
-                pairs.map(|(a, b)| op.apply(a, b, width)).collect()
-            }
-            Expr::If(condition, then, otherwise) => {
-                let mut found = Vec::new();
-                for holds in self.results(condition)? {
-                    let chosen = if holds != 0 { then } else { otherwise };
-                    found.extend(self.results(chosen)?);
-                }
-                found
-            }
-            Expr::Resize { arg, width, signed } => {
-                let from = arg.width();
-                let args = self.results(arg)?;
-                args.into_iter()
-                    .map(|arg| resize(arg, from, *width, *signed))
-                    .collect()
-            }
-            _ => return None,
-        };
-        found.sort_unstable();
-        found.dedup();
-        (found.len() <= MOST_RESULTS).then_some(found)
-    }
-
-    fn may_hold(&self, condition: &Expr) -> bool {
-        self.results(condition)
-            .is_none_or(|results| results.iter().any(|&result| result != 0))
-    }
-
-    /// The values that the cell can have after the effects; `None` if any.
-    fn after(&self, effects: &[Effect]) -> Option<Vec<u64>> {
-        let mut values = vec![self.value];
-        for effect in effects {
-            if !effect
-                .written_places()
-                .iter()
-                .any(|place| place.variable == self.cell)
-            {
-                continue;
-            }
-            let Effect::Assign { value, .. } = effect else {
-                return None;
-            };
-            let mut next = Vec::new();
-            for before in values {
-                let eyes = Eyes {
-                    value: before,
-                    ..*self
-                };
-                next.extend(eyes.results(value)?);
-            }
-            next.sort_unstable();
-            next.dedup();
-            values = next;
-        }
-        Some(values)
-    }
-}
-
-/// Whether an edge reads or writes a cell.
-fn touches(edge: &Edge, cell: VariableRef) -> bool {
-    let mut found = false;
-    let mut visit = |expr: &Expr| {
-        found |= matches!(expr, Expr::Read(place) if place.variable == cell);
-    };
-    edge.guard.walk(&mut visit);
-    edge.effects
-        .iter()
-        .for_each(|effect| effect.walk(&mut visit));
-    found || writes(edge, cell)
-}
-
-fn writes(edge: &Edge, cell: VariableRef) -> bool {
-    let mut places = edge.effects.iter().flat_map(Effect::written_places);
-    places.any(|place| place.variable == cell)
 }
 
 /// The values that a cell can have, whoever runs what.
@@ -336,11 +221,7 @@ fn values_of(program: &Program, threads: u32, variable: VariableId) -> Option<Ve
     while next < values.len() {
         for edge in &writing {
             for thread in 0..threads {
-                let eyes = Eyes {
-                    cell,
-                    value: values[next],
-                    thread,
-                };
+                let eyes = Eyes::new(cell, values[next], thread);
                 if !eyes.may_hold(&edge.guard) {
                     continue;
                 }
@@ -403,11 +284,7 @@ fn examine(
     for &value in &values {
         let mut of_value = None;
         for thread in 0..threads {
-            let eyes = Eyes {
-                cell,
-                value,
-                thread,
-            };
+            let eyes = Eyes::new(cell, value, thread);
             if !eyes.may_hold(predicate) {
                 continue;
             }
@@ -465,11 +342,7 @@ impl Examination<'_> {
         let is_alone = self.alone.is_alone(self.program, at);
         let mut changes = Vec::new();
         for (before, &value) in self.values.iter().enumerate() {
-            let eyes = Eyes {
-                cell: self.cell,
-                value,
-                thread,
-            };
+            let eyes = Eyes::new(self.cell, value, thread);
             let is_others = self.owner[before].is_some_and(|owner| owner != thread);
             if !possible.allows(self.has(before, thread))
                 || is_alone && is_others

@@ -7,7 +7,7 @@
 //! sequences have been fused.
 
 use mover_ir::expr::Expr;
-use mover_ir::program::Program;
+use mover_ir::program::{Program, VariableId};
 
 use crate::access::EdgeRef;
 use crate::ahead::Ahead;
@@ -16,11 +16,14 @@ use crate::lock_rows::{LockRows, is_own, never_written};
 use crate::movers::Movers;
 use crate::owners::Owners;
 use crate::presence::quiet_ends;
+use crate::rw_locks::RwLock;
 use crate::touch::Touches;
 
 pub struct PhaseFacts {
     pub touches: Touches,
     pub locks: LockRows,
+    /// Reader-writer locks.
+    pub rw: Vec<RwLock>,
     pub owners: Owners,
     pub ahead: Ahead,
     /// By template, location and edge; see [`Movers::offers`].
@@ -37,7 +40,13 @@ impl PhaseFacts {
         let alone = Alone::find(program);
         let locks = LockRows::find(program, &alone);
         PhaseFacts {
-            owners: Owners::find(program, &alone, |variable| locks.is_lock(variable)),
+            owners: Owners::find(program, &alone, |variable| {
+                locks.is_lock(variable) || movers.locks.is_rw(variable)
+            }),
+            rw: (movers.locks.rw.iter())
+                .filter(|lock| !lock.cells.iter().any(|&cell| locks.is_lock(cell)))
+                .cloned()
+                .collect(),
             locks,
             ahead: Ahead::new(program, &touches),
             touches,
@@ -45,6 +54,10 @@ impl PhaseFacts {
             quiet_ends: quiet_ends(program),
             never_written: never_written(program),
         }
+    }
+
+    pub fn is_rw(&self, variable: VariableId) -> bool {
+        self.rw.iter().any(|lock| lock.cells.contains(&variable))
     }
 
     /// Whether only the thread itself can change the value of an expression.

@@ -23,7 +23,7 @@ use crate::access::{AccessTable, EdgeRef, Object};
 use crate::alone::Alone;
 use crate::lock_rows::{LockPlace, LockRows};
 use crate::locks::LockSet;
-use crate::movers::{Movers, Protection, in_hand};
+use crate::movers::{Movers, Protection};
 use crate::touch::{Touch, Touches};
 
 /// One transaction of a template's threads.
@@ -92,9 +92,10 @@ impl<'a> Classes<'a> {
         }
     }
 
-    /// Locks in hand while an edge is taken, as far as their cell is known.
-    pub fn in_hand(&self, at: EdgeRef) -> LockSet {
-        let mut locks = in_hand(&self.movers.locks, at);
+    /// Locks in hand while an edge is taken, as far as their cell is known and they
+    /// protect what it reads or what it writes.
+    pub fn in_hand(&self, at: EdgeRef, writes: bool) -> LockSet {
+        let mut locks = self.movers.locks.in_hand(at, writes);
         let held = self.rows.held(at.template, at.location).iter();
         let taken = &self.rows.handled(at.template, at.location, at.edge).takes;
         locks.extend(held.chain(taken).filter_map(known_cell));
@@ -104,8 +105,8 @@ impl<'a> Classes<'a> {
     fn protected_by_rows(&self, table: &AccessTable) -> BTreeMap<Object, Object> {
         let mut common: BTreeMap<Object, LockSet> = BTreeMap::new();
         for (edge, accesses) in table.iter() {
-            let locks = self.in_hand(edge);
-            for &object in accesses.keys() {
+            for (&object, &written) in accesses {
+                let locks = self.in_hand(edge, written);
                 let is_data = matches!(object, Object::Cell(..) | Object::Variable(_));
                 if is_data && self.movers.protection[&object] == Protection::Unprotected {
                     common
@@ -147,7 +148,7 @@ impl<'a> Classes<'a> {
         let mut held = match side {
             Side::Before => locks.held(at.template, at.location).clone(),
             Side::After => {
-                let mut after = in_hand(locks, at);
+                let mut after = locks.in_hand(at, false);
                 after.retain(|lock| !locks.gives_back(at).contains(lock));
                 after
             }

@@ -11,6 +11,7 @@
 //! (SPIN) and [`graph`] (Graphviz); [`run`] has what they share.
 
 pub mod diagnostics;
+mod forgotten;
 pub mod graph;
 pub mod html;
 pub mod json;

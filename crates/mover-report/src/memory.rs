@@ -88,7 +88,7 @@ impl Between<'_> {
                 let value = |cells| bytes_at(cells, row.ty.width, offset, count);
                 let (old, new) = (value(row.old), value(row.new));
                 if old != new {
-                    let part = part_name(row.is_array, element, field);
+                    let part = part_name(row.is_array && row.names.stride != 0, element, field);
                     changes.push(Change {
                         name: format!("{}{part}", row.name),
                         from: self.field_value(field, self.before, old),
@@ -289,14 +289,20 @@ fn named_field<'a>(
         .fields
         .iter()
         .find(|field| field.offset == within && u64::from(field.ty.width) == access.bits)?;
-    Some((part_name(is_array, element, field), field))
+    Some((
+        part_name(is_array && names.stride != 0, element, field),
+        field,
+    ))
 }
 
 fn field_text(program: &Program, state: &State, field: &CellName, value: u64) -> String {
-    if field.is_pointer {
+    let is_named = program
+        .symbol(field.symbols, field.ty.number(value))
+        .is_some();
+    if field.is_pointer && !is_named {
         address_text(program, &state.heap, value)
     } else {
-        print_value(program, field.ty, None, value)
+        print_value(program, field.ty, field.symbols, value)
     }
 }
 

@@ -30,6 +30,10 @@ fn rule(property: Property) -> (&'static str, &'static str) {
             "MemorySafety",
             "Some run accesses memory outside of live objects or frees it wrongly.",
         ),
+        Property::MemoryCleanup => (
+            "MemoryCleanup",
+            "Some run ends with memory that was allocated and not freed.",
+        ),
         Property::NoOverflow => (
             "SignedOverflow",
             "Some run computes a signed value that its type cannot hold.",

@@ -191,6 +191,7 @@ pub fn verdict_line(answer: &Answer) -> String {
                     Property::UnreachCall => "no assertion can fail",
                     Property::NoDeadlock => "no deadlock is reachable",
                     Property::MemorySafety => "memory is accessed and freed properly",
+                    Property::MemoryCleanup => "all memory is freed at the end",
                     Property::NoOverflow => "no signed computation overflows",
                     Property::MutexMisuse => "locks are used by their rules",
                     Property::NoDataRace => "no two threads race for memory",

@@ -9,9 +9,12 @@
 use std::fmt;
 
 use mover_ir::print::print_value;
-use mover_ir::program::{ChannelDecl, LocationId, Program, Property, TemplateId, Variable};
+use mover_ir::program::{
+    ChannelDecl, LocationId, Program, Property, TemplateId, Variable, VariableId,
+};
 use mover_ir::semantics::{Machine, Message, State, Step};
 
+use crate::forgotten::is_forgotten;
 use crate::memory::{Between, Row};
 use crate::shorten::{self, Effort};
 use crate::story::{self, Run, Story};
@@ -325,7 +328,15 @@ pub fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> 
         after,
     };
     let (old, new) = (&before.globals, &after.globals);
-    compare_cells(&between, "", &program.globals, old, new, &mut changes);
+    compare_cells(
+        &between,
+        "",
+        &program.globals,
+        old,
+        new,
+        &mut changes,
+        |_| false,
+    );
     compare_channels(
         program,
         "",
@@ -349,6 +360,7 @@ pub fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> 
                     &old.locals,
                     &new.locals,
                     &mut changes,
+                    |local| is_forgotten(template, new.location, local),
                 );
                 compare_channels(
                     program,
@@ -382,9 +394,10 @@ fn compare_cells(
     old: &[u64],
     new: &[u64],
     changes: &mut Vec<Change>,
+    is_forgotten: impl Fn(VariableId) -> bool,
 ) {
     let mut first = 0;
-    for variable in variables {
+    for (number, variable) in variables.iter().enumerate() {
         let cells = first..first + variable.len as usize;
         let row = Row {
             name: format!("{prefix}{}", variable.name),
@@ -397,7 +410,10 @@ fn compare_cells(
             new: &new[cells.clone()],
         };
         // A name that no source can have is a front end's own.
-        if !variable.name.starts_with('%') {
+        let is_cleared = || row.new.iter().all(|&cell| cell == 0) && row.old != row.new;
+        let is_hidden = variable.name.starts_with('%')
+            || is_cleared() && is_forgotten(VariableId(number as u32));
+        if !is_hidden {
             between.compare_row(&row, changes);
         }
         first = cells.end;

@@ -65,6 +65,7 @@ pub fn specification(property: Property) -> &'static str {
     match property {
         Property::UnreachCall => "G ! call(reach_error())",
         Property::MemorySafety => "G valid-deref",
+        Property::MemoryCleanup => "G valid-memcleanup",
         Property::NoOverflow => "G ! overflow",
         Property::NoDataRace => "G ! data-race",
         Property::NoDeadlock => "G ! deadlock",

@@ -29,13 +29,18 @@ fn field(offset: u64, name: &str, ty: Ty, is_pointer: bool) -> CellName {
         name: name.into(),
         ty,
         is_pointer,
+        symbols: None,
     }
 }
 
 /// One thread that takes one edge after the other and ends in an error.
 fn program(effects: Vec<Effect>) -> Program {
     let pointers = PointerLayout::LP64;
-    let mut head = variable("head", Ty::unsigned(WIDTH), CellNames::pointers(pointers));
+    let mut head = variable(
+        "head",
+        Ty::unsigned(WIDTH),
+        CellNames::pointers(pointers, None),
+    );
     head.addressable = true;
     let mut locations: Vec<Location> = effects
         .into_iter()
@@ -83,7 +88,7 @@ fn program(effects: Vec<Effect>) -> Program {
             locals: vec![variable(
                 "p",
                 Ty::unsigned(WIDTH),
-                CellNames::pointers(pointers),
+                CellNames::pointers(pointers, None),
             )],
             channels: Vec::new(),
             locations,

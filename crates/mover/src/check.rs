@@ -1,5 +1,6 @@
 //! `mover check`.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -58,6 +59,8 @@ impl Engine {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reduction {
+    /// What stores least for the engine: `dynamic` for explicit search, `none` for the others
+    Auto,
     /// All interleavings
     None,
     /// Transactions by movers that are known before the search
@@ -73,6 +76,7 @@ enum Reduction {
 impl Reduction {
     fn name(self) -> &'static str {
         match self {
+            Reduction::Auto => "auto",
             Reduction::None => "none",
             Reduction::Static => "static",
             Reduction::Left => "left",
@@ -155,13 +159,18 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     property_file: Vec<PathBuf>,
 
-    /// How to search; `auto` is explicit search, or, with `--jobs`, a race of engines
+    /// How to search; `auto` is explicit search, with `--jobs` beside the symbolic engines, which
+    /// also take over what explicit search does not take
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
     /// Which interleavings to leave out; see the guide on reductions
-    #[arg(long, value_enum, default_value = "none")]
+    #[arg(long, value_enum, default_value = "auto")]
     reduce: Reduction,
+
+    /// Whether it was left to mover.
+    #[arg(skip)]
+    is_reduction_chosen: bool,
 
     /// How a transaction that never ends is kept from hiding the others (default: blocks)
     #[arg(long, value_enum)]
@@ -233,6 +242,21 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
+    /// Chooses the reduction if that is left to mover: the one that stores least of those
+    /// that go with the other options. Other engines than explicit search have none by default.
+    fn choose_reduction(&mut self) {
+        if self.reduce != Reduction::Auto {
+            return;
+        }
+        self.is_reduction_chosen = true;
+        let wants_all = self.keep_going || self.engine.symbolic().is_some();
+        self.reduce = if wants_all {
+            Reduction::None
+        } else {
+            Reduction::Dynamic
+        };
+    }
+
     fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
         let show = if self.quiet {
             Show::None
@@ -243,7 +267,9 @@ impl CheckArgs {
     }
 }
 
-pub fn run(args: &CheckArgs) -> u8 {
+pub fn run(mut args: CheckArgs) -> u8 {
+    args.choose_reduction();
+    let args = &args;
     if let Err(reason) = available(args) {
         complain("U002", reason);
         return USAGE;
@@ -295,15 +321,7 @@ fn available(args: &CheckArgs) -> Result<(), String> {
     if let Some(ignoring) = args.ignoring {
         if args.reduce == Reduction::None {
             return Err(format!(
-                "--ignoring {} is a part of a reduction; add `--reduce static`",
-                ignoring.name()
-            ));
-        }
-        if ignoring != Ignoring::Blocks
-            && matches!(args.reduce, Reduction::Phase | Reduction::Dynamic)
-        {
-            return Err(format!(
-                "--ignoring {} goes with `--reduce static` or `--reduce left`",
+                "--ignoring {} is a part of a reduction; leave `--reduce none` out",
                 ignoring.name()
             ));
         }
@@ -405,6 +423,29 @@ pub struct Told {
     pub error: Option<(TemplateId, LocationId)>,
     /// The invariant of a proof, one clause in each line.
     pub invariant: Vec<String>,
+    /// Whether the engine met something that it does not take.
+    pub is_refused: bool,
+}
+
+/// How symbolic engines are to search.
+#[derive(Clone, Copy)]
+struct Effort {
+    reduce: Reduction,
+    deadline: Option<Instant>,
+}
+
+impl Effort {
+    fn asked(args: &CheckArgs) -> Effort {
+        let timeout = args.timeout.map(Duration::from_secs_f64);
+        Effort {
+            reduce: if args.is_reduction_chosen {
+                Reduction::None
+            } else {
+                args.reduce
+            },
+            deadline: timeout.map(|timeout| Instant::now() + timeout),
+        }
+    }
 }
 
 fn check(
@@ -423,12 +464,21 @@ fn check(
             Err(code) => return code,
         };
     }
+    let effort = Effort::asked(args);
     let told = match args.engine {
-        Engine::Auto if args.jobs > 1 && explicit_only(args).is_none() => {
-            race(args, program, &properties, limits, &interrupt)
+        Engine::Auto if explicit_only(args).is_none() => {
+            by_any_engine(args, program, &properties, limits, &interrupt, effort)
         }
         engine => match engine.symbolic() {
-            Some(engine) => symbolic(args, program, &properties, limits, &interrupt, engine),
+            Some(engine) => symbolic(
+                args,
+                program,
+                &properties,
+                limits,
+                &interrupt,
+                engine,
+                effort,
+            ),
             None => explicit(args, program, &properties, limits, &interrupt, args.jobs),
         },
     };
@@ -460,7 +510,9 @@ fn explicit(
             Ok(movers) if reduction == Reduction::Left => Some(movers.left_only()),
             Ok(movers) => Some(movers),
             Err(reason) => {
-                eprintln!("mover: searching without reduction: {reason}");
+                if !args.is_reduction_chosen {
+                    eprintln!("mover: searching without reduction: {reason}");
+                }
                 None
             }
         },
@@ -541,6 +593,7 @@ fn explicit(
         answer,
         error,
         invariant: Vec::new(),
+        is_refused: outcome.refusal.is_some(),
     })
 }
 
@@ -551,8 +604,9 @@ fn symbolic(
     limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
     engine: SymbolicEngine,
+    effort: Effort,
 ) -> Result<Told, u8> {
-    let question = question(args, properties, interrupt);
+    let question = question(args, properties, interrupt, effort);
     let token = args.symbolic.token();
     let progress = args.progress(engine.name(), None);
     let mut limits = limits.to_vec();
@@ -617,10 +671,15 @@ fn cut_off_verdict(reason: String) -> Verdict {
     }
 }
 
-fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBool>) -> Question {
+fn question(
+    args: &CheckArgs,
+    properties: &[Property],
+    interrupt: &Arc<AtomicBool>,
+    effort: Effort,
+) -> Question {
     Question {
-        reduction: match args.reduce {
-            Reduction::None => mover_reduce::Reduction::None,
+        reduction: match effort.reduce {
+            Reduction::Auto | Reduction::None => mover_reduce::Reduction::None,
             // Left movers alone are asked of explicit search only; all of them are as sound.
             Reduction::Static | Reduction::Left => mover_reduce::Reduction::Static,
             Reduction::Phase => mover_reduce::Reduction::Phase,
@@ -636,15 +695,14 @@ fn question(args: &CheckArgs, properties: &[Property], interrupt: &Arc<AtomicBoo
         certify: true,
         limit: SolverLimit {
             interrupt: vec![Arc::clone(interrupt)],
-            deadline: args
-                .timeout
-                .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
+            deadline: effort.deadline,
         },
     }
 }
 
 fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8 {
-    let question = question(args, properties, &Arc::new(AtomicBool::new(false)));
+    let nobody = Arc::new(AtomicBool::new(false));
+    let question = question(args, properties, &nobody, Effort::asked(args));
     let script = match args.engine {
         Engine::Ic3 => mover_symbolic::dump_invariant(program, &question),
         _ => mover_symbolic::dump_bounded(program, &question),
@@ -658,18 +716,72 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
     }
 }
 
+/// Explicit search, with further cores beside others. What it does not take, such as a value
+/// that can be any of 2³², goes to the symbolic engines.
+fn by_any_engine(
+    args: &CheckArgs,
+    program: &Program,
+    properties: &[Property],
+    limits: &[Limit],
+    interrupt: &Arc<AtomicBool>,
+    effort: Effort,
+) -> Result<Told, u8> {
+    let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
+    let others = engines.len().min(args.jobs - 1);
+    let explicit = || {
+        explicit(
+            args,
+            program,
+            properties,
+            limits,
+            interrupt,
+            args.jobs - others,
+        )
+    };
+    let race = |engines: &[SymbolicEngine], effort, first: &dyn Fn() -> _| {
+        race(
+            args, program, properties, limits, interrupt, engines, effort, first,
+        )
+    };
+    let told = if others > 0 {
+        race(&engines[..others], effort, &explicit)?
+    } else {
+        explicit()?
+    };
+    let is_over = interrupt.load(Ordering::Relaxed);
+    if !told.is_refused || is_over || others > 0 {
+        return Ok(told);
+    }
+    let Verdict::Unknown { reason, .. } = &told.answer.verdict else {
+        return Ok(told);
+    };
+    if !args.quiet {
+        eprintln!("mover: {reason}; the engines bmc and ic3 go on");
+    }
+    let effort = Effort {
+        reduce: match effort.reduce {
+            Reduction::None => Reduction::Dynamic,
+            asked => asked,
+        },
+        ..effort
+    };
+    let told = RefCell::new(Some(told));
+    race(&engines, effort, &|| told.take().ok_or(INTERNAL_ERROR))
+}
+
 /// Lets engines race for the answer; the first to have one stops the others. If nobody has one,
-/// it stays with what explicit search says. Cores that are left over go to explicit search.
+/// it stays with what the first says, which runs in this thread.
+#[allow(clippy::too_many_arguments)]
 fn race(
     args: &CheckArgs,
     program: &Program,
     properties: &[Property],
     limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
+    engines: &[SymbolicEngine],
+    effort: Effort,
+    first: &dyn Fn() -> Result<Told, u8>,
 ) -> Result<Told, u8> {
-    let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
-    let others = engines.len().min(args.jobs - 1);
-    let explicit_jobs = args.jobs - others;
     let winner: Mutex<Option<Told>> = Mutex::new(None);
     // Gives back what is no answer.
     let arrive = |told: Result<Told, u8>| -> Option<Result<Told, u8>> {
@@ -686,22 +798,15 @@ fn race(
         }
     };
     let unanswered = std::thread::scope(|scope| {
-        for &engine in &engines[..others] {
+        for &engine in engines {
             let arrive = &arrive;
             scope.spawn(move || {
                 arrive(symbolic(
-                    args, program, properties, limits, interrupt, engine,
+                    args, program, properties, limits, interrupt, engine, effort,
                 ))
             });
         }
-        arrive(explicit(
-            args,
-            program,
-            properties,
-            limits,
-            interrupt,
-            explicit_jobs,
-        ))
+        arrive(first())
     });
     let winner = winner
         .into_inner()
@@ -725,6 +830,7 @@ fn tell(
         answer,
         error,
         invariant,
+        ..
     } = told;
     let mut is_trace_lost = false;
     if let Some(path) = &args.report

@@ -111,7 +111,7 @@ fn main() -> ExitCode {
         return ExitCode::from(USAGE);
     };
     let work = std::panic::catch_unwind(|| match command {
-        Command::Check(args) => check::run(&args),
+        Command::Check(args) => check::run(*args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Tm(args) => tm::run(args),

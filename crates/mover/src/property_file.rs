@@ -22,6 +22,7 @@ fn parse(text: &str) -> Result<Vec<Property>, String> {
         properties.push(match formula {
             "G!call(reach_error())" | "G!call(__VERIFIER_error())" => Property::UnreachCall,
             "Gvalid-deref" | "Gvalid-free" => Property::MemorySafety,
+            "Gvalid-memcleanup" => Property::MemoryCleanup,
             "G!overflow" => Property::NoOverflow,
             "G!data-race" => Property::NoDataRace,
             "G!deadlock" => Property::NoDeadlock,

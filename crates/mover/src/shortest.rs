@@ -56,12 +56,14 @@ pub fn shortest(program: &Program, told: Told, interrupt: &AtomicBool) -> Result
         mut answer,
         error,
         invariant,
+        is_refused,
     } = told;
     let Verdict::Unsafe(trace) = answer.verdict else {
         return Ok(Told {
             answer,
             error,
             invariant,
+            is_refused,
         });
     };
     // Engines that race stop each other by it.
@@ -78,6 +80,7 @@ pub fn shortest(program: &Program, told: Told, interrupt: &AtomicBool) -> Result
                 answer,
                 error,
                 invariant,
+                is_refused,
             })
         }
         Err(reason) => {

@@ -280,6 +280,7 @@ impl Asked<'_> {
             },
             error,
             invariant: proof.invariant,
+            is_refused: false,
         })
     }
 

@@ -14,6 +14,8 @@ mod guide;
 mod ignoring;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/rw_locks.rs"]
+mod rw_locks;
 #[path = "cli/token.rs"]
 mod token;
 
@@ -335,8 +337,9 @@ fn the_time_limit_ends_in_unknown() {
 #[test]
 fn the_memory_limit_ends_in_unknown_and_is_kept() {
     let path = model("memory", ENDLESS);
-    assert_unknown(&check(&path, &["--memory", "8"]), "memory limit");
-    let answer = check(&path, &["--memory", "8", "--json"]).json();
+    let options = ["--memory", "8", "--reduce", "none"];
+    assert_unknown(&check(&path, &options), "memory limit");
+    let answer = check(&path, &[&options[..], &["--json"]].concat()).json();
     assert!(answer["store_bytes"].as_u64() <= Some(8 << 20), "{answer}");
     assert!(answer["states"].as_u64() > Some(1000), "{answer}");
 }
@@ -392,7 +395,7 @@ fn wrong_usage_is_exit_1() {
             "blocks",
         ],
         vec!["--engine", "bmc", "--keep-going"],
-        vec!["--ignoring", "cpc"],
+        vec!["--reduce", "none", "--ignoring", "cpc"],
         vec!["--reduce", "none", "--ignoring", "blocks"],
         vec!["--reduce", "static", "--ignoring", "luck"],
         vec!["--reduce", "left", "--ignoring", "lfs", "--order", "bfs"],

@@ -137,6 +137,7 @@ fn every_file_is_accepted_by_an_independent_reader() {
             .arg(repository().join("crates/mover/tests/formats/readers.py"))
             .arg(repository().join("docs/schemas"))
             .arg(&folder)
+            .arg(official_sarif_schema())
             .output(),
     );
     assert_eq!(read.code, Some(0), "{}", read.stderr);
@@ -150,6 +151,30 @@ fn every_file_is_accepted_by_an_independent_reader() {
             unsafe_programs + models + 1
         )
     );
+}
+
+/// The schema as the committee published it, from a package that comes with it.
+fn official_sarif_schema() -> PathBuf {
+    let manifest = repository().join("crates/mover/tests/formats/schema/Cargo.toml");
+    let told = said(
+        Command::new(env!("CARGO"))
+            .args(["metadata", "--locked", "--format-version", "1"])
+            .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
+            .arg("--manifest-path")
+            .arg(manifest)
+            .output(),
+    );
+    let packages = told.json()["packages"].clone();
+    let found = packages
+        .as_array()
+        .and_then(|packages| {
+            packages
+                .iter()
+                .find(|package| package["name"] == "serde-sarif")
+        })
+        .and_then(|package| package["manifest_path"].as_str())
+        .unwrap_or_else(|| panic!("cargo does not know serde-sarif: {}", told.stderr));
+    Path::new(found).with_file_name("src/schema.json")
 }
 
 const LOCKED: &str = "\

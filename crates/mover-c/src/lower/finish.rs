@@ -61,7 +61,7 @@ impl Builder<'_, '_> {
             .collect();
         let mut accesses: Vec<Vec<Option<Loc>>> = vec![Vec::new(); locations.len()];
         for pending in std::mem::take(&mut self.pending) {
-            accesses[pending.from].push(pending.loc.filter(|_| pending.shared));
+            accesses[pending.from].push(pending.access);
             let edge = self.edge(&pending, &place_of, &merged, &mut spares);
             locations[pending.from].edges.push(edge);
         }
@@ -75,7 +75,7 @@ impl Builder<'_, '_> {
                     len: local.len,
                     is_array: local.is_array,
                     init: local.init.clone(),
-                    symbols: None,
+                    symbols: local.symbols,
                     span: local.span,
                     addressable: false,
                     names: local.names.clone(),

@@ -1,12 +1,13 @@
-//! Whether a local object may be read before it is written.
+//! Whether an object may be read before it is written.
 //!
-//! An object on the stack begins as zeroes here; in C it begins as anything. That
-//! makes no difference if every byte is written before it is read, and where this
-//! is not certain the verdict says what was assumed. So we follow all ways from
-//! the place where the object begins, with the bytes that have been written on
-//! the way: a way is good when everything is written or when the object is not
+//! An object on the stack or from `malloc` begins as zeroes here; in C it begins as
+//! anything. That makes no difference if every byte is written before it is read,
+//! and where this is not certain the verdict says what was assumed. So we follow all
+//! ways from the place where the object begins, with the bytes that have been written
+//! on the way: a way is good when everything is written or when the object is not
 //! mentioned any more; it is bad when a byte that is not written yet is read, or
-//! when the address gets out to where it can no longer be followed.
+//! when the address gets out to where it can no longer be followed. Gaps between the
+//! fields of a structure count as written: nobody can rely on what they hold.
 //!
 //! An index that is not constant writes nothing for certain and reads anything.
 //! One thing is read like that in almost every program and is let through: the
@@ -14,9 +15,9 @@
 //! before the creation is reported as such, not taken for something else.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use super::Builder;
-use crate::objects::Object;
+use super::{Builder, Path};
 use crate::ssa::*;
 
 /// Objects of more bytes are not followed.
@@ -28,28 +29,50 @@ const MOST_POINTS: usize = 1 << 10;
 /// What an instruction does to the bytes of the object.
 enum Touch {
     Nothing,
-    Writes(std::ops::Range<u64>),
-    Reads(std::ops::Range<u64>),
+    Writes(Range<u64>),
+    Reads(Range<u64>),
     Begins,
     Ends,
     /// The address goes where it cannot be followed.
     Escapes,
 }
 
+/// An address as the start of an object plus bytes; none if an index is not constant.
+type Offset = Option<i64>;
+
 impl Builder<'_, '_> {
-    /// Whether some way may read the object of an `alloca` before it is written.
+    /// Whether some way may read memory from `malloc` before it is written.
+    pub fn heap_may_be_read_unwritten(&self, path: &Path, object: ValueId, size: &Operand) -> bool {
+        let Operand::Int { value: bytes, .. } = *size else {
+            return true;
+        };
+        let gaps = match &self.code.values[object].pointee {
+            Some(pointee) if pointee.bytes == bytes => {
+                let fields = pointee.debug.fields.iter();
+                gaps_between(fields.map(|field| (field.offset, field.extent)), bytes)
+            }
+            _ => Vec::new(),
+        };
+        self.may_read_unwritten(path.block, path.index, object, bytes, gaps)
+    }
+
+    /// Whether some way may read an object before it is written. The object is told by
+    /// the value that is its address.
     pub(super) fn may_read_unwritten(
         &self,
         block: BlockId,
         index: usize,
         object: ValueId,
         bytes: u64,
+        gaps: Vec<Range<u64>>,
     ) -> bool {
         if bytes > MOST_BYTES {
             return true;
         }
         let mut seen = BTreeSet::new();
-        let mut open = vec![(block, index + 1, Written::default())];
+        let mut fresh = Written::default();
+        gaps.into_iter().for_each(|gap| fresh.add(gap));
+        let mut open = vec![(block, index + 1, fresh.clone())];
         while let Some((block, from, mut written)) = open.pop() {
             let code = &self.code.blocks[block];
             let mut is_open = true;
@@ -59,7 +82,7 @@ impl Builder<'_, '_> {
                     Touch::Writes(range) => written.add(range),
                     Touch::Reads(range) if written.covers(&range) => {}
                     Touch::Reads(_) | Touch::Escapes => return true,
-                    Touch::Begins => written = Written::default(),
+                    Touch::Begins => written = fresh.clone(),
                     Touch::Ends => is_open = false,
                 }
                 is_open &= !written.covers(&(0..bytes));
@@ -92,6 +115,9 @@ impl Builder<'_, '_> {
     }
 
     fn touch(&self, inst: &Inst, object: ValueId, bytes: u64) -> Touch {
+        if inst.result == Some(object) {
+            return Touch::Ends;
+        }
         match &inst.kind {
             Kind::Load { pointer, shape } => match self.range(pointer, object, shape, bytes) {
                 None if self.mentions(pointer, object) => Touch::Escapes,
@@ -121,12 +147,13 @@ impl Builder<'_, '_> {
                 }
             }
             // An address that is computed is looked at where it is used.
-            Kind::Pure(_)
-                if inst
-                    .result
-                    .is_some_and(|id| self.form_of(&Operand::Value(id), object)) =>
+            Kind::Pure(pure) if self.offset_of_pure(pure, object).is_some() => Touch::Nothing,
+            // Comparing an address tells nothing of what is there.
+            Kind::Pure(Pure::Compare { .. }) => Touch::Nothing,
+            Kind::Library { name, args, .. }
+                if matches!(&name[..], "free" | "release") && self.mentions(&args[0], object) =>
             {
-                Touch::Nothing
+                Touch::Ends
             }
             kind => {
                 let is_used = kind
@@ -149,33 +176,54 @@ impl Builder<'_, '_> {
         object: ValueId,
         shape: &Shape,
         bytes: u64,
-    ) -> Option<(std::ops::Range<u64>, bool)> {
-        let form = self.world.objects.form(self.body, pointer)?;
-        if form.object != Object::Local(self.body, object) {
-            return None;
-        }
+    ) -> Option<(Range<u64>, bool)> {
+        let offset = self.offset(pointer, object)?;
         let size: u64 = shape
             .iter()
             .map(|&width| u64::from(width.div_ceil(8)))
             .sum();
-        match u64::try_from(form.offset) {
+        match offset.and_then(|offset| u64::try_from(offset).ok()) {
             // A structure may have gaps between its scalars.
-            Ok(from) if form.terms.is_empty() && shape.len() == 1 => {
-                Some((from..from + size, true))
-            }
+            Some(from) if shape.len() == 1 => Some((from..from + size, true)),
             _ => Some((0..bytes, false)),
         }
     }
 
-    fn form_of(&self, operand: &Operand, object: ValueId) -> bool {
-        self.world
-            .objects
-            .form(self.body, operand)
-            .is_some_and(|form| form.object == Object::Local(self.body, object))
+    /// Where in the object an address points to; none if it is not an address of it.
+    fn offset(&self, operand: &Operand, object: ValueId) -> Option<Offset> {
+        match operand {
+            Operand::Value(id) if *id == object => Some(Some(0)),
+            Operand::Value(id) => match &self.world.objects.definition(self.body, *id)?.kind {
+                Kind::Pure(pure) => self.offset_of_pure(pure, object),
+                _ => None,
+            },
+            Operand::Pure(pure) => self.offset_of_pure(pure, object),
+            _ => None,
+        }
+    }
+
+    fn offset_of_pure(&self, pure: &Pure, object: ValueId) -> Option<Offset> {
+        match pure {
+            Pure::Copy(arg) => self.offset(arg, object),
+            Pure::Gep {
+                base,
+                offset,
+                terms,
+                ..
+            } => {
+                let base = self.offset(base, object)?;
+                let is_constant = terms.is_empty();
+                Some(
+                    base.filter(|_| is_constant)
+                        .and_then(|base| base.checked_add(*offset)),
+                )
+            }
+            _ => None,
+        }
     }
 
     fn mentions(&self, operand: &Operand, object: ValueId) -> bool {
-        if self.form_of(operand, object) {
+        if self.offset(operand, object).is_some() {
             return true;
         }
         match operand {
@@ -219,12 +267,30 @@ impl Builder<'_, '_> {
     }
 }
 
+/// What lies between fields, each with its first byte and its bytes.
+pub fn gaps_between(fields: impl Iterator<Item = (u64, u64)>, bytes: u64) -> Vec<Range<u64>> {
+    let mut covered = Written::default();
+    fields.for_each(|(at, size)| covered.add(at..at + size));
+    let mut gaps = Vec::new();
+    let mut end = 0;
+    for &(from, to) in &covered.0 {
+        if from > end {
+            gaps.push(end..from);
+        }
+        end = to;
+    }
+    if bytes > end && !covered.0.is_empty() {
+        gaps.push(end..bytes);
+    }
+    gaps
+}
+
 /// A set of bytes: ranges that neither meet nor touch, in order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 struct Written(Vec<(u64, u64)>);
 
 impl Written {
-    fn add(&mut self, range: std::ops::Range<u64>) {
+    fn add(&mut self, range: Range<u64>) {
         let (mut start, mut end) = (range.start, range.end);
         self.0.retain(|&(from, to)| {
             let meets = from <= end && start <= to;
@@ -238,7 +304,7 @@ impl Written {
         self.0.insert(place, (start, end));
     }
 
-    fn covers(&self, range: &std::ops::Range<u64>) -> bool {
+    fn covers(&self, range: &Range<u64>) -> bool {
         self.0
             .iter()
             .any(|&(from, to)| from <= range.start && range.end <= to)

@@ -203,6 +203,7 @@ impl Builder<'_, '_> {
         fresh.is_array = variable.is_array;
         fresh.init = init;
         fresh.names = variable.names;
+        fresh.symbols = variable.symbols;
         fresh.span = variable.span;
         self.rows.insert((object, leaf.offset), local);
         local

@@ -30,6 +30,7 @@ mod first_write;
 mod live;
 mod memory;
 mod path;
+mod undefined;
 mod values;
 
 use std::cell::RefCell;
@@ -37,9 +38,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
-use mover_ir::program::{CellNames, Effect, ErrorMark, Init, Property, VariableId};
+use mover_ir::program::{CellNames, Effect, ErrorMark, Init, Property, SymbolSetId, VariableId};
 
 use crate::build::{binary, constant, equal, not, resize};
+use crate::flatten::copying::all_scalars;
 use crate::flatten::{Body, Problem};
 use crate::objects::{Object, parts};
 use crate::ssa::*;
@@ -47,8 +49,10 @@ use crate::world::World;
 
 use arithmetic::modified;
 pub use finish::Finished;
+use first_write::gaps_between;
 pub use memory::Cell;
 pub use path::{Part, Path};
+use undefined::Undefined;
 
 /// Most paths from one location before blocks where ways join become locations.
 const MOST_PATHS: usize = 48;
@@ -93,6 +97,7 @@ struct Local {
     is_array: bool,
     init: Init,
     names: CellNames,
+    symbols: Option<SymbolSetId>,
     span: Option<mover_ir::source::Span>,
 }
 
@@ -117,6 +122,8 @@ struct Pending {
     temps: Vec<usize>,
     loc: Option<Loc>,
     shared: bool,
+    /// Where the shared access stands.
+    access: Option<Loc>,
     exits: bool,
     text: Option<String>,
 }
@@ -151,6 +158,7 @@ pub struct Builder<'w, 'a> {
     cuts: BTreeSet<BlockId>,
     new_cuts: BTreeSet<BlockId>,
     joins: BTreeSet<BlockId>,
+    undefined: Rc<Undefined>,
     from: usize,
 }
 
@@ -168,6 +176,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         let joins = (0..code.blocks.len())
             .filter(|&block| predecessors[block] > 1)
             .collect::<BTreeSet<_>>();
+        let undefined = Rc::new(Undefined::find(code));
         loop {
             let mut builder = Builder {
                 body,
@@ -191,6 +200,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 cuts: cuts.clone(),
                 new_cuts: BTreeSet::new(),
                 joins: joins.clone(),
+                undefined: undefined.clone(),
                 from: 0,
                 world: &mut *world,
             };
@@ -215,7 +225,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             let local = self.new_local(LocalKind::Parameter, &info.name.clone(), ty, 1);
             self.slots.insert((param, 0), local);
             if width == pointer && !info.signed {
-                self.locals[local].names = CellNames::pointers(self.world.pointers());
+                self.locals[local].names = self.world.pointer_names();
             }
         }
         if !self.code.is_main {
@@ -235,6 +245,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             is_array: len != 1,
             init: Init::All(0),
             names: CellNames::default(),
+            symbols: None,
             span: None,
         });
         self.locals.len() - 1
@@ -254,7 +265,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         for object in own {
             let name = format!("%&{}", self.world.objects.name(object));
             let local = self.new_local(LocalKind::Row, &name, Ty::unsigned(width), 1);
-            self.locals[local].names = CellNames::pointers(self.world.pointers());
+            self.locals[local].names = self.world.pointer_names();
             self.pinned.insert(object, local);
         }
     }
@@ -361,6 +372,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             temps: Vec::new(),
             loc: None,
             shared: true,
+            access: None,
             exits: false,
             text: Some(text.to_string()),
         });
@@ -436,6 +448,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             passed: Vec::new(),
             loc: None,
             loc_of_access: false,
+            access: None,
         };
         if is_entry {
             self.begin_thread(&mut path);
@@ -513,8 +526,9 @@ impl<'w, 'a> Builder<'w, 'a> {
         };
         let local = self.new_local(LocalKind::Slot(value), &name, ty, 1);
         if ty.width == self.world.module.pointer_width() && !ty.signed {
-            self.locals[local].names = CellNames::pointers(self.world.pointers());
+            self.locals[local].names = self.world.pointer_names();
         }
+        self.locals[local].symbols = self.world.enumeration(&info.enumerators);
         self.slots.insert((value, part), local);
         local
     }
@@ -557,6 +571,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 None => self.code.blocks[path.block].end_loc,
             };
             path.loc = loc.or(path.loc);
+            path.access = path.loc;
             path.loc_of_access = true;
         }
         path
@@ -634,6 +649,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             temps: path.temps,
             loc: path.loc,
             shared: path.accessed,
+            access: path.access.or(path.loc).filter(|_| path.accessed),
             exits,
             text: None,
         });
@@ -650,6 +666,9 @@ impl<'w, 'a> Builder<'w, 'a> {
         };
         if path.loc.is_none() {
             path.loc = inst.loc;
+        }
+        if self.undefined.is_read_by(&inst.kind) {
+            self.world.note_uninitialised(inst.loc.or(path.loc), "");
         }
         let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
         if is_recomputed || self.is_address(inst) && !matches!(inst.kind, Kind::Alloca { .. }) {
@@ -680,7 +699,9 @@ impl<'w, 'a> Builder<'w, 'a> {
                     Operand::Int { value: 1, .. } => layout.bytes(),
                     _ => u64::MAX,
                 };
-                if self.may_read_unwritten(path.block, path.index, id, bytes) {
+                let scalars = all_scalars(layout).unwrap_or_default();
+                let gaps = gaps_between(scalars.into_iter(), bytes);
+                if self.may_read_unwritten(path.block, path.index, id, bytes, gaps) {
                     self.world
                         .note_uninitialised(inst.loc, &code.values[id].name);
                 }
@@ -806,7 +827,9 @@ impl<'w, 'a> Builder<'w, 'a> {
                     equal(args[0].clone(), args[1].clone())
                 });
                 let Some(is_same) = same.pre().cloned() else {
-                    return Err(Problem::new("a comparison after a store", inst.loc).code("C099"));
+                    // The edge has changed what is compared; a new one begins here.
+                    self.finish(going_on);
+                    return Ok(Vec::new());
                 };
                 let mut succeeds = going_on.clone();
                 succeeds.assume(is_same.clone());
@@ -961,6 +984,15 @@ impl<'w, 'a> Builder<'w, 'a> {
         let end_loc = self.code.blocks[path.block].end_loc;
         if path.loc.is_none() {
             path.loc = end_loc;
+        }
+        let read = match end {
+            Terminator::Return(Some(value)) | Terminator::EndThread(value) => Some(value),
+            Terminator::Branch { condition, .. } => Some(condition),
+            Terminator::Switch { value, .. } => Some(value),
+            _ => None,
+        };
+        if read.is_some_and(|operand| self.undefined.is_in(operand)) {
+            self.world.note_uninitialised(path.loc, "");
         }
         match end {
             Terminator::Jump(to) => self.enter(path, *to),

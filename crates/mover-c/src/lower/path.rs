@@ -89,6 +89,8 @@ pub struct Path {
     pub(super) passed: Vec<BlockId>,
     pub loc: Option<Loc>,
     pub(super) loc_of_access: bool,
+    /// Where the shared access stands.
+    pub(super) access: Option<Loc>,
 }
 
 impl Path {

@@ -38,7 +38,6 @@ impl Builder<'_, '_> {
                 vec![Part::same(constant(address, width))]
             }
             Operand::Undef(shape) => {
-                self.world.note_uninitialised(path.loc, "");
                 let zero = |&width: &u8| Part::same(constant(0, width));
                 shape.iter().map(zero).collect()
             }
@@ -183,6 +182,7 @@ impl Builder<'_, '_> {
                 base,
                 offset,
                 terms,
+                ..
             } => {
                 let width = self.world.module.pointer_width();
                 let base = self.scalar(path, base)?;

@@ -85,6 +85,7 @@ type Paper = [u64; 3];
 
 struct Row {
     name: &'static str,
+    /// A Promela model, unless the name says otherwise.
     file: &'static str,
     defines: &'static [&'static str],
     paper: Paper,
@@ -116,6 +117,18 @@ const fn row(name: &'static str, file: &'static str, paper: Paper) -> Row {
 }
 
 impl Row {
+    fn is_c(&self) -> bool {
+        self.file.ends_with(".c")
+    }
+
+    fn file_name(&self) -> String {
+        if self.is_c() {
+            self.file.to_string()
+        } else {
+            format!("{}.pml", self.file)
+        }
+    }
+
     const fn with(self, defines: &'static [&'static str]) -> Row {
         Row { defines, ..self }
     }
@@ -179,6 +192,19 @@ const ROWS: &[Row] = &[
         .large(),
     row("Bakery 2", "bakery", BAKERY).with(&["-DN=2"]),
     row("Bakery 3", "bakery", BAKERY).with(&["-DN=3"]).large(),
+    row("Conc 2, C", "conc.c", CONC).with(&["-DN=2"]).locks(),
+    row("Conc 3, C", "conc.c", CONC).with(&["-DN=3"]).locks(),
+    row("Peterson 2, C", "peterson.c", PETERSON),
+    row("Bluetooth 2, C", "bluetooth.c", BLUETOOTH).with(&["-DREQUESTS=2"]),
+    row("Bluetooth 3, C", "bluetooth.c", BLUETOOTH)
+        .with(&["-DREQUESTS=3"])
+        .large(),
+    row("Philosophers 3, C", "philosophers.c", PHILOSOPHERS).with(&["-DN=3"]),
+    row("Philosophers 4, C", "philosophers.c", PHILOSOPHERS).with(&["-DN=4"]),
+    row("Bakery 2, C", "bakery.c", BAKERY).with(&["-DN=2"]),
+    row("Bakery 3, C", "bakery.c", BAKERY)
+        .with(&["-DN=3"])
+        .large(),
 ];
 
 /// What a search came to.
@@ -228,6 +254,7 @@ pub fn run(args: &CpcArgs) -> u8 {
     let chosen: Vec<&'static Row> = ROWS
         .iter()
         .filter(|row| args.large || !row.is_large)
+        .filter(|row| cfg!(feature = "c") || !row.is_c())
         .filter(|row| {
             let name = row.name.to_lowercase();
             args.rows.is_empty() || args.rows.iter().any(|w| name.contains(&w.to_lowercase()))
@@ -239,7 +266,7 @@ pub fn run(args: &CpcArgs) -> u8 {
     }
     let mut measured = Vec::new();
     for row in chosen {
-        let path = args.models.join(format!("{}.pml", row.file));
+        let path = args.models.join(row.file_name());
         if !path.exists() {
             eprintln!("mover: there is no {}; see --models", path.display());
             return BAD_INPUT;

@@ -30,7 +30,7 @@ struct Subject(Home, &'static str, &'static [&'static str], &'static str);
 const SUBJECTS: &[Subject] = &[
     Subject(Home::Cpc, "philosophers", &["-DN=5"], "locks"),
     Subject(Home::Cpc, "philosophers", &["-DN=6"], "locks"),
-    Subject(Home::Cpc, "transaction_manager", &[], "locks"),
+    Subject(Home::Cpc, "transaction_manager", &["-DCLIENTS=1"], "locks"),
     Subject(Home::Cpc, "bluetooth", &[], "locks"),
     Subject(Home::Examples, "bank_transfer_ordered", &[], "locks"),
     Subject(Home::Examples, "lost_update_locked", &[], "locks"),

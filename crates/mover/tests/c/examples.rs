@@ -80,9 +80,12 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
                     answer["property"], example.property
                 ));
             }
+            // What was asked is in the trace file.
+            let mut is_property = false;
             let options = example.options.iter().filter(|option| {
-                // What was asked is in the trace file.
-                !option.starts_with("--property") && !option.starts_with("no-overflow")
+                let is_kept = !is_property && *option != "--property";
+                is_property = *option == "--property";
+                is_kept
             });
             let replayed = run(mover()
                 .arg("replay")

@@ -1,6 +1,7 @@
 """Reads files that mover wrote with other people's readers.
 
-Arguments: the directory of the schemas and a directory with the files. A file is
+Arguments: the directory of the schemas, a directory with the files, and the official
+schema of SARIF 2.1.0. A file is
 judged by the end of its name. Prints how many of each kind were read; the first
 one that is wrong ends it with an exception.
 """
@@ -27,6 +28,7 @@ def validator(name):
 trace = validator("trace.schema.json")
 witness = validator("witness.schema.json")
 log = validator("sarif-subset.schema.json")
+official = jsonschema.Draft7Validator(json.loads(pathlib.Path(sys.argv[3]).read_text()))
 
 
 def read_trace(path):
@@ -74,6 +76,7 @@ def read_graphml(path):
 def read_sarif(path):
     data = json.loads(path.read_text())
     log.validate(data)
+    official.validate(data)
     results = data["runs"][0]["results"]
     [run] = Sarif.model_validate(data).runs
     assert len(run.results) == len(results), path

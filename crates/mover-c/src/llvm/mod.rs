@@ -1,17 +1,20 @@
-//! Reading LLVM's modules: the only file that touches LLVM.
+//! Reading LLVM's modules: the only place that touches LLVM.
 //!
 //! Modules are parsed, linked into one, prepared by two passes and then copied
 //! into [`crate::ssa`]. LLVM's C interface is used directly for the walk, for
 //! Rust's safe wrapper lacks several getters that are needed here (orderings of
-//! compare-and-exchange, debug information); everything unsafe is in this file.
+//! compare-and-exchange, debug information); everything unsafe is in this module.
 //!
 //! **Passes.** C programs race, and most of what an optimiser may do to a
 //! program without races changes what a racy one can show. So only two passes
 //! run, and both leave every access to memory that can be shared where it is:
 //! `always-inline` copies the bodies of functions to where they are called (all
 //! but recursive ones), and `sroa` keeps local variables whose address does not
-//! escape in registers. No load or store of a global, of the heap or of an
+//! escape in registers. Between the two, copies of structures are split into their
+//! scalars (`copies`), which `sroa` would otherwise merge. No load or store of a global, of the heap or of an
 //! escaping local is moved, merged or removed.
+
+mod copies;
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
@@ -152,13 +155,16 @@ unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
             }
             function = LLVMGetNextFunction(function);
         }
+        run_passes(module, c"always-inline")?;
+        copies::split(module);
+        run_passes(module, c"function(sroa)")
+    }
+}
+
+unsafe fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    unsafe {
         let options = LLVMCreatePassBuilderOptions();
-        let error = LLVMRunPasses(
-            module,
-            c"always-inline,function(sroa)".as_ptr(),
-            std::ptr::null_mut(),
-            options,
-        );
+        let error = LLVMRunPasses(module, passes.as_ptr(), std::ptr::null_mut(), options);
         LLVMDisposePassBuilderOptions(options);
         if error.is_null() {
             return Ok(());
@@ -168,6 +174,15 @@ unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
         inkwell::llvm_sys::error::LLVMDisposeErrorMessage(message);
         Err(format!("LLVM cannot prepare the program: {text}"))
     }
+}
+
+unsafe fn is_x86(module: LLVMModuleRef) -> bool {
+    // SAFETY: the target is a string that lives as long as the module.
+    let target = unsafe { CStr::from_ptr(LLVMGetTarget(module)) };
+    let target = target.to_string_lossy();
+    ["x86_64", "i386", "i486", "i586", "i686"]
+        .iter()
+        .any(|name| target.starts_with(name))
 }
 
 unsafe fn text(start: *const c_char, length: usize) -> String {
@@ -226,6 +241,7 @@ impl Reader {
                 functions: HashMap::new(),
                 out: Module {
                     pointer_bytes: u64::from(LLVMPointerSize(data)),
+                    is_x86: is_x86(module),
                     ..Module::default()
                 },
                 files: HashMap::new(),
@@ -573,10 +589,19 @@ impl Reader {
                 path: path.to_string(),
                 signed,
                 is_pointer: LLVMGetDINodeTag(ty) == 0x0f,
+                extent: bytes,
+                enumerators: Vec::new(),
             };
             match LLVMGetDINodeTag(ty) {
                 // Enumeration, base type, pointer.
-                0x04 => out.push(leaf(false)),
+                0x04 => {
+                    let enumerators = self.enumerators(ty);
+                    let signed = enumerators.iter().any(|(value, _)| *value < 0);
+                    out.push(DebugField {
+                        enumerators,
+                        ..leaf(signed)
+                    });
+                }
                 0x24 => {
                     let name = self.type_name(ty);
                     let signed = !name.starts_with("unsigned") && name != "_Bool";
@@ -594,7 +619,11 @@ impl Reader {
                 // Array: its element.
                 0x01 => {
                     if let Some(base) = self.node_operand(ty, 3) {
+                        let first = out.len();
                         self.debug_fields(base, offset, path, depth + 1, out);
+                        for field in &mut out[first..] {
+                            field.extent = field.extent.max(offset + bytes - field.offset);
+                        }
                     }
                 }
                 // Structure, union: members.
@@ -624,6 +653,29 @@ impl Reader {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// The names of an enumeration's values. LLVM's C interface has no getter for
+    /// the values, so they are read from the text.
+    unsafe fn enumerators(&self, ty: LLVMMetadataRef) -> Vec<(i64, String)> {
+        unsafe {
+            let Some(elements) = self.node_operand(ty, 4) else {
+                return Vec::new();
+            };
+            self.node_operands(elements)
+                .into_iter()
+                .filter(|element| !element.is_null())
+                .filter_map(|element| {
+                    let text = printed(element);
+                    let (_, value) = text.split_once("value: ")?;
+                    let digits = value
+                        .split(|c: char| c != '-' && !c.is_ascii_digit())
+                        .next()?;
+                    let name = self.string_operand(LLVMValueAsMetadata(element), 0)?;
+                    Some((digits.parse().ok()?, name))
+                })
+                .collect()
         }
     }
 
@@ -919,6 +971,9 @@ impl Reader {
                 info.is_variable = true;
                 info.signed = debug.fields.first().is_some_and(|field| field.signed);
                 info.pointee = pointee;
+                if let [field] = &debug.fields[..] {
+                    info.enumerators = field.enumerators.clone();
+                }
             }
             debug_types.entry(value).or_insert(debug);
         }
@@ -1217,6 +1272,7 @@ impl Reader {
             let mut ty = LLVMGetGEPSourceElementType(value);
             let mut offset = 0i64;
             let mut terms = Vec::new();
+            let mut moves_base = false;
             for index in 1..LLVMGetNumOperands(value) as u32 {
                 let by = LLVMGetOperand(value, index);
                 if index > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
@@ -1232,6 +1288,7 @@ impl Reader {
                 let stride = i64::try_from(self.bytes_of(ty)).ok()?;
                 if LLVMIsAConstantInt(by).is_null() {
                     terms.push((self.operand(by, values), stride));
+                    moves_base |= index == 1;
                 } else {
                     let by = LLVMConstIntGetSExtValue(by);
                     offset = offset.checked_add(by.checked_mul(stride)?)?;
@@ -1241,6 +1298,7 @@ impl Reader {
                 base: self.operand(LLVMGetOperand(value, 0), values),
                 offset,
                 terms,
+                moves_base,
             })
         }
     }

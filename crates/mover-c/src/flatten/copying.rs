@@ -1,0 +1,210 @@
+//! Structures that are copied or cleared, scalar by scalar.
+//!
+//! clang copies a structure by `llvm.memcpy` and clears one by `llvm.memset`. Where
+//! the type of the variable is known and the size is constant, that is one load
+//! and one store for each scalar: the variable then needs no address, its fields
+//! stay rows of their own, and it is plain that all of it is written. Gaps between
+//! the fields are left out; what they hold is not determined in C either.
+//! Everything else goes through the loops of the runtime library.
+
+use super::{Flattener, displaced};
+use crate::ssa::*;
+
+/// Larger variables are copied by the loop.
+const MOST_SCALARS: usize = 64;
+
+/// A scalar of a variable: its first byte from the start of the range, and its bytes.
+pub type Scalar = (u64, u64);
+
+impl Flattener<'_> {
+    /// Remembers what an instruction says of addresses.
+    pub(super) fn note_address(&mut self, id: ValueId, kind: &Kind) {
+        match kind {
+            Kind::Alloca {
+                layout,
+                count: Operand::Int { value: 1, .. },
+                ..
+            } => {
+                self.allocas.insert(id, layout.clone());
+            }
+            Kind::Pure(Pure::Gep {
+                base,
+                offset,
+                terms,
+                ..
+            }) if terms.is_empty() => {
+                self.addresses.insert(id, (base.clone(), *offset));
+            }
+            Kind::Pure(Pure::Copy(arg)) => {
+                self.addresses.insert(id, (arg.clone(), 0));
+            }
+            _ => {}
+        }
+    }
+
+    /// The variable that an address points into, and the byte of it.
+    fn variable_at(&self, operand: &Operand) -> Option<(&Layout, i64)> {
+        match operand {
+            Operand::Global(id) => Some((&self.module.globals[*id].layout, 0)),
+            Operand::Value(id) => {
+                if let Some(layout) = self.allocas.get(id) {
+                    return Some((layout, 0));
+                }
+                let (base, offset) = self.addresses.get(id)?;
+                let (layout, at) = self.variable_at(base)?;
+                Some((layout, at.checked_add(*offset)?))
+            }
+            Operand::Pure(pure) => match &**pure {
+                Pure::Gep {
+                    base,
+                    offset,
+                    terms,
+                    ..
+                } if terms.is_empty() => {
+                    let (layout, at) = self.variable_at(base)?;
+                    Some((layout, at.checked_add(*offset)?))
+                }
+                Pure::Copy(arg) => self.variable_at(arg),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The type of the variable that begins at an address and has so many bytes.
+    pub(super) fn variable_of(&self, operand: &Operand, bytes: u64) -> Option<Layout> {
+        let (layout, at) = self.variable_at(operand)?;
+        (at == 0 && layout.bytes() == bytes).then(|| layout.clone())
+    }
+
+    /// The scalars that a range of a variable is made of.
+    fn scalars_at(&self, operand: &Operand, bytes: u64) -> Option<Vec<Scalar>> {
+        let (layout, at) = self.variable_at(operand)?;
+        let from = u64::try_from(at).ok()?;
+        let to = from.checked_add(bytes)?;
+        if to > layout.bytes() {
+            return None;
+        }
+        let mut found = Vec::new();
+        scalars(layout, 0, &(from..to), &mut found).then_some(())?;
+        for scalar in &mut found {
+            scalar.0 -= from;
+        }
+        Some(found)
+    }
+
+    /// Copies where the scalars are known; false if they are not.
+    pub(super) fn copy_scalars(
+        &mut self,
+        at: BlockId,
+        to: &Operand,
+        from: &Operand,
+        size: &Operand,
+        loc: Option<Loc>,
+    ) -> bool {
+        let Operand::Int { value: bytes, .. } = *size else {
+            return false;
+        };
+        let (target, source) = (self.scalars_at(to, bytes), self.scalars_at(from, bytes));
+        let scalars = match (target, source) {
+            (Some(target), Some(source)) if target == source => target,
+            (Some(only), None) | (None, Some(only)) => only,
+            _ => return false,
+        };
+        // All is read before anything is written: the two may overlap.
+        let mut values = Vec::new();
+        for &(offset, bytes) in &scalars {
+            let width = 8 * bytes as u8;
+            let load = Kind::Load {
+                pointer: displaced(from, offset as i64),
+                shape: vec![width],
+            };
+            values.push(self.value(at, width, load, loc));
+        }
+        for ((offset, bytes), value) in scalars.into_iter().zip(values) {
+            self.store_scalar(at, to, offset, bytes, value, loc);
+        }
+        true
+    }
+
+    /// Sets all bytes of a variable; false if its scalars are not known.
+    pub(super) fn set_scalars(
+        &mut self,
+        at: BlockId,
+        to: &Operand,
+        byte: &Operand,
+        size: &Operand,
+        loc: Option<Loc>,
+    ) -> bool {
+        let (Operand::Int { value: byte, .. }, Operand::Int { value: size, .. }) = (byte, size)
+        else {
+            return false;
+        };
+        let Some(scalars) = self.scalars_at(to, *size) else {
+            return false;
+        };
+        let all = u64::from_le_bytes([*byte as u8; 8]);
+        for (offset, bytes) in scalars {
+            let width = 8 * bytes as u8;
+            let value = Operand::Int {
+                value: all & mover_ir::expr::mask(width),
+                width,
+            };
+            self.store_scalar(at, to, offset, bytes, value, loc);
+        }
+        true
+    }
+
+    fn store_scalar(
+        &mut self,
+        at: BlockId,
+        to: &Operand,
+        offset: u64,
+        bytes: u64,
+        value: Operand,
+        loc: Option<Loc>,
+    ) {
+        let store = Kind::Store {
+            pointer: displaced(to, offset as i64),
+            value,
+            shape: vec![8 * bytes as u8],
+        };
+        self.emit(at, None, store, loc);
+    }
+}
+
+/// Collects the scalars within a range; false if one is cut by its ends, is of a
+/// kind that no cell can hold, or if there are too many.
+fn scalars(
+    layout: &Layout,
+    base: u64,
+    range: &std::ops::Range<u64>,
+    out: &mut Vec<Scalar>,
+) -> bool {
+    let end = base + layout.bytes();
+    if end <= range.start || range.end <= base {
+        return true;
+    }
+    match layout {
+        Layout::Scalar { bytes } => {
+            let is_whole = range.start <= base && end <= range.end;
+            out.push((base, *bytes));
+            is_whole && matches!(bytes, 1 | 2 | 4 | 8) && out.len() <= MOST_SCALARS
+        }
+        Layout::Array {
+            element,
+            count,
+            stride,
+        } => (0..*count).all(|index| scalars(element, base + index * stride, range, out)),
+        Layout::Struct { fields, .. } => fields
+            .iter()
+            .all(|(at, field)| scalars(field, base + at, range, out)),
+        Layout::Opaque { .. } => false,
+    }
+}
+
+/// All scalars of a type; none if there are too many or some that no cell can hold.
+pub fn all_scalars(layout: &Layout) -> Option<Vec<Scalar>> {
+    let mut found = Vec::new();
+    scalars(layout, 0, &(0..layout.bytes()), &mut found).then_some(found)
+}

@@ -1,0 +1,731 @@
+//! The functions of the C library.
+//!
+//! Each is put together here from loads, stores and a few primitive actions, or
+//! taken from the runtime library where it is a loop over memory.
+
+use mover_ir::program::Property;
+
+use super::{Flat, Flattener, Problem, displaced, is_null};
+use crate::ssa::*;
+
+impl Flattener<'_> {
+    /// The text of a string constant.
+    fn string(&self, operand: Option<&Operand>) -> Option<String> {
+        let Some(Operand::Global(id)) = operand else {
+            return None;
+        };
+        match &self.module.globals[*id].initial {
+            Some(Initial::Bytes { bytes, .. }) => {
+                let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+                Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// A function without a body.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn library(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        name: &str,
+        args: Vec<Operand>,
+        shape: Shape,
+        arg_shapes: Vec<Shape>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let pointer = self.module.pointer_width();
+        let width = shape.first().copied();
+        let int = |value: u64, width: u8| Operand::Int { value, width };
+        let missing = || Problem::new(format!("`{name}` is called with too few arguments"), loc);
+        let arg = |index: usize| args.get(index).cloned().ok_or_else(missing);
+        // Gives the call's result a value.
+        macro_rules! yields {
+            ($at:expr, $value:expr) => {{
+                if let Some(result) = result {
+                    self.emit($at, Some(result), Kind::Pure(Pure::Copy($value)), loc);
+                }
+                Ok($at)
+            }};
+        }
+        macro_rules! success {
+            ($at:expr) => {
+                match width {
+                    Some(width) => yields!($at, int(0, width)),
+                    None => Ok($at),
+                }
+            };
+        }
+        let field = |base: Operand, offset: i64| displaced(&base, offset);
+        let store = |pointer: Operand, value: Operand, width: u8| Kind::Store {
+            pointer,
+            value,
+            shape: vec![width],
+        };
+        match name {
+            "abort"
+            | "exit"
+            | "_exit"
+            | "_Exit"
+            | "quick_exit"
+            | "llvm.trap"
+            | "llvm.debugtrap"
+            | "pthread_kill_other_threads_np" => {
+                if name == "exit" {
+                    self.leave_process(at, loc);
+                }
+                self.end(at, Terminator::EndProcess, loc);
+                Ok(at)
+            }
+            "__assert_fail" | "__assert" | "__assert_rtn" => {
+                let condition = self.string(args.first()).unwrap_or_default();
+                let message = format!("assertion violated: {condition}");
+                Ok(self.fail(at, Property::UnreachCall, message, loc))
+            }
+            "pthread_exit" | "thrd_exit" => {
+                let kind = Kind::Pure(Pure::Resize {
+                    arg: arg(0)?,
+                    width: pointer,
+                    extension: Extension::Sign,
+                });
+                let value = self.value(at, pointer, kind, loc);
+                let at = self.leave_thread(at, loc)?;
+                if matches!(self.blocks[at].end, Terminator::Unreachable) {
+                    self.end(at, Terminator::EndThread(value), loc);
+                }
+                Ok(at)
+            }
+            "__VERIFIER_assume" | "__builtin_assume" => {
+                let condition = self.value(
+                    at,
+                    1,
+                    Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Ne,
+                        lhs: arg(0)?,
+                        rhs: int(0, arg_shapes[0].first().copied().unwrap_or(32)),
+                    }),
+                    loc,
+                );
+                let (then, otherwise) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise,
+                };
+                self.end(at, end, loc);
+                self.end(otherwise, Terminator::EndProcess, loc);
+                Ok(then)
+            }
+            "__VERIFIER_assert" => {
+                let condition = self.value(
+                    at,
+                    1,
+                    Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Ne,
+                        lhs: arg(0)?,
+                        rhs: int(0, arg_shapes[0].first().copied().unwrap_or(32)),
+                    }),
+                    loc,
+                );
+                let (then, otherwise) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise,
+                };
+                self.end(at, end, loc);
+                let message = "assertion violated: __VERIFIER_assert".to_string();
+                self.fail(otherwise, Property::UnreachCall, message, loc);
+                Ok(then)
+            }
+            "__VERIFIER_atomic_begin" => {
+                self.emit(at, None, Kind::AtomicBegin, loc);
+                Ok(at)
+            }
+            "__VERIFIER_atomic_end" => {
+                self.emit(at, None, Kind::AtomicEnd, loc);
+                Ok(at)
+            }
+            _ if name.starts_with("__VERIFIER_nondet_") => {
+                let Some(width) = width else { return Ok(at) };
+                let suffix = &name["__VERIFIER_nondet_".len()..];
+                if matches!(suffix, "float" | "double") {
+                    let message = "floating-point input is not supported".to_string();
+                    return Err(Problem::new(message, loc));
+                }
+                // A `_Bool` is 0 or 1 in a wider cell.
+                let values = if matches!(suffix, "bool" | "_Bool") {
+                    2
+                } else {
+                    0
+                };
+                let kind = Kind::Library {
+                    name: "nondet".into(),
+                    args: vec![int(values, 64)],
+                    arg_shapes: vec![vec![64]],
+                    shape: vec![width],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![width], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            _ if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => {
+                let plain = if name.contains("cpy") {
+                    "memcpy"
+                } else {
+                    "memmove"
+                };
+                self.copy_memory(at, plain, arg(0)?, arg(1)?, arg(2)?, loc)
+            }
+            _ if name.starts_with("llvm.va_end") => Ok(at),
+            _ if name.starts_with("llvm.va_copy") => {
+                self.copy_list(at, &arg(0)?, &arg(1)?, loc);
+                Ok(at)
+            }
+            _ if name.starts_with("llvm.memset.")
+                && self.set_scalars(at, &arg(0)?, &arg(1)?, &arg(2)?, loc) =>
+            {
+                Ok(at)
+            }
+            _ if name.starts_with("llvm.memset.") => {
+                let byte = Kind::Pure(Pure::Resize {
+                    arg: arg(1)?,
+                    width: 32,
+                    extension: Extension::Zero,
+                });
+                let byte = self.value(at, 32, byte, loc);
+                let size = self.resized(at, arg(2)?, pointer, loc);
+                self.runtime(at, "memset", vec![arg(0)?, byte, size], None, loc)
+            }
+            // Fortified variants have the size of the target as the last argument.
+            "__memcpy_chk" | "__memmove_chk" | "__memset_chk" | "__strncpy_chk" => {
+                let plain = name.trim_matches('_').trim_end_matches("_chk");
+                self.runtime(at, plain, vec![arg(0)?, arg(1)?, arg(2)?], result, loc)
+            }
+            "__strcpy_chk" | "__strcat_chk" => {
+                let plain = name.trim_matches('_').trim_end_matches("_chk");
+                self.runtime(at, plain, vec![arg(0)?, arg(1)?], result, loc)
+            }
+            "malloc" | "__mover_allocate" | "__mover_allocate_zeroed" | "alloca" => {
+                let primitive = match name {
+                    "__mover_allocate_zeroed" => "allocate_zeroed",
+                    _ => "allocate",
+                };
+                let kind = Kind::Library {
+                    name: primitive.into(),
+                    args: vec![arg(0)?],
+                    arg_shapes,
+                    shape,
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![pointer], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "free" | "__mover_release" | "__mover_bad_free" | "__mover_object_size" => {
+                let primitive = match name {
+                    "free" => "free",
+                    "__mover_release" => "release",
+                    "__mover_bad_free" => "check_heap",
+                    _ => "object_size",
+                };
+                let kind = Kind::Library {
+                    name: primitive.into(),
+                    args,
+                    arg_shapes,
+                    shape,
+                };
+                self.emit(at, result, kind, loc);
+                Ok(at)
+            }
+
+            // Threads.
+            "pthread_create" | "thrd_create" => {
+                let is_posix = name == "pthread_create";
+                let (attributes, routine, start_arg) = if is_posix {
+                    (arg(1)?, arg(2)?, arg(3)?)
+                } else {
+                    (int(0, pointer), arg(1)?, arg(2)?)
+                };
+                let detached = match attributes {
+                    Operand::Int { value: 0, .. } => int(0, 32),
+                    pointer => {
+                        let shape = vec![32];
+                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                    }
+                };
+                let handle = Kind::Library {
+                    name: "thread_reserve".into(),
+                    args: Vec::new(),
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let handle = self.value(at, pointer, handle, loc);
+                self.emit(at, None, store(arg(0)?, handle.clone(), pointer), loc);
+                let kind = Kind::Library {
+                    name: "thread_start".into(),
+                    args: vec![handle, detached, routine, start_arg],
+                    arg_shapes: Vec::new(),
+                    shape: Vec::new(),
+                };
+                self.emit(at, None, kind, loc);
+                success!(at)
+            }
+            "pthread_join" | "thrd_join" => {
+                let wants_result = !is_null(args.get(1));
+                self.notes.uses_join_results |= wants_result;
+                let kind = Kind::Library {
+                    name: "thread_join".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let value = self.value(at, pointer, kind, loc);
+                let mut at = at;
+                if wants_result {
+                    let width = if name == "thrd_join" { 32 } else { pointer };
+                    let value = self.resized(at, value, width, loc);
+                    let target = arg(1)?;
+                    let is_set = Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Ne,
+                        lhs: target.clone(),
+                        rhs: int(0, pointer),
+                    });
+                    // The address of a variable is never null.
+                    let known = matches!(target, Operand::Global(_)) || self.is_alloca(&target);
+                    let next = self.new_block();
+                    if known {
+                        self.end(at, Terminator::Jump(next), loc);
+                        self.emit(next, None, store(target, value, width), loc);
+                        at = next;
+                    } else {
+                        let condition = self.value(at, 1, is_set, loc);
+                        let then = self.new_block();
+                        let end = Terminator::Branch {
+                            condition,
+                            then,
+                            otherwise: next,
+                        };
+                        self.end(at, end, loc);
+                        self.emit(then, None, store(target, value, width), loc);
+                        self.end(then, Terminator::Jump(next), loc);
+                        at = next;
+                    }
+                }
+                success!(at)
+            }
+            "pthread_detach" | "thrd_detach" => {
+                self.primitive(at, "thread_detach", vec![arg(0)?], Vec::new(), loc);
+                success!(at)
+            }
+            "pthread_self" | "thrd_current" => {
+                let kind = Kind::Library {
+                    name: "thread_self".into(),
+                    args: Vec::new(),
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![pointer], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_equal" | "thrd_equal" => {
+                let kind = Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Eq,
+                    lhs: arg(0)?,
+                    rhs: arg(1)?,
+                });
+                let equal = self.value(at, 1, kind, loc);
+                let value = self.resized(at, equal, width.unwrap_or(32), loc);
+                yields!(at, value)
+            }
+
+            // Locks.
+            "pthread_mutex_lock"
+            | "pthread_mutex_trylock"
+            | "pthread_mutex_unlock"
+            | "mtx_lock"
+            | "mtx_trylock"
+            | "mtx_unlock"
+            | "pthread_spin_lock"
+            | "pthread_spin_trylock"
+            | "pthread_spin_unlock"
+            | "pthread_mutex_destroy"
+            | "mtx_destroy"
+            | "pthread_spin_destroy"
+            | "pthread_rwlock_rdlock"
+            | "pthread_rwlock_wrlock"
+            | "pthread_rwlock_tryrdlock"
+            | "pthread_rwlock_trywrlock"
+            | "pthread_rwlock_unlock"
+            | "pthread_rwlock_destroy"
+            | "sem_wait"
+            | "sem_trywait"
+            | "pthread_mutex_timedlock"
+            | "mtx_timedlock"
+            | "sem_timedwait" => {
+                let is_c11 = name.starts_with("mtx_");
+                let plain = name.trim_start_matches("pthread_");
+                let plain = plain.replacen("mtx_", "mutex_", 1);
+                // A timed operation may give up at any time, as a try may.
+                let (plain, timed) = match plain.as_str() {
+                    "mutex_timedlock" => ("mutex_timedlock".to_string(), true),
+                    "sem_timedwait" => ("sem_timedwait".to_string(), true),
+                    _ => (plain, false),
+                };
+                let busy = match (is_c11, timed) {
+                    (true, false) => 1,
+                    (true, true) => 4,
+                    (false, true) => 110,
+                    (false, false) => 16,
+                };
+                let busy = if name.starts_with("sem_") {
+                    u64::from(u32::MAX)
+                } else {
+                    busy
+                };
+                let kind = Kind::Library {
+                    name: plain,
+                    args: vec![arg(0)?, int(busy, 32)],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_mutex_init" | "mtx_init" => {
+                let kind = match (name, arg(1)?) {
+                    ("mtx_init", kind) => {
+                        // mtx_recursive is 1, mtx_timed 2.
+                        let kind = Kind::Pure(Pure::Binary {
+                            kind: BinaryKind::And,
+                            nsw: false,
+                            lhs: kind,
+                            rhs: int(1, 32),
+                        });
+                        let kind = self.value(at, 32, kind, loc);
+                        if !matches!(args[1], Operand::Int { value, .. } if value & 1 == 0) {
+                            self.notes.uses_mutex_kinds = true;
+                        }
+                        kind
+                    }
+                    (_, Operand::Int { value: 0, .. }) => int(0, 32),
+                    (_, pointer) => {
+                        let shape = vec![32];
+                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                    }
+                };
+                self.primitive(at, "mutex_init", vec![arg(0)?, kind], Vec::new(), loc);
+                success!(at)
+            }
+            "pthread_mutexattr_settype" => {
+                self.notes.uses_mutex_kinds = true;
+                self.emit(at, None, store(arg(0)?, arg(1)?, 32), loc);
+                success!(at)
+            }
+            "pthread_attr_setdetachstate" => {
+                self.emit(at, None, store(arg(0)?, arg(1)?, 32), loc);
+                success!(at)
+            }
+            "pthread_mutexattr_init" | "pthread_attr_init" | "pthread_spin_init" => {
+                self.emit(at, None, store(arg(0)?, int(0, 32), 32), loc);
+                success!(at)
+            }
+            "pthread_rwlock_init" => {
+                self.emit(at, None, store(arg(0)?, int(0, 32), 32), loc);
+                self.emit(at, None, store(field(arg(0)?, 4), int(0, 32), 32), loc);
+                success!(at)
+            }
+
+            // Condition variables: a bit for each thread that waits.
+            "pthread_cond_wait"
+            | "cnd_wait"
+            | "pthread_cond_timedwait"
+            | "cnd_timedwait"
+            | "pthread_cond_clockwait" => {
+                let (condition, mutex) = (arg(0)?, arg(1)?);
+                let is_timed = !name.ends_with("_wait");
+                let timeout = match (is_timed, name.starts_with("cnd")) {
+                    (false, _) => 0,
+                    (true, true) => 4,
+                    (true, false) => 110,
+                };
+                self.primitive(
+                    at,
+                    "cond_sleep",
+                    vec![condition.clone(), mutex.clone()],
+                    Vec::new(),
+                    loc,
+                );
+                let kind = Kind::Library {
+                    name: "cond_wake".into(),
+                    args: vec![condition, mutex, int(timeout, 32)],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_cond_signal" | "cnd_signal" => {
+                self.primitive(at, "cond_signal", vec![arg(0)?], Vec::new(), loc);
+                success!(at)
+            }
+            "pthread_cond_broadcast" | "cnd_broadcast" | "pthread_cond_init" | "cnd_init" => {
+                self.emit(at, None, store(arg(0)?, int(0, 64), 64), loc);
+                success!(at)
+            }
+
+            // Barriers: how many, how many have come, a bit for each that waits.
+            "pthread_barrier_init" => {
+                let base = arg(0)?;
+                self.emit(at, None, store(base.clone(), arg(2)?, 32), loc);
+                self.emit(at, None, store(field(base.clone(), 4), int(0, 32), 32), loc);
+                self.emit(at, None, store(field(base, 8), int(0, 64), 64), loc);
+                success!(at)
+            }
+            "pthread_barrier_wait" => {
+                let shape = vec![32];
+                let kind = Kind::Library {
+                    name: "barrier_arrive".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape,
+                };
+                let arrived = self.value(at, 32, kind, loc);
+                let is_last = Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Ne,
+                    lhs: arrived.clone(),
+                    rhs: int(0, 32),
+                });
+                let condition = self.value(at, 1, is_last, loc);
+                let (next, waits) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then: next,
+                    otherwise: waits,
+                };
+                self.end(at, end, loc);
+                self.primitive(waits, "barrier_leave", vec![arg(0)?], Vec::new(), loc);
+                self.end(waits, Terminator::Jump(next), loc);
+                yields!(next, arrived)
+            }
+
+            // Semaphores: the number of permits.
+            "sem_init" => {
+                self.emit(at, None, store(arg(0)?, arg(2)?, 32), loc);
+                success!(at)
+            }
+            "sem_post" => {
+                let kind = Kind::Rmw {
+                    kind: RmwKind::Add,
+                    pointer: arg(0)?,
+                    value: int(1, 32),
+                    width: 32,
+                };
+                self.value(at, 32, kind, loc);
+                success!(at)
+            }
+            "sem_getvalue" => {
+                let kind = Kind::Load {
+                    pointer: arg(0)?,
+                    shape: vec![32],
+                };
+                let value = self.value(at, 32, kind, loc);
+                self.emit(at, None, store(arg(1)?, value, 32), loc);
+                success!(at)
+            }
+
+            "pthread_once" | "call_once" => {
+                let kind = Kind::Library {
+                    name: "once_begin".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![1],
+                };
+                let condition = self.value(at, 1, kind, loc);
+                let (then, next) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise: next,
+                };
+                self.end(at, end, loc);
+                let back = match arg(1)? {
+                    Operand::Function(id) => self.call(then, id, Vec::new(), None, loc)?,
+                    target => {
+                        self.call_pointer(then, None, target, Vec::new(), Vec::new(), &[], loc)?
+                    }
+                };
+                if matches!(self.blocks[back].end, Terminator::Unreachable) {
+                    self.emit(back, None, store(arg(0)?, int(2, 32), 32), loc);
+                    self.end(back, Terminator::Jump(next), loc);
+                }
+                success!(next)
+            }
+
+            // Keys.
+            "pthread_key_create" | "tss_create" if !is_null(args.get(1)) => {
+                self.notes.has_keys = true;
+                self.runtime(at, "pthread_key_create", args, result, loc)
+            }
+            "pthread_key_create" | "tss_create" => {
+                self.notes.has_keys = true;
+                let key = self.new_key(at, loc);
+                self.emit(at, None, store(arg(0)?, key, 32), loc);
+                success!(at)
+            }
+            "__mover_new_key" => {
+                let key = self.new_key(at, loc);
+                yields!(at, key)
+            }
+            "pthread_key_delete" | "tss_delete" if self.has_destructors => {
+                self.runtime(at, "pthread_key_delete", args, result, loc)
+            }
+            "pthread_key_delete" | "tss_delete" => success!(at),
+            "pthread_getspecific" | "tss_get" | "__mover_key_get" => {
+                let kind = Kind::Library {
+                    name: "key_get".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![pointer],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![pointer], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_setspecific" | "tss_set" | "__mover_key_set" => {
+                let args = vec![arg(0)?, arg(1)?];
+                self.primitive(at, "key_set", args, Vec::new(), loc);
+                success!(at)
+            }
+
+            _ if is_output(name) || is_without_effect(name) => {
+                self.notes.ignored_attributes |= name.contains("attr_set");
+                match width {
+                    Some(width) => yields!(at, int(0, width)),
+                    None => Ok(at),
+                }
+            }
+            _ if self.module.find(&format!("__mover_{name}")).is_some() => {
+                self.runtime(at, name, args, result, loc)
+            }
+            _ if self.limits.havoc_externals => {
+                self.notes.havocked.entry(name.to_string()).or_insert(loc);
+                match (result, &shape[..]) {
+                    (Some(result), [width]) => {
+                        let kind = Kind::Library {
+                            name: "nondet".into(),
+                            args: vec![int(0, 64)],
+                            arg_shapes: Vec::new(),
+                            shape: vec![*width],
+                        };
+                        self.emit(at, Some(result), kind, loc);
+                        Ok(at)
+                    }
+                    (None, _) | (_, []) => Ok(at),
+                    _ => Err(Problem::new(
+                        format!("the result of `{name}` is of a type that is not supported"),
+                        loc,
+                    )),
+                }
+            }
+            _ => Err(unknown_function(name, loc)),
+        }
+    }
+
+    fn new_key(&mut self, at: BlockId, loc: Option<Loc>) -> Operand {
+        let kind = Kind::Library {
+            name: "key_create".into(),
+            args: Vec::new(),
+            arg_shapes: Vec::new(),
+            shape: vec![32],
+        };
+        self.value(at, 32, kind, loc)
+    }
+}
+
+fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
+    if name.contains("setjmp") || name.contains("longjmp") {
+        return Problem::new(format!("`{name}` is not supported"), loc)
+            .code("C012")
+            .help("jumps between functions cannot be translated: return error codes instead");
+    }
+    Problem::new(
+        format!("the function `{name}` has no body and is not known"),
+        loc,
+    )
+    .code("C011")
+    .help("give the file that defines it too, or let it return anything with --havoc-externals")
+}
+
+/// Functions that the front end knows better than the program's own body of them.
+pub(super) fn is_modelled(name: &str) -> bool {
+    matches!(
+        name,
+        "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" | "__VERIFIER_assume"
+    )
+}
+
+/// Functions that only write to files or the terminal.
+pub(super) fn is_output(name: &str) -> bool {
+    matches!(
+        name,
+        "printf"
+            | "fprintf"
+            | "vprintf"
+            | "vfprintf"
+            | "dprintf"
+            | "puts"
+            | "putchar"
+            | "putc"
+            | "fputs"
+            | "fputc"
+            | "fflush"
+            | "perror"
+            | "setbuf"
+            | "setvbuf"
+            | "__printf_chk"
+            | "__fprintf_chk"
+            | "fwrite"
+            | "_IO_putc"
+            | "fclose"
+    )
+}
+
+/// Functions that change nothing that a program can see, and succeed.
+fn is_without_effect(name: &str) -> bool {
+    matches!(
+        name,
+        "sleep"
+            | "usleep"
+            | "nanosleep"
+            | "clock_nanosleep"
+            | "sched_yield"
+            | "pthread_yield"
+            | "thrd_yield"
+            | "thrd_sleep"
+            | "srand"
+            | "srandom"
+            | "pthread_attr_destroy"
+            | "pthread_mutexattr_destroy"
+            | "pthread_condattr_init"
+            | "pthread_condattr_destroy"
+            | "pthread_condattr_setclock"
+            | "pthread_rwlockattr_init"
+            | "pthread_rwlockattr_destroy"
+            | "pthread_barrierattr_init"
+            | "pthread_barrierattr_destroy"
+            | "pthread_cond_destroy"
+            | "cnd_destroy"
+            | "pthread_barrier_destroy"
+            | "sem_destroy"
+            | "pthread_setname_np"
+            | "pthread_setconcurrency"
+            | "setlocale"
+            | "alarm"
+            | "__assert_perror_fail"
+    ) || (name.starts_with("pthread_") && name.contains("attr_set"))
+        || name.ends_with("attr_setpshared")
+}

@@ -1,0 +1,130 @@
+//! The symbolic engines in all their ways, compared with explicit search.
+//!
+//! Bounded model checking and IC3 with every reduction, token passing with every set of
+//! pairs. An engine may leave a question open, for want of time or of support; what it
+//! answers must be what the search of all interleavings says. Counterexamples are replayed
+//! by the engines themselves before they answer, proofs of IC3 are certified. A new engine
+//! or option joins by a line in [`VOTERS`].
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use mover_ir::program::{Program, Property};
+use mover_reduce::{Heuristics, Reduction};
+use mover_symbolic::layout::Bounds;
+use mover_symbolic::outcome::{Conclusion, Failure, Question};
+use mover_symbolic::sat::Limit;
+use mover_symbolic::token::Settings;
+use mover_symbolic::token::pairs::Pairs;
+
+use crate::compare::Mismatch;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Voter {
+    Bmc(Reduction),
+    Ic3(Reduction),
+    Token(Pairs),
+}
+
+pub const VOTERS: &[Voter] = &[
+    Voter::Bmc(Reduction::None),
+    Voter::Bmc(Reduction::Static),
+    Voter::Bmc(Reduction::Phase),
+    Voter::Bmc(Reduction::Dynamic),
+    Voter::Ic3(Reduction::None),
+    Voter::Ic3(Reduction::Static),
+    Voter::Ic3(Reduction::Phase),
+    Voter::Ic3(Reduction::Dynamic),
+    Voter::Token(Pairs::All),
+    Voter::Token(Pairs::Mat),
+    Voter::Token(Pairs::Lex),
+];
+
+impl fmt::Display for Voter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Voter::Bmc(reduction) => write!(f, "bmc, {reduction}"),
+            Voter::Ic3(reduction) => write!(f, "ic3, {reduction}"),
+            Voter::Token(pairs) => write!(f, "token, {}", pairs.name()),
+        }
+    }
+}
+
+/// How many questions each voter answered.
+pub type Answers = Vec<u64>;
+
+/// Blocks that are unrolled at most.
+const DEPTH: u64 = 16;
+
+/// Asks all engines whether a property holds.
+pub fn vote(
+    program: &Program,
+    property: Property,
+    expected: bool,
+    patience: Duration,
+) -> Result<Answers, Mismatch> {
+    let mut answers = vec![0; VOTERS.len()];
+    for (voter, answered) in VOTERS.iter().zip(&mut answers) {
+        let fails = |what: String| Mismatch {
+            property,
+            way: voter.to_string(),
+            what,
+        };
+        let conclusion = match ask(program, property, *voter, patience) {
+            Ok(conclusion) => conclusion,
+            Err(Failure::Unsupported(_)) => continue,
+            Err(Failure::Internal(reason)) => return Err(fails(reason)),
+        };
+        match conclusion {
+            Conclusion::Unsafe(_) if !expected => {
+                return Err(fails("a violation is made up".into()));
+            }
+            Conclusion::Safe { up_to } if up_to.is_empty() && expected => {
+                return Err(fails("a violation is missed".into()));
+            }
+            Conclusion::Safe { up_to } if !up_to.is_empty() => {}
+            Conclusion::Unknown { .. } => {}
+            Conclusion::Unsafe(_) | Conclusion::Safe { .. } => *answered += 1,
+        }
+    }
+    Ok(answers)
+}
+
+fn ask(
+    program: &Program,
+    property: Property,
+    voter: Voter,
+    patience: Duration,
+) -> Result<Conclusion, Failure> {
+    let question = Question {
+        reduction: match voter {
+            Voter::Bmc(reduction) | Voter::Ic3(reduction) => reduction,
+            Voter::Token(_) => Reduction::None,
+        },
+        heuristics: Heuristics::ALL,
+        unfold: true,
+        errors: property != Property::NoDeadlock,
+        deadlocks: property == Property::NoDeadlock,
+        bounds: Bounds::default(),
+        depth: Some(DEPTH),
+        contexts: None,
+        certify: true,
+        limit: Limit {
+            interrupt: Vec::new(),
+            deadline: Some(Instant::now() + patience),
+        },
+    };
+    let silent = &mut |_: &_| {};
+    let outcome = match voter {
+        Voter::Bmc(_) => mover_symbolic::check_bounded(program, &question, silent),
+        Voter::Ic3(_) => mover_symbolic::check_inductive(program, &question, silent),
+        Voter::Token(pairs) => {
+            let settings = Settings {
+                pairs,
+                contexts: None,
+            };
+            mover_symbolic::check_token(program, &question, &settings, silent)
+        }
+    };
+    Ok(outcome?.conclusion)
+}
