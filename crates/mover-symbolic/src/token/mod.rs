@@ -4,7 +4,7 @@
 //! Transactions* (Ganai, Kundu). There is no transition relation and no scheduler: every
 //! thread is unrolled on its own ([`unroll`]), and a token that is passed between accesses
 //! makes runs of them ([`encode`]). What keeps the formula small is that the token may be
-//! passed between few pairs of accesses only ([`pairs`]).
+//! passed between few pairs of accesses only ([`pairs`], [`events`]).
 //!
 //! **When `safe` is said.** The unrolling is deepened until a solver shows that no run gets
 //! to its end; till then the answer is at best `safe up to`. And it is said on account of a
@@ -17,6 +17,7 @@
 //! in `unknown` with its line.
 
 pub mod encode;
+mod events;
 pub mod pairs;
 pub mod survey;
 pub mod unroll;
