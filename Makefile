@@ -3,7 +3,7 @@
 # make test-long  the same tests with more random programs and longer fuzzing
 # make mutations  break mover on purpose and see that the fuzzer notices
 # make bench      measure mover beside SPIN
-# make lint       formatting and lints
+# make lint       formatting, lints, documentation, licences of dependencies
 
 MOVER = target/release/mover
 
@@ -38,6 +38,9 @@ bench: build test-packages
 lint:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+	@scripts/install-packages python3=python3
+	scripts/check-dependencies
 
 # What building and running needs besides Rust.
 build-packages:

@@ -115,7 +115,7 @@ pub fn check_movers(movers: &Movers, options: Options) -> Result<MoverCheck, Str
                 progress: &mut *options.progress,
                 ..options
             };
-            let (outcome, ledger) = beliefs(&machine, tables, reduced);
+            let (outcome, ledger) = beliefs(&machine, tables, reduced)?;
             if outcome.stopped.is_some() {
                 return Ok(MoverCheck {
                     wrong: None,

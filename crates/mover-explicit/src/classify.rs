@@ -47,16 +47,18 @@
 //! knows the variable does not count.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::OnceLock;
 
 use mover_ir::expr::{Expr, Place, VariableRef};
-use mover_ir::program::{Effect, LocationId, Program, TemplateId};
+use mover_ir::program::{Effect, LocationId, Program, SiteId, TemplateId, VariableId};
 use mover_reduce::PhaseFacts;
 use mover_reduce::access::{EdgeRef, Object};
 use mover_reduce::owners::OwnerCell;
 use mover_reduce::rw_locks::{Mode, RwLock};
 use mover_reduce::touch::{End, Touch};
 
+use crate::checkpoint::{Sink, Source, nonsense};
 use crate::code::{Code, Compiler, View};
 use crate::layout::Layout;
 use crate::machine::{CompiledLocation, Machine, Moves, Step, Workspace};
@@ -379,6 +381,39 @@ impl PhaseTables {
 }
 
 impl PhaseTables {
+    /// Writes which claims are broken by what.
+    pub fn save(&self, sink: &mut Sink) -> io::Result<()> {
+        for claim in &self.claims {
+            let edge = claim.broken_by.get();
+            sink.flag(edge.is_some())?;
+            if let Some(edge) = edge {
+                let EdgeRef {
+                    template,
+                    location,
+                    edge,
+                } = *edge;
+                sink.numbers(&[template as u64, location as u64, edge as u64])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn restore(&self, source: &mut Source) -> Result<(), String> {
+        for claim in &self.claims {
+            if source.flag()? {
+                let [template, location, edge] = source.numbers()?[..] else {
+                    return Err(nonsense("a claim is broken by no edge"));
+                };
+                claim.broken_by.get_or_init(|| EdgeRef {
+                    template: template as usize,
+                    location: location as usize,
+                    edge: edge as usize,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The claims of the user that some access did not keep to, and that access.
     pub fn broken_claims(&self) -> Vec<BrokenClaim> {
         let broken = |claim: &Claim| {
@@ -626,9 +661,165 @@ impl Ledger {
         invalid
     }
 
+    /// Writes what is believed and who relies on it, between two expansions.
+    pub fn save(&self, sink: &mut Sink) -> io::Result<()> {
+        // Whatever joins the ledger has to be written, too.
+        let Ledger {
+            cells: _,
+            objects,
+            numbers,
+            fallen,
+            sets,
+            relying,
+            is_frozen: _,
+            has_news,
+        } = self;
+        sink.number(objects.len() as u64)?;
+        for seen in objects {
+            let Sightings {
+                locks,
+                owner,
+                written,
+            } = seen;
+            sink.flag(locks.is_some())?;
+            sink.smalls(locks.as_deref().unwrap_or(&[]))?;
+            sink.small(match owner {
+                Owner::Nobody => 1 << 16,
+                Owner::One(thread) => (*thread).into(),
+                Owner::Many => 2 << 16,
+            })?;
+            sink.flag(*written)?;
+        }
+        // By number, so that the same search writes the same bytes.
+        let mut numbered: Vec<(ObjectId, Key)> = numbers
+            .iter()
+            .map(|(&key, &object)| (object, key))
+            .collect();
+        numbered.sort_unstable_by_key(|&(object, _)| object);
+        sink.number(numbered.len() as u64)?;
+        for (object, key) in numbered {
+            sink.small(object)?;
+            let (kind, first, second) = key.to_numbers();
+            sink.small(kind)?;
+            sink.number(first)?;
+            sink.small(second)?;
+        }
+        sink.smalls(fallen)?;
+        let mut by_set: Vec<(usize, &[ObjectId])> =
+            sets.iter().map(|(on, &set)| (set, &**on)).collect();
+        by_set.sort_unstable_by_key(|&(set, _)| set);
+        sink.number(by_set.len() as u64)?;
+        for (set, on) in by_set {
+            sink.smalls(on)?;
+            save_blocks(&relying[set], sink)?;
+        }
+        sink.flag(*has_news)
+    }
+
+    /// Reads what was saved, of the same program.
+    pub fn restore(&mut self, source: &mut Source, states: u32) -> Result<(), String> {
+        let count = source.number()?;
+        self.objects.clear();
+        for _ in 0..count {
+            let (has_locks, locks) = (source.flag()?, source.smalls()?);
+            let owner = match source.small()? {
+                0x1_0000 => Owner::Nobody,
+                0x2_0000 => Owner::Many,
+                thread => Owner::One(thread as u16),
+            };
+            self.objects.push(Sightings {
+                locks: has_locks.then_some(locks),
+                owner,
+                written: source.flag()?,
+            });
+        }
+        let is_object = |object: ObjectId| u64::from(object) < count;
+        let no_object = || nonsense("a belief is about nothing");
+        if count < self.cells as u64 {
+            return Err(no_object());
+        }
+        for _ in 0..source.number()? {
+            let object = source.small()?;
+            let numbers = (source.small()?, source.number()?, source.small()?);
+            let key = Key::from_numbers(numbers).filter(|_| is_object(object));
+            self.numbers.insert(key.ok_or_else(no_object)?, object);
+        }
+        self.fallen = source.smalls()?;
+        for set in 0..source.number()? {
+            let on = source.smalls()?;
+            if !on.iter().all(|&object| is_object(object)) {
+                return Err(no_object());
+            }
+            self.sets.insert(on.into(), set as usize);
+            self.relying.push(restore_blocks(source, states)?);
+        }
+        self.has_news = source.flag()?;
+        Ok(())
+    }
+
     pub fn bytes(&self) -> usize {
         let blocks: usize = self.relying.iter().map(Vec::capacity).sum();
         blocks * size_of::<Block>() + self.objects.capacity() * size_of::<Sightings>()
+    }
+}
+
+pub fn save_blocks(blocks: &[Block], sink: &mut Sink) -> io::Result<()> {
+    sink.number(blocks.len() as u64)?;
+    blocks.iter().try_for_each(|block| {
+        sink.small(block.state)?;
+        sink.small(block.thread.map_or(1 << 16, u32::from))
+    })
+}
+
+/// Reads blocks of states that there are.
+pub fn restore_blocks(source: &mut Source, states: u32) -> Result<Vec<Block>, String> {
+    let mut blocks = Vec::new();
+    for _ in 0..source.number()? {
+        let (state, thread) = (source.small()?, source.small()?);
+        if state >= states {
+            return Err(nonsense("a block begins nowhere"));
+        }
+        let thread = u16::try_from(thread).ok();
+        blocks.push(Block { state, thread });
+    }
+    Ok(blocks)
+}
+
+impl Key {
+    fn to_numbers(self) -> (u32, u64, u32) {
+        match self {
+            Key::Channel(channel) => (0, channel, 0),
+            Key::SendingEnd(channel) => (1, channel, 0),
+            Key::ReceivingEnd(channel) => (2, channel, 0),
+            Key::Object(object) => match object {
+                Object::Cell(variable, index) => (3, variable.0.into(), index),
+                Object::Variable(variable) => (4, variable.0.into(), 0),
+                Object::Channel(channel) => (5, channel.into(), 0),
+                Object::AnyChannel => (6, 0, 0),
+                Object::Threads => (7, 0, 0),
+                Object::Inside(template) => (8, template.0.into(), 0),
+                Object::Site(site) => (9, site.0.into(), 0),
+                Object::Numbers => (10, 0, 0),
+            },
+        }
+    }
+
+    fn from_numbers((kind, first, second): (u32, u64, u32)) -> Option<Key> {
+        let id = u32::try_from(first);
+        Some(match kind {
+            0 => Key::Channel(first),
+            1 => Key::SendingEnd(first),
+            2 => Key::ReceivingEnd(first),
+            3 => Key::Object(Object::Cell(VariableId(id.ok()?), second)),
+            4 => Key::Object(Object::Variable(VariableId(id.ok()?))),
+            5 => Key::Object(Object::Channel(id.ok()?)),
+            6 => Key::Object(Object::AnyChannel),
+            7 => Key::Object(Object::Threads),
+            8 => Key::Object(Object::Inside(TemplateId(id.ok()?))),
+            9 => Key::Object(Object::Site(SiteId(id.ok()?))),
+            10 => Key::Object(Object::Numbers),
+            _ => return None,
+        })
     }
 }
 

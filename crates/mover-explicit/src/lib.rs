@@ -5,9 +5,70 @@
 //! violation, or has to give up. See [`search`](crate::Options) for what can be
 //! asked, the module `layout` for how states are packed and `store` for how they
 //! are kept.
+//!
+//! A model can be built in Rust; `examples/lost_update.rs` does that for two
+//! threads that each read a counter and write it back with one added, and prints
+//! how an update is lost. With a program at hand, all it takes is
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use mover_explicit::{Options, Order, Outcome, explore};
+//! use mover_ir::program::Program;
+//!
+//! fn check(program: &Program) -> Result<Outcome, String> {
+//!     explore(
+//!         program,
+//!         Options {
+//!             order: Order::BreadthFirst,
+//!             movers: None,
+//!             run_time: None,
+//!             jobs: 1,
+//!             errors: true,
+//!             deadlocks: true,
+//!             keep_going: false,
+//!             timeout: None,
+//!             memory: None,
+//!             interrupt: &AtomicBool::new(false),
+//!             progress: &mut |_| {},
+//!         },
+//!     )
+//! }
+//! # fn main() {
+//! # let location = mover_ir::program::Location { valid_end: true, ..Default::default() };
+//! # let program = Program {
+//! #     name: "nothing".into(),
+//! #     sources: Default::default(),
+//! #     globals: Vec::new(),
+//! #     channels: Vec::new(),
+//! #     templates: vec![mover_ir::program::Template {
+//! #         name: "T".into(),
+//! #         params: 0,
+//! #         locals: Vec::new(),
+//! #         channels: Vec::new(),
+//! #         locations: vec![location],
+//! #         entry: mover_ir::program::LocationId(0),
+//! #         span: None,
+//! #     }],
+//! #     initial: Vec::new(),
+//! #     symbols: Vec::new(),
+//! #     pointers: mover_ir::program::PointerLayout::LP64,
+//! #     sites: Vec::new(),
+//! #     pointers_stay: true,
+//! #     exclusive: Vec::new(),
+//! #     presence: None,
+//! #     max_threads: 1,
+//! #     priority_scheduling: false,
+//! #     caveats: Vec::new(),
+//! # };
+//! let outcome = check(&program).expect("it fits explicit search");
+//! assert!(outcome.violation.is_none() && outcome.stopped.is_none());
+//! assert_eq!(outcome.statistics.states, 1);
+//! # }
+//! ```
 
 mod blocks;
 mod check_movers;
+pub mod checkpoint;
 mod classify;
 mod code;
 mod compile;
@@ -27,4 +88,7 @@ mod way;
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use classify::BrokenClaim;
 pub use completion::{Ignoring, explore_with};
-pub use search::{Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore};
+pub use search::{
+    Options, Order, Outcome, RunTime, Statistics, Stop, Violation, explore,
+    explore_with_checkpoints,
+};

@@ -405,6 +405,11 @@ impl Machine {
         self.memory.objects.bytes()
     }
 
+    /// What dynamic objects hold, for checkpoints.
+    pub fn objects(&self) -> &objects::Objects {
+        &self.memory.objects
+    }
+
     pub fn initial(&self) -> &[u64] {
         &self.initial
     }
@@ -597,6 +602,27 @@ impl Machine {
             self.thread_steps(lanes, thread, false, &mut steps);
         }
         steps.contains(&step)
+    }
+
+    /// The numbers of a step by which it is found again.
+    pub fn numbers_of(step: Step) -> [u32; 4] {
+        let partner = step.partner.map_or(u32::MAX, |(thread, edge)| {
+            u32::from(thread) << 16 | u32::from(edge)
+        });
+        let [thread, edge, choice] = [step.thread, step.edge, step.choice].map(u32::from);
+        [thread, edge, choice, partner]
+    }
+
+    /// The step with these numbers, if it is possible.
+    pub fn step_with(&self, lanes: &[u64], numbers: [u32; 4]) -> Option<Step> {
+        let mut steps = Vec::new();
+        self.steps(lanes, &mut steps);
+        let thread = numbers[0] as usize;
+        if thread < self.slots(lanes) {
+            self.thread_steps(lanes, thread, false, &mut steps);
+        }
+        let mut steps = steps.into_iter();
+        steps.find(|&step| Machine::numbers_of(step) == numbers)
     }
 
     /// Does a step that is possible; gives the thread whose location decides

@@ -16,11 +16,13 @@
 //! The table only grows, and it can be read and added to from several threads:
 //! contents never move, and what is added is added under the lock of its shard.
 
+use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hashbrown::HashTable;
 
+use crate::checkpoint::{Sink, Source, nonsense};
 use crate::store::scramble;
 
 /// Site and size in one word, then the bytes.
@@ -151,6 +153,31 @@ impl Objects {
             self.get(number.into()).map_or(0, |o| self::hash(o.words))
         });
         Some(number)
+    }
+
+    /// Writes all contents in the order of their numbers.
+    pub fn save(&self, sink: &mut Sink) -> io::Result<()> {
+        let count = self.len.load(Ordering::Relaxed);
+        sink.number(count)?;
+        (1..=count).try_for_each(|number| {
+            let words = self.get(number).map_or(&[][..], |object| object.words);
+            sink.numbers(words)
+        })
+    }
+
+    /// Reads what was saved, into a table that has the first of the contents at most.
+    pub fn restore(&self, source: &mut Source) -> Result<(), String> {
+        for number in 1..=source.number()? {
+            let words = source.numbers()?;
+            let size = words.first().map(|head| head & u64::from(u32::MAX));
+            if size.is_none_or(|size| words.len() as u64 != 1 + size.div_ceil(8)) {
+                return Err(nonsense("an object does not have its size"));
+            }
+            if self.intern(&words) != Some(number) {
+                return Err(nonsense("the objects are not those of this program"));
+            }
+        }
+        Ok(())
     }
 
     fn lock(&self, shard: usize) -> MutexGuard<'_, HashTable<u32>> {

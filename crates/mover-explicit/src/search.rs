@@ -14,6 +14,7 @@
 //! several states: their places in the index are fetched at once, and the waits
 //! for memory overlap instead of adding up.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,7 +24,10 @@ use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
-use crate::classify::{Block, BrokenClaim, Classifier, Ledger, PhaseTables};
+use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Sink, Snapshot, Source, nonsense};
+use crate::classify::{
+    Block, BrokenClaim, Classifier, Ledger, PhaseTables, restore_blocks, save_blocks,
+};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::parallel;
@@ -126,6 +130,26 @@ pub struct Outcome {
 
 /// Explores a valid program. Fails if it does not fit explicit search.
 pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
+    explore_from(program, options, None)
+}
+
+/// The same with checkpoints, which only a search on one core writes.
+pub fn explore_with_checkpoints(
+    program: &Program,
+    options: Options,
+    checkpoints: Checkpoints,
+) -> Result<Outcome, String> {
+    if options.jobs > 1 {
+        return Err("checkpoints are written by a search on one core".into());
+    }
+    explore_from(program, options, Some(checkpoints))
+}
+
+fn explore_from(
+    program: &Program,
+    options: Options,
+    checkpoints: Option<Checkpoints>,
+) -> Result<Outcome, String> {
     let machine = match options.movers {
         Some(movers) => Machine::with_movers(movers)?,
         None => Machine::new(program)?,
@@ -141,7 +165,8 @@ pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
         let workers = options.jobs.min(MOST_WORKERS);
         parallel::explore(&machine, tables.as_ref(), options, workers)
     } else {
-        Search::new(&machine, tables.as_ref(), options).run()
+        let search = Search::new(&machine, tables.as_ref(), options);
+        search.run_to_end(checkpoints)?.0
     };
     if let Some(tables) = &tables {
         outcome.broken_claims = tables.broken_claims();
@@ -154,8 +179,8 @@ pub(crate) fn beliefs(
     machine: &Machine,
     tables: &PhaseTables,
     options: Options,
-) -> (Outcome, Option<Ledger>) {
-    Search::new(machine, Some(tables), options).run_to_end()
+) -> Result<(Outcome, Option<Ledger>), String> {
+    Search::new(machine, Some(tables), options).run_to_end(None)
 }
 
 /// A violation, by the state it starts from.
@@ -177,6 +202,18 @@ struct Search<'m, 'o> {
     again: Vec<Block>,
     expanded: Expanded,
     found: Option<Found>,
+    /// How often a limit that is reached during one expansion may still wait for its end.
+    patience: u32,
+    cursor: Cursor,
+}
+
+/// Where a search is in its order.
+#[derive(Clone, Copy)]
+struct Cursor {
+    /// The next state, breadth first.
+    next: u32,
+    level_end: u32,
+    depth: u32,
 }
 
 /// Which states have been expanded.
@@ -260,6 +297,7 @@ const MAX_PENDING: usize = 64;
 
 impl<'m, 'o> Search<'m, 'o> {
     fn new(machine: &'m Machine, tables: Option<&'m PhaseTables>, options: Options<'o>) -> Self {
+        let order = options.order;
         Search {
             machine,
             tables,
@@ -276,61 +314,83 @@ impl<'m, 'o> Search<'m, 'o> {
                 statistics: Statistics::default(),
                 stopped: None,
             },
-            stack: Vec::new(),
+            stack: match order {
+                Order::BreadthFirst => Vec::new(),
+                Order::DepthFirst => vec![(0, 0)],
+            },
             found: None,
+            patience: 0,
+            cursor: Cursor {
+                next: 0,
+                level_end: 1,
+                depth: 0,
+            },
         }
     }
 
-    fn run(self) -> Outcome {
-        self.run_to_end().0
-    }
-
-    /// Also gives what is believed of objects in the end.
-    fn run_to_end(mut self) -> (Outcome, Option<Ledger>) {
+    /// Also gives what is believed of objects in the end. Fails if a checkpoint does not fit.
+    fn run_to_end(
+        mut self,
+        mut checkpoints: Option<Checkpoints>,
+    ) -> Result<(Outcome, Option<Ledger>), String> {
         let keep_going = self.limits.options.keep_going;
         let mut expander = Expander::new(self.machine, keep_going);
         let mut blocks = self.limits.options.movers.map(|_| self.blocks());
         let breadth_first = self.limits.options.order == Order::BreadthFirst;
-        let mut next = 0u32;
-        let mut level_end = 1u32;
-        let mut depth = 0u32;
-        let mut looks = 0;
-        if !breadth_first {
-            self.stack.push((0, 0));
+        if let Some(input) = checkpoints.as_mut().and_then(|all| all.resume.as_mut()) {
+            self.restore(&mut Source::new(input), blocks.as_mut())?;
         }
+        let mut schedule = checkpoints.as_ref().map(|all| Schedule::new(all.every));
+        let mut looks = 0;
+        // Whether the last expansion came to its end.
+        let mut is_whole = true;
         while self.limits.stopped.is_none() {
+            looks += 1;
+            if looks == EXPANSIONS_PER_LOOK {
+                looks = 0;
+                let frontier = self.frontier();
+                let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
+                self.look(frontier, ledger);
+                if self.limits.stopped.is_some() {
+                    break;
+                }
+            }
+            if let (Some(all), Some(schedule)) = (&mut checkpoints, &mut schedule) {
+                self.patience = PATIENCE;
+                let now = self.limits.statistics.elapsed;
+                if schedule.is_due(now) {
+                    self.save(all, blocks.as_ref());
+                    let after = self.limits.started.elapsed();
+                    self.limits.statistics.elapsed = after;
+                    schedule.written(now, after);
+                }
+            }
             let again = self.again.pop();
             let number = if let Some(block) = again {
                 block.state
             } else if breadth_first {
-                if next == level_end {
+                if self.cursor.next == self.cursor.level_end {
                     self.flush();
-                    if next == self.seen.store.len() {
+                    if self.cursor.next == self.seen.store.len() {
                         break;
                     }
-                    depth += 1;
-                    level_end = self.seen.store.len();
+                    self.cursor.depth += 1;
+                    self.cursor.level_end = self.seen.store.len();
                     // An error found one level up is at least as short as all that follow.
                     if self.found.is_some() && !keep_going {
                         break;
                     }
                 }
-                next += 1;
-                next - 1
+                self.cursor.next += 1;
+                self.cursor.next - 1
             } else {
                 let Some((number, at)) = self.stack.pop() else {
                     break;
                 };
-                depth = at;
+                self.cursor.depth = at;
                 number
             };
-            looks += 1;
-            if looks == EXPANSIONS_PER_LOOK {
-                looks = 0;
-                let frontier = self.frontier(next);
-                let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
-                self.look(frontier, ledger);
-            }
+            let depth = self.cursor.depth;
             let statistics = &mut self.limits.statistics;
             statistics.depth = statistics.depth.max(depth.into());
             if again.is_none() {
@@ -359,6 +419,7 @@ impl<'m, 'o> Search<'m, 'o> {
                     }
                 }
                 Expansion::Stopped => {
+                    is_whole = false;
                     if self.limits.stopped.is_none() {
                         break;
                     }
@@ -374,7 +435,14 @@ impl<'m, 'o> Search<'m, 'o> {
             }
         }
         self.flush();
-        let frontier = self.frontier(next);
+        let can_go_on = matches!(
+            self.limits.stopped,
+            Some(Stop::Timeout | Stop::Memory | Stop::Interrupt)
+        );
+        if let Some(all) = checkpoints.as_mut().filter(|_| can_go_on && is_whole) {
+            self.save(all, blocks.as_ref());
+        }
+        let frontier = self.frontier();
         self.update_statistics(frontier, 0);
         let violation = self.found.as_ref().map(|found| Violation {
             property: found.property,
@@ -389,7 +457,149 @@ impl<'m, 'o> Search<'m, 'o> {
             statistics: self.limits.statistics,
         };
         let classifier = blocks.and_then(|blocks| blocks.classifier);
-        (outcome, classifier.map(|classifier| classifier.ledger))
+        Ok((outcome, classifier.map(|classifier| classifier.ledger)))
+    }
+
+    /// Has a checkpoint written, between two expansions.
+    fn save(&mut self, checkpoints: &mut Checkpoints, blocks: Option<&Blocks>) {
+        self.flush();
+        // A search that has found a violation and does not keep going is all but done.
+        let is_ending = self.found.is_some() && !self.limits.options.keep_going;
+        let Some(save) = checkpoints.save.as_mut().filter(|_| !is_ending) else {
+            return;
+        };
+        save(&Snapshot {
+            identity: &checkpoints.identity,
+            states: self.seen.store.len().into(),
+            write: &|sink| self.write(sink, blocks),
+        });
+    }
+
+    fn write(&self, sink: &mut Sink, blocks: Option<&Blocks>) -> io::Result<()> {
+        self.seen.store.save(sink)?;
+        self.machine.objects().save(sink)?;
+        let statistics = &self.limits.statistics;
+        sink.number(statistics.transitions)?;
+        sink.number(statistics.depth)?;
+        sink.number(statistics.violations)?;
+        let Cursor {
+            next,
+            level_end,
+            depth,
+        } = self.cursor;
+        sink.smalls(&[next, level_end, depth])?;
+        sink.number(self.stack.len() as u64)?;
+        for &(number, depth) in &self.stack {
+            sink.small(number)?;
+            sink.small(depth)?;
+        }
+        match &self.expanded {
+            Expanded::Below(_) => sink.numbers(&[])?,
+            Expanded::Marked(bits) => sink.numbers(bits)?,
+        }
+        save_blocks(&self.again, sink)?;
+        sink.flag(self.found.is_some())?;
+        if let Some(found) = &self.found {
+            sink.small(found.state)?;
+            let deadlocks = found.error.is_none();
+            sink.flag(deadlocks)?;
+            sink.number(found.steps.len() as u64)?;
+            for &step in &found.steps {
+                sink.smalls(&Machine::numbers_of(step))?;
+            }
+        }
+        if let Some(classifier) = blocks.and_then(|blocks| blocks.classifier.as_ref()) {
+            classifier.ledger.save(sink)?;
+        }
+        self.tables.map_or(Ok(()), |tables| tables.save(sink))
+    }
+
+    /// Puts the search where the checkpoint was written.
+    fn restore(&mut self, source: &mut Source, blocks: Option<&mut Blocks>) -> Result<(), String> {
+        let store = Store::restore(source)?;
+        let states = store.len();
+        self.machine.objects().restore(source)?;
+        self.seen.resume(store);
+        let statistics = &mut self.limits.statistics;
+        statistics.transitions = source.number()?;
+        statistics.depth = source.number()?;
+        statistics.violations = source.number()?;
+        let [next, level_end, depth] = source.smalls()?[..] else {
+            return Err(nonsense("it says not where the search was"));
+        };
+        if next > level_end || level_end > states {
+            return Err(nonsense("the search was nowhere"));
+        }
+        self.cursor = Cursor {
+            next,
+            level_end,
+            depth,
+        };
+        self.stack.clear();
+        for _ in 0..source.number()? {
+            let (number, depth) = (source.small()?, source.small()?);
+            if number >= states {
+                return Err(nonsense("a state waits that there is not"));
+            }
+            self.stack.push((number, depth));
+        }
+        let bits = source.numbers()?;
+        self.expanded = match self.limits.options.order {
+            Order::BreadthFirst => Expanded::Below(next),
+            Order::DepthFirst => Expanded::Marked(bits),
+        };
+        self.again = restore_blocks(source, states)?;
+        if source.flag()? {
+            self.found = Some(self.restore_found(source)?);
+        }
+        if let Some(classifier) = blocks.and_then(|blocks| blocks.classifier.as_mut()) {
+            classifier.ledger.restore(source, states)?;
+        }
+        self.tables.map_or(Ok(()), |tables| tables.restore(source))
+    }
+
+    /// Reads a violation and takes its steps once more, which says what it is.
+    fn restore_found(&self, source: &mut Source) -> Result<Found, String> {
+        let (state, is_deadlock) = (source.small()?, source.flag()?);
+        if state >= self.seen.store.len() {
+            return Err(nonsense("a violation begins nowhere"));
+        }
+        let mut work = Workspace::default();
+        let (mut numbers, mut key) = (Vec::new(), Vec::new());
+        self.seen
+            .store
+            .load(state, &mut numbers, &mut work.lanes, &mut key);
+        let mut steps = Vec::new();
+        let (mut last, mut error) = (0, None);
+        for _ in 0..source.number()? {
+            let no_step = || nonsense("a step of a violation is not possible");
+            let numbers = <[u32; 4]>::try_from(source.smalls()?).map_err(|_| no_step())?;
+            // A violation may lie behind another that was passed.
+            let passed: Option<ErrorLocation> = error.take();
+            if let Some(pc) = passed.and_then(|error| error.resume_pc) {
+                self.machine.resume(&mut work, last, pc);
+            }
+            let step = self.machine.step_with(&work.lanes, numbers);
+            let step = step.ok_or_else(no_step)?;
+            last = self.machine.apply(&mut work, step);
+            error = self.machine.error(&work.lanes, last);
+            steps.push(step);
+        }
+        match error {
+            None if is_deadlock => Ok(Found {
+                property: Property::NoDeadlock,
+                error: None,
+                state,
+                steps,
+            }),
+            Some(error) if !is_deadlock => Ok(Found {
+                property: error.property,
+                error: Some((error.template, error.location)),
+                state,
+                steps,
+            }),
+            _ => Err(nonsense("a violation violates nothing")),
+        }
     }
 
     fn blocks(&self) -> Blocks<'m> {
@@ -509,9 +719,9 @@ impl<'m, 'o> Search<'m, 'o> {
         GoneOn::Nobody
     }
 
-    fn frontier(&self, next: u32) -> u64 {
+    fn frontier(&self) -> u64 {
         match self.limits.options.order {
-            Order::BreadthFirst => u64::from(self.seen.store.len() - next),
+            Order::BreadthFirst => u64::from(self.seen.store.len() - self.cursor.next),
             Order::DepthFirst => self.stack.len() as u64,
         }
     }
@@ -725,7 +935,11 @@ impl Visitor for Search<'_, '_> {
         let frontier = self.limits.statistics.frontier;
         self.look(frontier, bytes);
         match self.limits.stopped {
-            Some(_) => ControlFlow::Break(()),
+            Some(_) if self.patience == 0 => ControlFlow::Break(()),
+            Some(_) => {
+                self.patience -= 1;
+                ControlFlow::Continue(())
+            }
             None => ControlFlow::Continue(()),
         }
     }
@@ -758,6 +972,14 @@ impl Seen {
             found: Vec::new(),
             met: None,
         }
+    }
+
+    /// Goes on with another store, in which nothing is pending.
+    fn resume(&mut self, store: Store) {
+        self.last_writer = vec![0; store.lanes()];
+        self.store = store;
+        self.pending_keys.clear();
+        self.pending.clear();
     }
 
     /// Makes a stored state the one whose successors are added.

@@ -25,7 +25,11 @@
 //! Comparison is always on the whole key. Nothing is ever taken for seen because
 //! of its hash alone.
 
+use std::io;
+
 use mover_ir::expr::mask;
+
+use crate::checkpoint::{Sink, Source, nonsense};
 
 /// A table of the values that one lane was seen with; value 0 is number 0.
 struct LaneTable {
@@ -471,6 +475,80 @@ impl Store {
 
     pub fn parent(&self, number: u32) -> Option<u32> {
         Some(self.parents[number as usize]).filter(|&parent| parent != NO_PARENT)
+    }
+
+    /// Writes everything but the index.
+    pub fn save(&self, sink: &mut Sink) -> io::Result<()> {
+        sink.number(self.lanes.len() as u64)?;
+        for table in &self.lanes {
+            sink.numbers(&table.values)?;
+            sink.small(table.word)?;
+            sink.small(table.shift.into())?;
+            sink.small(table.bits.into())?;
+        }
+        sink.number(self.words as u64)?;
+        sink.smalls(&self.parents)?;
+        for number in 0..self.len {
+            let key = self.key(number);
+            key.iter().try_for_each(|&word| sink.small(word))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what was saved and makes the index again.
+    pub fn restore(source: &mut Source) -> Result<Store, String> {
+        let mut store = Store::new(0);
+        for number in 0..source.number()? {
+            let mut table = LaneTable::new(number as usize);
+            let values = source.numbers()?;
+            for (position, &value) in values.iter().enumerate() {
+                if table.intern(value) as usize != position {
+                    return Err(nonsense("a lane has a value twice"));
+                }
+            }
+            table.word = source.small()?;
+            let (shift, bits) = (source.small()?, source.small()?);
+            if shift > 32 || bits > 32 || shift + bits > 32 || shift == 32 && bits > 0 {
+                return Err(nonsense("a lane lies outside of its word"));
+            }
+            (table.shift, table.bits) = (shift as u8, bits as u8);
+            store.lanes.push(table);
+        }
+        store.words = source.number()? as usize;
+        let is_inside = |table: &LaneTable| table.bits == 0 || (table.word as usize) < store.words;
+        if !store.lanes.iter().all(is_inside) {
+            return Err(nonsense("a lane lies outside of the key"));
+        }
+        let parents = source.smalls()?;
+        let count = u32::try_from(parents.len()).map_err(|_| nonsense("too many states"))?;
+        // As large as it would have become.
+        while count as usize * 5 > store.index.len() * BUCKET * 4 {
+            store.index = vec![Bucket::EMPTY; store.index.len() / 5 * 7 + 7];
+        }
+        let mut key = Vec::new();
+        for (number, &parent) in (0..count).zip(&parents) {
+            if parent != NO_PARENT && parent >= number {
+                return Err(nonsense("a state comes before the one that leads to it"));
+            }
+            key.clear();
+            for _ in 0..store.words {
+                key.push(source.small()?);
+            }
+            let has_value =
+                |table: &LaneTable| (table.number_in(&key) as usize) < table.values.len();
+            if !store.lanes.iter().all(has_value) {
+                return Err(nonsense("a state has a value that its lane does not have"));
+            }
+            let hash = store.hash_of(&key);
+            match store.insert(&key, hash, parent) {
+                Ok(inserted) if inserted.is_new => {}
+                _ => return Err(nonsense("a state is there twice")),
+            }
+        }
+        if store.len == 0 {
+            return Err(nonsense("there is no state"));
+        }
+        Ok(store)
     }
 
     /// Memory taken, in bytes.

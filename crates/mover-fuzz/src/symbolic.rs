@@ -109,6 +109,7 @@ fn ask(
         depth: Some(DEPTH),
         contexts: None,
         certify: true,
+        check_answers: false,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),

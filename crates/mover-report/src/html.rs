@@ -858,7 +858,7 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
             }
         }
         Verdict::Safe | Verdict::SafeUpTo(_) => {
-            let certified = answer.symbolic.iter().flat_map(|s| &s.certified);
+            let certified = answer.certified.iter().flat_map(|certified| &certified.by);
             rests.extend(certified.map(|what| ("certified".to_string(), what.clone())));
             if answer.symbolic.is_none() {
                 let states = grouped(answer.states);

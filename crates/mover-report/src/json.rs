@@ -46,8 +46,12 @@ pub fn answer(answer: &Answer) -> Value {
         "store_bytes": answer.store_bytes,
         "time_s": (answer.time.as_secs_f64() * 1e6).round() / 1e6,
         "peak_mb": answer.peak_mb,
+        "certified": answer.certified.as_ref().map(|certified| !certified.by.is_empty()),
         "trace": trace,
     });
+    if let Some(certified) = &answer.certified {
+        told["certificate"] = json!({ "by": certified.by, "not_by": certified.not_by });
+    }
     if let Verdict::Unsafe(trace) = &answer.verdict {
         told["story"] = story(trace);
     }
@@ -65,7 +69,7 @@ pub fn answer(answer: &Answer) -> Value {
             "conflicts": figures.conflicts,
             "obligations": figures.obligations,
             "lemmas": figures.lemmas,
-            "certified": figures.certified,
+            "certified": answer.certified.as_ref().map_or(&[][..], |certified| &certified.by),
             "invariant": figures.invariant,
         });
     }

@@ -16,6 +16,7 @@ pub mod graph;
 pub mod html;
 pub mod json;
 pub mod memory;
+pub mod recheck;
 pub mod run;
 pub mod sarif;
 pub mod shorten;

@@ -64,8 +64,13 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows) -> String {
         for clause in &figures.invariant {
             out += &format!("invariant: {clause}\n");
         }
-        for certified in &figures.certified {
-            out += &format!("certified: {certified}\n");
+    }
+    if let Some(certified) = &answer.certified {
+        for by in &certified.by {
+            out += &format!("certified: {by}\n");
+        }
+        for not_by in &certified.not_by {
+            out += &format!("not certified: {not_by}\n");
         }
     }
     out += &style.dim(&statistics(answer));

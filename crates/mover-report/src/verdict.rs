@@ -61,6 +61,17 @@ pub struct Answer {
     pub caveats: Vec<String>,
     /// What a symbolic engine did; such engines count no states.
     pub symbolic: Option<SymbolicFigures>,
+    /// How the answer was checked again, if that was asked for.
+    pub certified: Option<Certified>,
+}
+
+/// How an answer was checked again.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Certified {
+    /// What was checked. If nothing could be, the answer is not certified.
+    pub by: Vec<String>,
+    /// What could not be checked, and why.
+    pub not_by: Vec<String>,
 }
 
 /// What a symbolic engine did.
@@ -81,8 +92,6 @@ pub struct SymbolicFigures {
     pub conflicts: u64,
     pub obligations: u64,
     pub lemmas: u64,
-    /// What a fresh solver has confirmed of a proof.
-    pub certified: Vec<String>,
     /// The invariant, one clause in each line.
     pub invariant: Vec<String>,
 }

@@ -19,7 +19,12 @@ pub struct Blaster {
     xors: FxHashMap<(Lit, Lit), Lit>,
     choices: FxHashMap<(Lit, Lit, Lit), Lit>,
     divisions: FxHashMap<(Term, Term), (Vec<Lit>, Vec<Lit>)>,
+    /// Terms looked at so far.
+    blasted: u64,
 }
+
+/// Terms between two looks at the clock.
+const TERMS_PER_LOOK: u64 = 1 << 10;
 
 impl Blaster {
     pub fn new(solver: Solver) -> Self {
@@ -30,6 +35,7 @@ impl Blaster {
             xors: FxHashMap::default(),
             choices: FxHashMap::default(),
             divisions: FxHashMap::default(),
+            blasted: 0,
         }
     }
 
@@ -105,6 +111,18 @@ impl Blaster {
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             if self.bits.contains_key(&term) {
+                stack.pop();
+                continue;
+            }
+            self.blasted += 1;
+            if self.blasted.is_multiple_of(TERMS_PER_LOOK) && self.solver.is_over() {
+                self.solver.give_up();
+            }
+            if self.solver.has_given_up() {
+                // It will answer nothing any more, so these need not mean anything.
+                let bits = (0..terms.width(term)).map(|_| self.solver.new_lit());
+                let bits: Box<[Lit]> = bits.collect();
+                self.bits.insert(term, bits);
                 stack.pop();
                 continue;
             }

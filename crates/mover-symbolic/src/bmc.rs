@@ -15,8 +15,8 @@ use mover_ir::program::Program;
 use crate::Prepared;
 use crate::blast::Blaster;
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
-use crate::sat::{Answer, Solver};
+use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, Statistics};
+use crate::sat::Answer;
 use crate::smtlib;
 use crate::term::{Evaluation, Term, Terms, Var};
 
@@ -82,13 +82,15 @@ fn check_within(
             break Conclusion::Safe { up_to };
         }
     };
+    let mut proof = Proof::default();
+    proof.note_checks(&search.blaster.solver)?;
     search.statistics.time = started.elapsed();
     let outcome = Outcome {
         conclusion,
         statistics: search.statistics,
         reduction: conditions.reduction,
         declined: conditions.declined.clone(),
-        proof: None,
+        proof: Some(proof),
     };
     Ok((outcome, search.is_beyond))
 }
@@ -161,7 +163,7 @@ impl<'a, 'p> Search<'a, 'p> {
         Search {
             blocks,
             question,
-            blaster: Blaster::new(Solver::new(question.limit.clone())),
+            blaster: Blaster::new(question.solver()),
             state,
             unrolled: Vec::new(),
             inputs: Vec::new(),

@@ -9,7 +9,7 @@
 use crate::blast::Blaster;
 use crate::ic3::Cube;
 use crate::outcome::{Failure, Proof, Question};
-use crate::sat::{Answer, Solver};
+use crate::sat::Answer;
 use crate::system::System;
 use crate::term::{Evaluation, Term, Terms, Var};
 
@@ -36,13 +36,15 @@ pub fn prove(
         let Some(again) = System::new(system.blocks, question, beyond, true) else {
             return Ok(None);
         };
-        if !certify(&again, question, excluded)? {
+        let mut checks = Proof::default();
+        if !certify(&again, question, excluded, &mut checks)? {
             return Ok(None);
         }
         proof.certified.push(format!(
             "the invariant of {} clauses holds initially, is kept by every block and excludes violations",
             excluded.len()
         ));
+        proof.certified.append(&mut checks.certified);
     }
     Ok(Some(proof))
 }
@@ -87,7 +89,12 @@ pub fn broken(system: &System, excluded: &[Cube]) -> (Terms, Term) {
     (terms, broken)
 }
 
-fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<bool, Failure> {
+fn certify(
+    system: &System,
+    question: &Question,
+    excluded: &[Cube],
+    checks: &mut Proof,
+) -> Result<bool, Failure> {
     let (mut terms, broken) = broken(system, excluded);
     let (now, _) = clauses(system, &mut terms, excluded);
     for start in &system.starts {
@@ -100,9 +107,12 @@ fn certify(system: &System, question: &Question, excluded: &[Cube]) -> Result<bo
             ));
         }
     }
-    let mut blaster = Blaster::new(Solver::new(question.limit.clone()));
+    let mut blaster = Blaster::new(question.solver());
     match blaster.check(&terms, &[broken]) {
-        Answer::Unsat => Ok(true),
+        Answer::Unsat => {
+            checks.note_checks(&blaster.solver)?;
+            Ok(true)
+        }
         Answer::Sat => Err(Failure::Internal("the invariant found is none".into())),
         Answer::Stopped => Ok(false),
     }

@@ -9,6 +9,7 @@
 use mover_ir::expr::mask;
 use rustc_hash::FxHashMap;
 
+use crate::sat::Limit;
 use crate::term::{Node, Term, Terms};
 
 /// A bit-vector of which some bits are known.
@@ -80,13 +81,18 @@ impl Known {
     }
 }
 
+/// Terms between two looks at the clock.
+const TERMS_PER_LOOK: usize = 1 << 12;
+
 /// What is known of each cell after any number of blocks from one of these states.
+/// Nothing if a limit was reached.
 pub fn reachable_bits(
     terms: &Terms,
     state: &[Term],
     next: &[Term],
     initial: &[&[u64]],
-) -> Vec<Known> {
+    limit: &Limit,
+) -> Option<Vec<Known>> {
     let order = terms.below(next);
     let mut cells: Vec<Known> = initial[0].iter().map(|&v| Known::exactly(v)).collect();
     for state in &initial[1..] {
@@ -114,7 +120,10 @@ pub fn reachable_bits(
                 values.insert(*variable, known);
             }
         }
-        for &term in &order {
+        for (number, &term) in order.iter().enumerate() {
+            if number.is_multiple_of(TERMS_PER_LOOK) && limit.is_reached() {
+                return None;
+            }
             if !values.contains_key(&term) {
                 let value = evaluate(terms, term, |child| values[&child]);
                 values.insert(term, value);
@@ -127,7 +136,7 @@ pub fn reachable_bits(
             *cell = joined;
         }
         if !changed {
-            return cells;
+            return Some(cells);
         }
     }
 }
@@ -303,7 +312,8 @@ mod tests {
         let more = terms.add(cell, one);
         let three = terms.constant(3, 32);
         let next = terms.and(more, three);
-        let known = reachable_bits(&terms, &[cell], &[next], &[&[8]]);
+        let known = reachable_bits(&terms, &[cell], &[next], &[&[8]], &Limit::default());
+        let known = known.expect("there is no limit");
         // 8, then 1, 2, 3, 0, …
         assert_eq!(known[0].unknown(), 0b1011);
         assert_eq!(known[0].value(), 0);

@@ -7,7 +7,8 @@ use mover_ir::semantics::{Machine, Step};
 use mover_reduce::{Heuristics, Reduction};
 
 use crate::layout::Bounds;
-use crate::sat::{Effort, Limit};
+use crate::rup::Checked;
+use crate::sat::{Effort, Limit, Solver};
 
 /// What to look for and how far to go.
 #[derive(Clone)]
@@ -27,7 +28,20 @@ pub struct Question {
     pub contexts: Option<u64>,
     /// Whether proofs are checked by a solver of their own.
     pub certify: bool,
+    /// Whether every unsatisfiable answer that a verdict rests on is checked from its proof.
+    pub check_answers: bool,
     pub limit: Limit,
+}
+
+impl Question {
+    /// A solver for questions whose answers the verdict rests on.
+    pub fn solver(&self) -> Solver {
+        if self.check_answers {
+            Solver::checked(self.limit.clone())
+        } else {
+            Solver::new(self.limit.clone())
+        }
+    }
 }
 
 /// How far an engine has come.
@@ -82,6 +96,29 @@ pub struct Proof {
     pub invariant: Vec<String>,
     /// What a fresh solver has confirmed.
     pub certified: Vec<String>,
+}
+
+impl Proof {
+    /// What was checked of a solver's answers; an error if one of them was wrong.
+    pub fn note_checks(&mut self, solver: &Solver) -> Result<(), Failure> {
+        let checked = solver
+            .checks()
+            .map_err(|flaw| Failure::Internal(flaw.into()))?;
+        self.certified.extend(checked.map(describe));
+        Ok(())
+    }
+}
+
+fn describe(checked: Checked) -> String {
+    let Checked {
+        given,
+        learnt,
+        claims,
+    } = checked;
+    format!(
+        "{claims} unsatisfiable answers of the solver follow from the {given} clauses given to it, \
+         checked by reverse unit propagation through {learnt} learnt clauses"
+    )
 }
 
 /// Why there is no answer.

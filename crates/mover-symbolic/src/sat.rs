@@ -3,14 +3,19 @@
 //! What the engines need: new variables at any time, clauses at any time,
 //! questions under assumptions, models, and which assumptions an unsatisfiable
 //! answer rests on. The solver that is linked in is batsat, MiniSat's algorithm
-//! in Rust; ARCHITECTURE.md says why.
+//! in Rust; ARCHITECTURE.md says why. A solver can be made that has each of its
+//! unsatisfiable answers checked on the way (see `rup`).
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use batsat::{Callbacks, Lit as BatLit, Solver as Bat, SolverInterface, SolverOpts, lbool};
+use batsat::{
+    Callbacks, ClauseKind, Lit as BatLit, Solver as Bat, SolverInterface, SolverOpts, lbool,
+};
+
+use crate::rup::{Checked, Checker, Literal};
 
 /// A variable or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,9 +69,48 @@ struct Patience {
     limit: Limit,
     asked: Cell<u32>,
     is_over: Cell<bool>,
+    /// Follows what the solver learns.
+    witness: Option<Box<Witness>>,
+}
+
+/// A checker and what it has found wrong.
+#[derive(Default)]
+struct Witness {
+    checker: Checker,
+    clause: Vec<Literal>,
+    /// The first thing that did not follow.
+    flaw: Option<&'static str>,
+}
+
+impl Witness {
+    /// The checker with the literals in its own numbers, and where flaws are noted.
+    fn told(&mut self, clause: &[BatLit]) -> (&mut Checker, &[Literal]) {
+        self.clause.clear();
+        let number = |lit: &BatLit| lit.var().idx() << 1 | u32::from(!lit.sign());
+        self.clause.extend(clause.iter().map(number));
+        (&mut self.checker, &self.clause)
+    }
 }
 
 impl Callbacks for Patience {
+    fn on_new_clause(&mut self, clause: &[BatLit], _: ClauseKind) {
+        if let Some(witness) = &mut self.witness {
+            let (checker, clause) = witness.told(clause);
+            if !checker.learn(clause) {
+                witness
+                    .flaw
+                    .get_or_insert("a clause that the solver learnt does not follow");
+            }
+        }
+    }
+
+    fn on_delete_clause(&mut self, clause: &[BatLit]) {
+        if let Some(witness) = &mut self.witness {
+            let (checker, clause) = witness.told(clause);
+            checker.forget(clause);
+        }
+    }
+
     fn on_start(&mut self) {
         self.is_over.set(false);
     }
@@ -124,6 +168,8 @@ pub struct Solver {
     truth: Lit,
     questions: u64,
     buffer: Vec<BatLit>,
+    /// Whether clauses are missing, so that no answer means anything.
+    has_given_up: bool,
 }
 
 impl Solver {
@@ -131,11 +177,21 @@ impl Solver {
         Solver::deciding(Decisions::All, limit)
     }
 
+    /// One whose unsatisfiable answers are checked.
+    pub fn checked(limit: Limit) -> Self {
+        Solver::with(Decisions::All, limit, Some(Box::default()))
+    }
+
     pub fn deciding(decisions: Decisions, limit: Limit) -> Self {
+        Solver::with(decisions, limit, None)
+    }
+
+    fn with(decisions: Decisions, limit: Limit, witness: Option<Box<Witness>>) -> Self {
         let patience = Patience {
             limit: limit.clone(),
             asked: Cell::new(0),
             is_over: Cell::new(false),
+            witness,
         };
         let mut bat = Bat::new(SolverOpts::default(), patience);
         let truth = Lit(BatLit::new(bat.new_var_default(), true));
@@ -146,6 +202,7 @@ impl Solver {
             truth,
             questions: 0,
             buffer: Vec::new(),
+            has_given_up: false,
         };
         solver.add(&[truth]);
         solver
@@ -169,11 +226,15 @@ impl Solver {
     pub fn add(&mut self, clause: &[Lit]) {
         self.buffer.clear();
         self.buffer.extend(clause.iter().map(|lit| lit.0));
+        if let Some(witness) = &mut self.bat.cb_mut().witness {
+            let (checker, clause) = witness.told(&self.buffer);
+            checker.give(clause);
+        }
         self.bat.add_clause_reuse(&mut self.buffer);
     }
 
     pub fn solve(&mut self, assumptions: &[Lit]) -> Answer {
-        if self.limit.is_reached() {
+        if self.has_given_up || self.limit.is_reached() {
             return Answer::Stopped;
         }
         self.questions += 1;
@@ -182,10 +243,32 @@ impl Solver {
         if answer == lbool::TRUE {
             Answer::Sat
         } else if answer == lbool::FALSE {
+            if let Some(witness) = &mut self.bat.cb_mut().witness {
+                let (checker, assumptions) = witness.told(&assumptions);
+                if !checker.refutes(assumptions) {
+                    witness
+                        .flaw
+                        .get_or_insert("an unsatisfiable answer does not follow");
+                }
+            }
             Answer::Unsat
         } else {
             Answer::Stopped
         }
+    }
+
+    /// Whether a limit was reached.
+    pub fn is_over(&self) -> bool {
+        self.limit.is_reached()
+    }
+
+    /// Answers nothing from now on: not all clauses will be added.
+    pub fn give_up(&mut self) {
+        self.has_given_up = true;
+    }
+
+    pub fn has_given_up(&self) -> bool {
+        self.has_given_up
     }
 
     /// The value of a literal in the model of the last answer, if it matters.
@@ -197,6 +280,18 @@ impl Solver {
     pub fn in_core(&self, assumption: Lit) -> bool {
         // The core is kept as the clause that was learnt: the negated assumptions.
         self.bat.unsat_core_contains_lit(!assumption.0)
+    }
+
+    /// What was checked of its unsatisfiable answers, none if that was not asked for; an error if
+    /// something was wrong with them.
+    pub fn checks(&self) -> Result<Option<Checked>, &'static str> {
+        match &self.bat.cb().witness {
+            None => Ok(None),
+            Some(witness) => match witness.flaw {
+                None => Ok(Some(witness.checker.checked)),
+                Some(flaw) => Err(flaw),
+            },
+        }
     }
 
     pub fn effort(&self) -> Effort {
@@ -225,6 +320,73 @@ mod tests {
         assert!(solver.in_core(!a) && !solver.in_core(c));
         assert_eq!(solver.solve(&[c]), Answer::Sat);
         assert!(solver.value(a));
+    }
+
+    /// Random formulas near the threshold, with assumptions, clauses added in between: each answer
+    /// is that of enumeration, and the checker follows all of it.
+    #[test]
+    fn checked_answers_are_right_and_checked() {
+        let mut random = 1u64;
+        let mut below = |bound: usize| {
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (random >> 33) as usize % bound
+        };
+        let mut all = Checked::default();
+        for _ in 0..300 {
+            let mut solver = Solver::checked(Limit::default());
+            let lits: Vec<Lit> = (0..10).map(|_| solver.new_lit()).collect();
+            let mut formula: Vec<Vec<(usize, bool)>> = Vec::new();
+            let mut unsatisfiable = 0;
+            for _ in 0..6 {
+                for _ in 0..8 {
+                    let clause: Vec<(usize, bool)> =
+                        (0..3).map(|_| (below(10), below(2) == 0)).collect();
+                    let pick =
+                        |&(var, sign): &(usize, bool)| if sign { lits[var] } else { !lits[var] };
+                    solver.add(&clause.iter().map(pick).collect::<Vec<_>>());
+                    formula.push(clause);
+                }
+                let assumed: Vec<(usize, bool)> =
+                    (0..below(4)).map(|_| (below(10), below(2) == 0)).collect();
+                let assumptions: Vec<Lit> = assumed
+                    .iter()
+                    .map(|&(var, sign)| if sign { lits[var] } else { !lits[var] })
+                    .collect();
+                let is_true =
+                    |bits: u32, (var, sign): (usize, bool)| (bits >> var & 1 == 1) == sign;
+                let expected = (0..1u32 << 10).any(|bits| {
+                    assumed.iter().all(|&lit| is_true(bits, lit))
+                        && formula
+                            .iter()
+                            .all(|c| c.iter().any(|&lit| is_true(bits, lit)))
+                });
+                let answer = solver.solve(&assumptions);
+                assert_eq!(answer == Answer::Sat, expected);
+                unsatisfiable += u64::from(!expected);
+            }
+            let checked = solver
+                .checks()
+                .expect("nothing is wrong")
+                .expect("it was asked for");
+            assert_eq!(checked.claims, unsatisfiable);
+            all += checked;
+        }
+        assert!(all.claims > 300 && all.learnt > 1000, "{all:?}");
+    }
+
+    /// A solver that lies is found out.
+    #[test]
+    fn a_clause_that_does_not_follow_is_noticed() {
+        let mut solver = Solver::checked(Limit::default());
+        let [a, b] = std::array::from_fn(|_| solver.new_lit());
+        solver.add(&[a, b]);
+        solver
+            .bat
+            .cb_mut()
+            .on_new_clause(&[a.0], ClauseKind::Learnt);
+        assert!(solver.checks().is_err());
     }
 
     #[test]

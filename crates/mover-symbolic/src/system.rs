@@ -96,7 +96,7 @@ impl<'a, 'p> System<'a, 'p> {
             if block.is_cut {
                 return None;
             }
-            let found = reachable_bits(&terms, &state, &block.next, &initial);
+            let found = reachable_bits(&terms, &state, &block.next, &initial, &question.limit)?;
             // What is known in two ways is known; each round leaves fewer bits open.
             let more: Vec<Known> = known.iter().zip(found).map(|(a, b)| a.meet(b)).collect();
             if more != known {

@@ -47,6 +47,7 @@ fn question(
         depth: Some(12),
         contexts: None,
         certify: true,
+        check_answers: true,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),

@@ -13,17 +13,19 @@ use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
 use mover_reduce::movers;
 use mover_report::text::{Rows, Style};
 use mover_report::trace::Trace;
-use mover_report::verdict::{Answer, Verdict};
+use mover_report::verdict::{Answer, Certified, Verdict};
 use mover_report::{json, text};
 use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
+use crate::certify;
 use crate::check_movers::{self, Tried};
+use crate::checkpoint::CheckpointArgs;
 use crate::errors::complain;
 use crate::exclusive;
 use crate::formats::{self, FormatArgs};
 use crate::input::{self, Input, InputArgs, Limit};
-use crate::output::{print, stdout_color, write_file};
+use crate::output::{check_writable, print, stdout_color, write_file};
 use crate::progress::{Progress, Show};
 use crate::resources::{available_memory, peak_mb};
 use crate::shortest::{fold, shortest};
@@ -227,6 +229,9 @@ pub struct CheckArgs {
     dump: Option<Dump>,
 
     #[command(flatten)]
+    checkpoints: CheckpointArgs,
+
+    #[command(flatten)]
     formats: FormatArgs,
 
     #[command(flatten)]
@@ -336,7 +341,26 @@ fn available(args: &CheckArgs) -> Result<(), String> {
         return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
     }
     args.symbolic.check(args.engine.symbolic())?;
+    if let Some(option) = args.checkpoints.given() {
+        args.checkpoints.check()?;
+        if args.jobs > 1 {
+            return Err(format!(
+                "{option} is for a search on one core; leave `--jobs` out"
+            ));
+        }
+        if let Some(ignoring) = args.ignoring.filter(|&given| given != Ignoring::Blocks) {
+            return Err(format!(
+                "{option} does not go with `--ignoring {}`; `--ignoring blocks` can be continued",
+                ignoring.name()
+            ));
+        }
+    }
     args.formats.check(&args.input)?;
+    let files = [&args.report, &args.trace];
+    files
+        .into_iter()
+        .flatten()
+        .try_for_each(|path| check_writable(path))?;
     if args.keep_going && args.reduce != Reduction::None {
         return Err("--keep-going counts all states and goes with `--reduce none` only".into());
     }
@@ -357,15 +381,16 @@ fn available(args: &CheckArgs) -> Result<(), String> {
 
 /// The first option given that means something to explicit search only.
 fn explicit_only(args: &CheckArgs) -> Option<&'static str> {
-    [
+    let others = [
         (args.keep_going, "--keep-going"),
         (args.check_movers, "--check-movers"),
         (args.ignoring.is_some(), "--ignoring"),
         (args.order.is_some(), "--order"),
         (args.reduce == Reduction::Left, "--reduce left"),
-    ]
-    .into_iter()
-    .find_map(|(is_given, option)| is_given.then_some(option))
+    ];
+    let mut others = others.into_iter();
+    let other = others.find_map(|(is_given, option)| is_given.then_some(option));
+    other.or(args.checkpoints.given())
 }
 
 /// Tries the movers of the asked reduction, or the static ones if none is asked for.
@@ -482,6 +507,12 @@ fn check(
             None => explicit(args, program, &properties, limits, &interrupt, args.jobs),
         },
     };
+    let told = told.and_then(|mut told| {
+        let time = args.timeout.map(Duration::from_secs_f64);
+        let memory = memory_limit(args);
+        certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
+        Ok(told)
+    });
     let told = match told {
         Ok(told) if !args.as_found => shortest(program, told, &interrupt),
         told => told,
@@ -547,10 +578,15 @@ fn explicit(
     let solution = movers.as_ref().zip(ignoring.solution());
     let is_sound = solution.is_none_or(|(_, solution)| solution.is_sound());
     let outcome = match solution {
-        Some((movers, solution)) => explore_with(solution, movers, options),
-        None => explore(program, options),
+        Some((movers, solution)) => Ok((explore_with(solution, movers, options), None)),
+        None if args.checkpoints.given().is_some() => {
+            let asked = decisive_options(args, properties);
+            args.checkpoints.explore(program, options, &asked)
+        }
+        None => Ok((explore(program, options), None)),
     };
     progress.finish();
+    let (outcome, way_on) = outcome?;
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(reason) => {
@@ -562,6 +598,10 @@ fn explicit(
         exclusive::warn(movers, &outcome.broken_claims);
     }
     let verdict = match verdict(program, &outcome, is_sound) {
+        Ok(Verdict::Unknown { reason, advice }) if outcome.refusal.is_none() => Verdict::Unknown {
+            reason,
+            advice: way_on.map_or(advice.clone(), |way| format!("{way}, {advice}")),
+        },
         Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, interrupt),
         Ok(verdict) => verdict,
         Err(reason) => {
@@ -588,6 +628,7 @@ fn explicit(
         peak_mb: peak_mb(),
         caveats: program.caveats.clone(),
         symbolic: None,
+        certified: args.symbolic.certify.then(Certified::default),
     };
     Ok(Told {
         answer,
@@ -595,6 +636,22 @@ fn explicit(
         invariant: Vec::new(),
         is_refused: outcome.refusal.is_some(),
     })
+}
+
+/// What decides which states a search stores, and in which order.
+fn decisive_options(args: &CheckArgs, properties: &[Property]) -> Vec<(&'static str, String)> {
+    let mut names: Vec<&str> = properties.iter().map(|property| property.name()).collect();
+    names.sort_unstable();
+    let order = match args.order {
+        None | Some(SearchOrder::Bfs) => "bfs",
+        Some(SearchOrder::Dfs) => "dfs",
+    };
+    vec![
+        ("--property", names.join(" and ")),
+        ("--reduce", args.reduce.name().into()),
+        ("--order", order.into()),
+        ("--keep-going", args.keep_going.to_string()),
+    ]
 }
 
 fn symbolic(
@@ -693,6 +750,7 @@ fn question(
         depth: args.symbolic.depth,
         contexts: args.symbolic.contexts,
         certify: true,
+        check_answers: args.symbolic.certify,
         limit: SolverLimit {
             interrupt: vec![Arc::clone(interrupt)],
             deadline: effort.deadline,

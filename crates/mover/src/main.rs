@@ -18,8 +18,10 @@ macro_rules! c_feature {
 }
 
 mod bench;
+mod certify;
 mod check;
 mod check_movers;
+mod checkpoint;
 mod errors;
 mod exclusive;
 mod explain;

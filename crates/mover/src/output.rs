@@ -1,5 +1,6 @@
 //! Writing to standard output and to files, with errors as sentences.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,12 +59,23 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
 
 /// Writes a file whole or not at all: first beside it, then under its name.
 pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
+    write_file_by(path, &|file: &mut File| file.write_all(text.as_bytes()))
+}
+
+/// The same for what writes itself.
+pub fn write_file_by(
+    path: &Path,
+    write: &dyn Fn(&mut File) -> std::io::Result<()>,
+) -> Result<(), String> {
     let describe = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     let (target, beside) = place(path);
     let Some(beside) = beside else {
-        return std::fs::write(&target, text).map_err(describe);
+        let mut file = File::create(&target).map_err(describe)?;
+        return write(&mut file).map_err(describe);
     };
-    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &target));
+    let written = File::create(&beside)
+        .and_then(|mut file| write(&mut file))
+        .and_then(|()| std::fs::rename(&beside, &target));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&beside);
         describe(error)

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use mover_ir::program::{Program, Property};
 use mover_reduce::Heuristics;
 use mover_report::trace::Trace;
-use mover_report::verdict::{Answer, SymbolicFigures, Verdict};
+use mover_report::verdict::{Answer, Certified, SymbolicFigures, Verdict};
 use mover_symbolic::layout::Bounds;
 use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 use mover_symbolic::token::Settings;
@@ -96,7 +96,8 @@ pub struct SymbolicArgs {
     #[arg(long)]
     pub no_unfold: bool,
 
-    /// With `--engine ic3`: say what a fresh solver has confirmed of the proof
+    /// Have the answer checked again: unsatisfiable answers from their proofs, invariants by a
+    /// fresh solver, and `safe` for small programs by walking through all states of the definition
     #[arg(long)]
     pub certify: bool,
 
@@ -266,16 +267,15 @@ impl Asked<'_> {
                     conflicts: statistics.effort.conflicts,
                     obligations: statistics.obligations,
                     lemmas: statistics.lemmas,
-                    certified: if self.certify {
-                        proof.certified
-                    } else {
-                        Vec::new()
-                    },
                     invariant: if self.show_invariant {
                         proof.invariant.clone()
                     } else {
                         Vec::new()
                     },
+                }),
+                certified: self.certify.then(|| Certified {
+                    by: proof.certified,
+                    not_by: Vec::new(),
                 }),
             },
             error,

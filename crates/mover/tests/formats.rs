@@ -132,6 +132,42 @@ fn every_file_is_accepted_by_an_independent_reader() {
     let older = std::fs::read_to_string(folder.join("older.yml")).expect("a witness");
     assert!(older.contains("\\\\result == "), "{older}");
 
+    // Answers of all kinds.
+    let asked = [
+        ("promela/mutex_naive.pml", &["--engine", "bmc"][..], 10),
+        (
+            "promela/peterson2.pml",
+            &["--certify", "--reduce", "static"],
+            0,
+        ),
+        (
+            "promela/peterson2.pml",
+            &["--certify", "--engine", "ic3"],
+            0,
+        ),
+        (
+            "promela/peterson2.pml",
+            &["--engine", "bmc", "--depth", "2"],
+            5,
+        ),
+        (
+            "promela/ring_buffer.pml",
+            &["--timeout", "0", "--check-movers"],
+            5,
+        ),
+        ("c/lost_update.c", &["--certify"], 10),
+    ];
+    for (number, (example, options, code)) in asked.iter().enumerate() {
+        let example = repository().join("examples").join(example);
+        let ended = run(mover()
+            .args(["check", "--json"])
+            .args(*options)
+            .arg(&example));
+        assert_eq!(ended.code, Some(*code), "{options:?}: {}", ended.stderr);
+        let file = folder.join(format!("{number}.answer.json"));
+        std::fs::write(file, &ended.stdout).expect("an answer can be kept");
+    }
+
     let read = said(
         Command::new(python())
             .arg(repository().join("crates/mover/tests/formats/readers.py"))
@@ -144,8 +180,9 @@ fn every_file_is_accepted_by_an_independent_reader() {
     assert_eq!(
         read.stdout.trim(),
         format!(
-            ".trace.json={} .yml={} .graphml={} .sarif={}",
+            ".trace.json={} .answer.json={} .yml={} .graphml={} .sarif={}",
             unsafe_programs + models,
+            asked.len(),
             unsafe_programs + 2,
             unsafe_programs + 1,
             unsafe_programs + models + 1

@@ -4,7 +4,7 @@
 //! Transactions* (Ganai, Kundu). There is no transition relation and no scheduler: every
 //! thread is unrolled on its own ([`unroll`]), and a token that is passed between accesses
 //! makes runs of them ([`encode`]). What keeps the formula small is that the token may be
-//! passed between few pairs of accesses only ([`pairs`]).
+//! passed between few pairs of accesses only ([`pairs`], [`events`]).
 //!
 //! **When `safe` is said.** The unrolling is deepened until a solver shows that no run gets
 //! to its end; till then the answer is at best `safe up to`. And it is said on account of a
@@ -17,6 +17,7 @@
 //! in `unknown` with its line.
 
 pub mod encode;
+mod events;
 pub mod pairs;
 pub mod survey;
 pub mod unroll;
@@ -31,8 +32,8 @@ use mover_reduce::{Movers, Reduction, movers};
 
 use crate::blast::Blaster;
 use crate::layout::Layout;
-use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics, confirm};
-use crate::sat::{Answer, Lit, Solver};
+use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, Statistics, confirm};
+use crate::sat::{Answer, Lit};
 use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
 use pairs::Pairs;
@@ -86,6 +87,7 @@ pub fn check(
     let movers = movers(program).map_err(Failure::Unsupported)?;
     let mut question = question.clone();
     let mut depth = 0;
+    let mut proof = Proof::default();
     let conclusion = loop {
         let layout =
             Layout::new(&movers.fused.program, question.bounds).map_err(Failure::Unsupported)?;
@@ -96,7 +98,7 @@ pub fn check(
             settings,
         };
         statistics.depth = depth;
-        let found = match search.at(depth, &mut statistics) {
+        let found = match search.at(depth, &mut statistics, &mut proof) {
             Err(Failure::Unsupported(reason)) => {
                 break Conclusion::Unknown {
                     reason: format!("`--engine token` does not take this: {reason}"),
@@ -161,7 +163,9 @@ pub fn check(
             }
         }
     };
-    Ok(outcome(conclusion, statistics))
+    let mut outcome = outcome(conclusion, statistics);
+    outcome.proof = Some(proof);
+    Ok(outcome)
 }
 
 /// The next depth to unroll to.
@@ -213,7 +217,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Looks for a violation in the unrolling to some depth.
-    fn at(&self, depth: u64, statistics: &mut Statistics) -> Result<Found, Failure> {
+    fn at(
+        &self,
+        depth: u64,
+        statistics: &mut Statistics,
+        proof: &mut Proof,
+    ) -> Result<Found, Failure> {
         let mut plan = Plan {
             depth,
             transactions: self.settings.pairs != Pairs::All,
@@ -224,7 +233,7 @@ impl Search<'_> {
         };
         let mut unroller = Unroller::new(self.layout, self.movers, plan);
         let mut terms = Terms::new();
-        let mut blaster = Blaster::new(Solver::new(self.question.limit.clone()));
+        let mut blaster = Blaster::new(self.question.solver());
         let Some(mut unrolled) = unroller.unroll(&mut terms, &self.question.limit)? else {
             return Ok(Found::Stopped);
         };
@@ -303,6 +312,8 @@ impl Search<'_> {
         statistics.pairs = encoding.pairs.len() as u64;
         statistics.terms = terms.len() as u64;
         statistics.effort = blaster.solver.effort();
+        proof.certified.clear();
+        proof.note_checks(&blaster.solver)?;
         Ok(found)
     }
 }

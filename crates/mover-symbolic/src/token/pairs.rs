@@ -12,9 +12,10 @@
 //!   ways. The printed construction is adequate for two threads only (Theorem 4 is
 //!   false: `a: W(x)`, `b: R(x) R(x)`, `c: R(x) R(x)` loses a class whatever the
 //!   priorities). In the form used here two accesses count as dependent also if each
-//!   of them conflicts with some third thread; no system was found for which that is
-//!   inadequate, but there is no proof either, so nothing is called safe on account of
-//!   this set alone (see the engine).
+//!   of them conflicts with some third thread. As long as any order is possible no system
+//!   was found for which that is inadequate, but there is no proof either; and where events
+//!   wait for others, so that conflicts are left out as decided, classes are lost. So nothing
+//!   is called safe on account of this set alone (see the engine).
 //! - [`Pairs::Lex`]: what the lexicographically least schedule of a class needs.
 //!
 //! **Why `lex` is adequate.** Order the threads. The least schedule of a class takes at

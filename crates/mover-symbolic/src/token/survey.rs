@@ -12,7 +12,7 @@ use crate::layout::{Bounds, Layout};
 use crate::outcome::Failure;
 use crate::sat::Limit;
 use crate::term::Terms;
-use crate::token::encode;
+use crate::token::events;
 use crate::token::pairs::{Id, Mat, Pairs};
 use crate::token::unroll::{Plan, Standing, Unroller};
 use crate::token::{park, refusal};
@@ -68,7 +68,7 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, Failure>
     let Some(unrolled) = unrolled else {
         return Err(Failure::Internal("a limit that is none was reached".into()));
     };
-    let (system, events) = encode::system(&unroller, &unrolled, &mut terms);
+    let (system, events) = events::system(&unroller, &unrolled, &mut terms);
     let threads = unrolled
         .threads
         .iter()

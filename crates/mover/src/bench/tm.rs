@@ -4,6 +4,7 @@
 //! of building the algorithm's states and searching the product or the loops,
 //! as the paper's is; the structural conditions are not in it.
 
+use std::io::Write;
 use std::time::Instant;
 
 use clap::Args;
@@ -16,6 +17,13 @@ use mover_tm::liveness::find_lasso;
 use mover_tm::monitor::specification;
 use mover_tm::property::{Liveness, Safety};
 use mover_tm::word::print_word;
+
+/// Prints a line; a reader that went away is its own business.
+macro_rules! say {
+    ($($line:tt)*) => {{
+        let _ = writeln!(std::io::stdout(), $($line)*);
+    }};
+}
 
 #[derive(Args)]
 pub struct BenchTmArgs {
@@ -132,10 +140,16 @@ fn manager(program: &Program, name: Option<&str>) -> Manager {
 }
 
 pub fn run(args: &BenchTmArgs) -> u8 {
-    println!("Table 2: safety at 2 threads and 2 variables (paper: size, ss, op)");
-    println!(
+    say!("Table 2: safety at 2 threads and 2 variables (paper: size, ss, op)");
+    say!(
         "{:<14} {:>6} {:>4} {:>9} {:>4} {:>9}   {:<22} remark",
-        "TM", "size", "ss", "s", "op", "s", "paper"
+        "TM",
+        "size",
+        "ss",
+        "s",
+        "op",
+        "s",
+        "paper"
     );
     let mut words = Vec::new();
     for row in &SAFETY {
@@ -167,7 +181,7 @@ pub fn run(args: &BenchTmArgs) -> u8 {
             };
             cells.push(format!("{verdict:>4} {seconds:>9.4}"));
         }
-        println!(
+        say!(
             "{:<14} {size:>6} {}   {:<22} {}",
             row.name,
             cells.join(" "),
@@ -176,10 +190,10 @@ pub fn run(args: &BenchTmArgs) -> u8 {
         );
     }
     for (number, word) in words.iter().enumerate() {
-        println!("  N{}: {word}", number + 1);
+        say!("  N{}: {word}", number + 1);
     }
-    println!();
-    println!("Table 3: liveness at 2 threads and 1 variable (paper: obstruction, livelock)");
+    say!();
+    say!("Table 3: liveness at 2 threads and 1 variable (paper: obstruction, livelock)");
     for row in &LIVENESS {
         let Some(program) = program(row.text) else {
             continue;
@@ -207,7 +221,7 @@ pub fn run(args: &BenchTmArgs) -> u8 {
                 }
             });
         }
-        println!("{:<16} {:<16} {}", row.name, row.paper, cells.join("; "));
+        say!("{:<16} {:<16} {}", row.name, row.paper, cells.join("; "));
     }
     if args.large {
         large_sizes();
@@ -216,8 +230,8 @@ pub fn run(args: &BenchTmArgs) -> u8 {
 }
 
 fn large_sizes() {
-    println!();
-    println!("Larger sizes, with symmetry reduction over threads and variables");
+    say!();
+    say!("Larger sizes, with symmetry reduction over threads and variables");
     for (name, text) in [("2PL", TWO_PL), ("DSTM", DSTM)] {
         let Some(program) = program(text) else {
             continue;
@@ -233,7 +247,7 @@ fn large_sizes() {
                     continue;
                 };
                 let inclusion = inclusion::check(&graph, spec.as_ref(), MAX_STATES);
-                println!(
+                say!(
                     "{name:<5} ({threads},{variables}) {:<22} {} states, {} classes, {} pairs: {} {:.2}s",
                     property.adjective(),
                     graph.unreduced_states(),

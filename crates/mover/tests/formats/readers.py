@@ -28,11 +28,16 @@ def validator(name):
 trace = validator("trace.schema.json")
 witness = validator("witness.schema.json")
 log = validator("sarif-subset.schema.json")
+answer = validator("answer.schema.json")
 official = jsonschema.Draft7Validator(json.loads(pathlib.Path(sys.argv[3]).read_text()))
 
 
 def read_trace(path):
     trace.validate(json.loads(path.read_text()))
+
+
+def read_answer(path):
+    answer.validate(json.loads(path.read_text()))
 
 
 def read_yaml(path):
@@ -93,6 +98,7 @@ def read_sarif(path):
 
 readers = {
     ".trace.json": read_trace,
+    ".answer.json": read_answer,
     ".yml": read_yaml,
     ".graphml": read_graphml,
     ".sarif": read_sarif,

@@ -1,0 +1,129 @@
+//! `safe`, once more, by the definition.
+//!
+//! Engines are fast because they pack states, leave interleavings out, fuse steps or
+//! solve formulas, and each of that can be wrong. For small programs none of it is
+//! needed: this walks through all states of the concrete semantics, one step of one
+//! thread at a time, and keeps each state whole in a set of the standard library. It
+//! shares nothing with any engine but the semantics, which is the definition of what
+//! the program does, and a reader can see that it is right. Beyond a number of states
+//! it gives up and says so.
+
+use std::collections::HashSet;
+
+use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::semantics::{Machine, Message, State, Step};
+
+use crate::text::grouped;
+
+/// What the walk came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Recheck {
+    /// All states were seen, so many, and none violates anything.
+    Holds { states: usize },
+    /// Not all states were seen; why.
+    NotDone { reason: String },
+    /// The verdict is wrong; what is violated.
+    Fails { what: String },
+}
+
+/// Steps between two looks at the clock.
+const LOOK_EVERY: u64 = 256;
+
+/// How much the walk may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    pub states: usize,
+    /// About, for the states that are kept.
+    pub bytes: usize,
+}
+
+/// Looks at all states, if there are not too many, for violations of the properties and for threads at
+/// places where they must not be. `is_over` is asked now and then.
+pub fn recheck(
+    program: &Program,
+    properties: &[Property],
+    forbidden: &[(TemplateId, LocationId)],
+    limit: Most,
+    is_over: &dyn Fn() -> bool,
+) -> Recheck {
+    let machine = Machine::new(program);
+    let mut seen: HashSet<State> = HashSet::new();
+    let mut waiting = vec![machine.initial()];
+    let (mut bytes, mut steps) = (0, 0u64);
+    seen.extend(waiting.iter().cloned());
+    while let Some(state) = waiting.pop() {
+        if let Some(what) = violated(&machine, &state, properties, forbidden) {
+            return Recheck::Fails { what };
+        }
+        for step in machine.undecided_steps(&state) {
+            let choices = machine.choices(&state, step).unwrap_or(0);
+            if choices >= limit.states as u64 {
+                let reason = format!("a step has {} choices", grouped(choices.saturating_add(1)));
+                return Recheck::NotDone { reason };
+            }
+            for choice in 0..=choices {
+                steps += 1;
+                if steps.is_multiple_of(LOOK_EVERY) && is_over() {
+                    let reason = "a limit was reached".into();
+                    return Recheck::NotDone { reason };
+                }
+                let next = machine.apply(&state, Step { choice, ..step });
+                if seen.contains(&next) {
+                    continue;
+                }
+                if seen.len() >= limit.states {
+                    let reason = format!(
+                        "there are more than {} states",
+                        grouped(limit.states as u64)
+                    );
+                    return Recheck::NotDone { reason };
+                }
+                bytes += size_of_state(&next);
+                if bytes > limit.bytes {
+                    let reason = "the states take too much memory".into();
+                    return Recheck::NotDone { reason };
+                }
+                seen.insert(next.clone());
+                waiting.push(next);
+            }
+        }
+    }
+    Recheck::Holds { states: seen.len() }
+}
+
+fn violated(
+    machine: &Machine,
+    state: &State,
+    properties: &[Property],
+    forbidden: &[(TemplateId, LocationId)],
+) -> Option<String> {
+    if let Some((_, mark)) = machine.error(state) {
+        let counts =
+            mark.property != Property::UnreachCall || properties.contains(&Property::UnreachCall);
+        return counts.then(|| mark.message.clone());
+    }
+    let mut threads = state.threads.iter().flatten();
+    if threads.any(|thread| forbidden.contains(&(thread.template, thread.location))) {
+        return Some("a run is cut off by the translation".into());
+    }
+    let is_deadlock = properties.contains(&Property::NoDeadlock) && machine.is_deadlock(state);
+    is_deadlock.then(|| "a deadlock is reachable".into())
+}
+
+/// About what a state takes twice, in the set and on the stack.
+fn size_of_state(state: &State) -> usize {
+    let in_channels = |channels: &[Vec<Message>]| -> usize {
+        let messages = channels.iter().flatten();
+        channels.len() * 24
+            + messages
+                .map(|message| message.len() * 8 + 24)
+                .sum::<usize>()
+    };
+    let threads = state.threads.iter().flatten();
+    let threads: usize = threads
+        .map(|thread| thread.locals.len() * 8 + in_channels(&thread.channels) + 96)
+        .sum();
+    let objects = state.heap.iter().flatten();
+    let heap: usize = objects.map(|object| object.cells.len() * 8 + 64).sum();
+    2 * (state.globals.len() * 8 + in_channels(&state.channels) + threads + heap + 128)
+}

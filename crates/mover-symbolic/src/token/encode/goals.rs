@@ -1,0 +1,163 @@
+//! What is asked of the runs that the formula describes.
+//!
+//! Errors are steps that are taken. Deadlocks, and whether a thread stopped where it could
+//! have gone on, are questions about the end of the run: where each thread stands, and the
+//! shared cells as the last holder of the token left them.
+
+use super::{Encoding, merge};
+use crate::blast::Blaster;
+use crate::machine::{Readiness, View};
+use crate::term::{Term, Terms};
+use crate::token::unroll::{Cut, Node, Standing};
+
+impl Encoding<'_, '_> {
+    /// Bits that are passed with the token.
+    pub fn bits(&self) -> u64 {
+        let widths = &self.unroller.layout.widths;
+        let shared = self.unrolled.shared.iter();
+        shared.map(|&cell| u64::from(widths[cell])).sum()
+    }
+
+    /// That a thread runs into an error.
+    pub fn error(&self, terms: &mut Terms) -> Term {
+        let errors = self.unrolled.threads.iter().flat_map(|t| &t.errors);
+        let error = terms.any(errors.copied());
+        let is_run = self.is_run(terms);
+        terms.and(error, is_run)
+    }
+
+    /// That the run is one of the program's.
+    fn is_run(&self, terms: &mut Terms) -> Term {
+        let broken = self.unrolled.threads.iter().flat_map(|t| &t.broken);
+        let broken = terms.any(broken.copied());
+        terms.not(broken)
+    }
+
+    /// The values of the shared cells when all is over.
+    fn final_values(&self, terms: &mut Terms) -> Vec<Term> {
+        let ends = self
+            .ends_with
+            .iter()
+            .copied()
+            .zip(self.ends.iter().cloned());
+        let cases: Vec<(Term, Vec<Term>)> = self.alone.clone().into_iter().chain(ends).collect();
+        merge(terms, &cases)
+    }
+
+    /// Whether a thread that has stopped at a node could still take a step when all is over,
+    /// or only a step that leads to something.
+    fn could_go(
+        &self,
+        terms: &mut Terms,
+        values: &[Term],
+        slot: usize,
+        node: &Node,
+        only_useful: bool,
+    ) -> Term {
+        let layout = self.unroller.layout;
+        let mut state = node.state.clone();
+        for (&cell, &value) in self.unrolled.shared.iter().zip(values) {
+            state[cell] = value;
+        }
+        let Standing::At { template, location } = node.standing else {
+            let absent = terms.equals(state[layout.slots[slot].place], 0);
+            let is_unborn = terms.truth(node.standing == Standing::Unborn);
+            let is_there = terms.not(absent);
+            return terms.and(is_unborn, is_there);
+        };
+        let view = View {
+            layout,
+            state: &state,
+            slot,
+            template,
+            timeout: Terms::FALSE,
+        };
+        let edges = &layout.program.templates[template].locations[location].edges;
+        let ready: Vec<Term> = edges
+            .iter()
+            .map(|edge| match view.readiness(terms, edge) {
+                Readiness::Alone(condition) => condition,
+                Readiness::Offers { .. } => Terms::TRUE,
+            })
+            .collect();
+        let mut cases = Vec::new();
+        for (edge, &this) in edges.iter().zip(&ready) {
+            if only_useful && self.unroller.is_useless(template, location, edge) {
+                continue;
+            }
+            let higher = edges.iter().zip(&ready);
+            let higher = higher.filter(|(other, _)| other.priority > edge.priority);
+            let higher = terms.any(higher.map(|(_, &ready)| ready));
+            let highest = terms.not(higher);
+            cases.push(terms.and(this, highest));
+        }
+        terms.any(cases)
+    }
+
+    /// Nobody stops who could go on at the end.
+    pub fn assert_maximal(&self, terms: &mut Terms, blaster: &mut Blaster) {
+        let values = self.final_values(terms);
+        for thread in &self.unrolled.threads {
+            for node in thread.nodes.iter().filter(|node| node.is_free) {
+                let stays = terms.not(node.goes);
+                let stops = terms.and(node.live, stays);
+                let could = self.could_go(terms, &values, thread.slot, node, true);
+                let cannot = terms.not(could);
+                let sense = terms.implies(stops, cannot);
+                blaster.assert(terms, sense);
+            }
+        }
+    }
+
+    /// Where runs are cut off, and when.
+    pub fn cuts(&self, terms: &mut Terms) -> Vec<(Cut, Term)> {
+        let values = self.final_values(terms);
+        let mut cuts = Vec::new();
+        for thread in &self.unrolled.threads {
+            cuts.extend(&thread.cuts);
+            for &number in &thread.unborn {
+                let node = &thread.nodes[number];
+                let could = self.could_go(terms, &values, thread.slot, node, true);
+                cuts.push((Cut::Depth, terms.and(node.live, could)));
+            }
+        }
+        cuts
+    }
+
+    /// That no thread can move at the end although one is not at a proper end.
+    pub fn deadlock(&self, terms: &mut Terms) -> Term {
+        let layout = self.unroller.layout;
+        let values = self.final_values(terms);
+        let mut all = Vec::new();
+        let mut waits = Vec::new();
+        for thread in &self.unrolled.threads {
+            for node in &thread.nodes {
+                // Alive and not gone on: the thread stands here at the end.
+                let stays = terms.not(node.goes);
+                let here = terms.and(node.live, stays);
+                if here == Terms::FALSE {
+                    continue;
+                }
+                let mut moves = self.could_go(terms, &values, thread.slot, node, false);
+                if let Standing::At { template, location } = node.standing {
+                    let place = &layout.program.templates[template].locations[location];
+                    if !place.valid_end {
+                        waits.push(here);
+                    }
+                    if place.error.is_some() {
+                        moves = Terms::TRUE;
+                    }
+                }
+                let moves = terms.and(here, moves);
+                all.push(terms.not(moves));
+            }
+        }
+        // Where the unrolling ends nothing is known.
+        for (_, cut) in self.cuts(terms) {
+            all.push(terms.not(cut));
+        }
+        all.push(terms.any(waits));
+        all.push(self.is_run(terms));
+        terms.all(all)
+    }
+}

@@ -1,0 +1,123 @@
+//! Which of two events comes first, as literals.
+//!
+//! The paper's clock is a counter. Of numbers a solver learns little before it knows them; of
+//! the order of two events it learns at once. So there is a literal for each two events of
+//! different threads, and clauses make that an order. Only if there are too many events for
+//! that there is a counter.
+
+use rustc_hash::FxHashMap;
+
+use super::Encoding;
+use crate::blast::Blaster;
+use crate::sat::Lit;
+use crate::term::Terms;
+use crate::token::pairs::Id;
+
+/// What keeps the token from going round in circles.
+pub(super) enum Order {
+    Clock,
+    /// For events of different threads, the thread with the smaller number first: whether
+    /// they come in this order.
+    Literals(FxHashMap<(Id, Id), Lit>),
+}
+
+/// Most clauses that make an order of literals.
+pub(super) const MOST_ORDER_CLAUSES: usize = 3_000_000;
+
+impl Encoding<'_, '_> {
+    fn ids(&self) -> Vec<Id> {
+        let threads = self.system.threads.iter().enumerate();
+        threads
+            .flat_map(|(thread, events)| (0..events.len()).map(move |event| Id { thread, event }))
+            .collect()
+    }
+
+    /// That an event comes before one of another thread.
+    pub(super) fn comes_first(&self, a: Id, b: Id) -> Lit {
+        let Order::Literals(literals) = &self.order else {
+            unreachable!("a clock has no literals");
+        };
+        if a.thread < b.thread {
+            literals[&(a, b)]
+        } else {
+            !literals[&(b, a)]
+        }
+    }
+
+    /// Makes an order of all events, if that is not too much.
+    pub(super) fn order(&mut self, blaster: &mut Blaster) {
+        let counts: Vec<usize> = self.system.threads.iter().map(Vec::len).collect();
+        let mut clauses = 0;
+        for (i, &one) in counts.iter().enumerate() {
+            for (j, &two) in counts.iter().enumerate().skip(i + 1) {
+                let rest: usize = counts[j + 1..].iter().sum();
+                clauses += one * two * (2 + 2 * rest);
+            }
+        }
+        if clauses > MOST_ORDER_CLAUSES {
+            return;
+        }
+        let ids = self.ids();
+        let mut literals = FxHashMap::default();
+        for &a in &ids {
+            for &b in ids.iter().filter(|b| b.thread > a.thread) {
+                literals.insert((a, b), blaster.solver.new_lit());
+            }
+        }
+        self.order = Order::Literals(literals);
+        for &a in &ids {
+            for &b in ids.iter().filter(|b| b.thread > a.thread) {
+                let first = self.comes_first(a, b);
+                // Each thread in its own order.
+                if let Some(event) = a.event.checked_sub(1) {
+                    let before = self.comes_first(Id { event, ..a }, b);
+                    blaster.solver.add(&[!first, before]);
+                }
+                if b.event + 1 < counts[b.thread] {
+                    let event = b.event + 1;
+                    let after = self.comes_first(a, Id { event, ..b });
+                    blaster.solver.add(&[!first, after]);
+                }
+                for &c in ids.iter().filter(|c| c.thread > b.thread) {
+                    let (b_c, a_c) = (self.comes_first(b, c), self.comes_first(a, c));
+                    blaster.solver.add(&[!first, !b_c, a_c]);
+                    blaster.solver.add(&[first, b_c, !a_c]);
+                }
+            }
+        }
+    }
+
+    /// When the token goes from one event to another, no third one comes between them.
+    pub(super) fn nothing_between(
+        &self,
+        terms: &mut Terms,
+        blaster: &mut Blaster,
+        from: Id,
+        to: Id,
+        passes: Lit,
+    ) {
+        for (thread, passings) in self.passings.iter().enumerate() {
+            for (event, passing) in passings.iter().enumerate() {
+                let id = Id { thread, event };
+                let node = &self.unrolled.threads[thread].nodes[passing.node];
+                let reach = blaster.lit(terms, node.reach);
+                let mut clause = vec![!passes, !reach];
+                if thread == from.thread {
+                    if event <= from.event {
+                        continue;
+                    }
+                    clause.push(self.comes_first(to, id));
+                } else if thread == to.thread {
+                    if event >= to.event {
+                        continue;
+                    }
+                    clause.push(self.comes_first(id, from));
+                } else {
+                    clause.push(self.comes_first(id, from));
+                    clause.push(self.comes_first(to, id));
+                }
+                blaster.solver.add(&clause);
+            }
+        }
+    }
+}

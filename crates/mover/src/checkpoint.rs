@@ -1,0 +1,166 @@
+//! `--checkpoint` and `--resume`: searches that survive being killed.
+//!
+//! A checkpoint is written beside its name and then given it, so at any moment there is a whole
+//! one or none. It names what it belongs to: this build of mover, the program as it was
+//! understood, and every option that decides which states are stored in which order. Limits of
+//! time and memory are not among them: to go on with a larger one is what checkpoints are for.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use mover_explicit::checkpoint::{Checkpoints, Identity, Snapshot, open, sum_of};
+use mover_explicit::{Options, Outcome, explore_with_checkpoints};
+use mover_ir::program::Program;
+
+use crate::BAD_INPUT;
+use crate::errors::complain;
+use crate::output::{check_writable, write_file_by};
+
+#[derive(Args)]
+pub struct CheckpointArgs {
+    /// Explicit search: write the search to a file now and then, to go on from there with `--resume`
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// Seconds between two checkpoints, at least; writing them takes a tenth of the time at most
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        requires = "checkpoint"
+    )]
+    checkpoint_every: f64,
+
+    /// Explicit search: go on from a checkpoint of the same program with the same options
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+}
+
+impl CheckpointArgs {
+    /// The option that was given, if one was.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            (&self.checkpoint, "--checkpoint"),
+            (&self.resume, "--resume"),
+        ];
+        let mut given = options.into_iter().filter(|(path, _)| path.is_some());
+        given.next().map(|(_, name)| name)
+    }
+
+    /// What cannot work is refused before the search.
+    pub fn check(&self) -> Result<(), String> {
+        if !(self.checkpoint_every >= 0.0 && self.checkpoint_every.is_finite()) {
+            return Err("--checkpoint-every needs a number of seconds".into());
+        }
+        self.checkpoint.as_deref().map_or(Ok(()), check_writable)
+    }
+
+    /// Explores with checkpoints; also gives what to do next if the search is stopped.
+    /// `options_asked` are the options that decide about the search.
+    pub fn explore(
+        &self,
+        program: &Program,
+        options: Options,
+        options_asked: &[(&str, String)],
+    ) -> Result<(Result<Outcome, String>, Option<String>), u8> {
+        let identity = identity(program, options_asked);
+        let resume = match &self.resume {
+            Some(path) => Some(opened(path, &identity)?),
+            None => None,
+        };
+        let has_failed = Cell::new(false);
+        let mut save = |snapshot: &Snapshot| {
+            let Some(path) = &self.checkpoint else {
+                return;
+            };
+            // The search goes on; the checkpoint before this one is still there.
+            if let Err(reason) = write(path, snapshot)
+                && !has_failed.replace(true)
+            {
+                complain("U003", reason);
+            }
+        };
+        let checkpoints = Checkpoints {
+            identity,
+            every: Duration::from_secs_f64(self.checkpoint_every),
+            save: Some(&mut save),
+            resume,
+        };
+        let outcome = explore_with_checkpoints(program, options, checkpoints);
+        let path = self.checkpoint.as_ref().filter(|_| !has_failed.get());
+        let advice = path.map(|path| format!("going on with `--resume {}`", path.display()));
+        Ok((outcome, advice))
+    }
+}
+
+fn write(path: &Path, snapshot: &Snapshot) -> Result<(), String> {
+    write_file_by(path, &|file: &mut File| {
+        snapshot.write_to(file)?;
+        file.flush()?;
+        // The name must not come to the disk before what it names.
+        file.sync_all()
+    })
+}
+
+fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read>, u8> {
+    let refuse = |reason: String| {
+        complain(
+            "U011",
+            format!("cannot resume from {}: {reason}", path.display()),
+        );
+        BAD_INPUT
+    };
+    let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
+    let length = file
+        .metadata()
+        .map_err(|error| refuse(error.to_string()))?
+        .len();
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    open(&mut file, length, identity).map_err(refuse)?;
+    Ok(Box::new(file))
+}
+
+/// What a checkpoint of this search belongs to.
+fn identity(program: &Program, options_asked: &[(&str, String)]) -> Identity {
+    let mut identity: Identity = vec![
+        ("version".into(), env!("CARGO_PKG_VERSION").into()),
+        ("build".into(), build()),
+        (
+            "program".into(),
+            format!("{} ({:016x})", program.name, fingerprint(program)),
+        ),
+    ];
+    for (name, value) in options_asked {
+        identity.push(((*name).into(), value.clone()));
+    }
+    identity
+}
+
+/// A number for this executable: what two builds store need not be the same.
+fn build() -> String {
+    let executable = std::env::current_exe().and_then(File::open);
+    match executable.and_then(|mut file| sum_of(&mut file)) {
+        Ok(sum) => format!("{sum:016x}"),
+        Err(_) => "unknown".into(),
+    }
+}
+
+/// A number for everything that mover knows of a program.
+fn fingerprint(program: &Program) -> u64 {
+    struct Hashed(DefaultHasher);
+    impl std::fmt::Write for Hashed {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut hashed = Hashed(DefaultHasher::new());
+    let written = std::fmt::write(&mut hashed, format_args!("{program:?}"));
+    debug_assert!(written.is_ok());
+    hashed.0.finish()
+}

@@ -1,0 +1,126 @@
+//! Files and pipes that fail: a sentence, the right exit code, nothing half written.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::common::{mover, repository};
+use crate::{ENDLESS, FAILING, check, last_line, model, scratch};
+
+/// What cannot be written is said before a search that would never end, not after it.
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_the_search() {
+    let path = model("outputs_endless", ENDLESS);
+    for (option, file) in [
+        ("--trace", "/no/such/directory/trace.json"),
+        ("--report", "/no/such/directory/report.html"),
+        ("--sarif", "/no/such/directory/log.sarif"),
+        ("--trail", "/no/such/directory/model.trail"),
+        ("--graph", "/no/such/directory/graph.dot"),
+        ("--checkpoint", "/no/such/directory/checkpoint"),
+        ("--report", "/"),
+    ] {
+        let began = Instant::now();
+        let ended = check(&path, &["--timeout", "600", option, file]);
+        assert_eq!(ended.code, Some(1), "{option}: {}", ended.stderr);
+        let words = format!("cannot write {file}");
+        assert!(ended.stderr.contains(&words), "{option}: {}", ended.stderr);
+        assert!(began.elapsed() < Duration::from_secs(60), "{option}");
+    }
+}
+
+/// A disk that is full costs the file; the answer is told all the same.
+#[test]
+fn a_full_disk_costs_the_file_but_not_the_answer() {
+    let path = model("outputs_full", FAILING);
+    for option in ["--trace", "--report", "--sarif", "--trail"] {
+        let ended = check(&path, &[option, "/dev/full"]);
+        assert_eq!(ended.code, Some(6), "{option}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains("cannot write /dev/full"),
+            "{option}: {}",
+            ended.stderr
+        );
+        assert!(last_line(&ended).starts_with("unsafe: "), "{option}");
+    }
+}
+
+/// A run that is killed leaves what was there before, and nothing beside it.
+#[test]
+fn a_run_that_is_killed_leaves_old_files_whole() {
+    let path = model("outputs_killed", ENDLESS);
+    let folder = scratch("killed");
+    std::fs::create_dir_all(&folder).expect("a directory");
+    let names = [
+        "trace.json",
+        "report.html",
+        "log.sarif",
+        "model.trail",
+        "graph.dot",
+    ];
+    for name in names {
+        std::fs::write(folder.join(name), "old").expect("a file");
+    }
+    let mut command = mover();
+    command.args(["check", "--reduce", "none"]).arg(&path);
+    for (option, name) in ["--trace", "--report", "--sarif", "--trail", "--graph"]
+        .iter()
+        .zip(names)
+    {
+        command.arg(option).arg(folder.join(name));
+    }
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("mover starts");
+    std::thread::sleep(Duration::from_millis(700));
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let mut left: Vec<String> = std::fs::read_dir(&folder)
+        .expect("the directory")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    left.sort();
+    let mut expected = names.map(str::to_string).to_vec();
+    expected.sort();
+    assert_eq!(left, expected);
+    for name in names {
+        assert_eq!(
+            std::fs::read_to_string(folder.join(name)).expect("a file"),
+            "old"
+        );
+    }
+}
+
+/// `mover … | head -1`: no panic, and the exit code is that of the answer.
+#[test]
+fn a_pipe_that_is_closed_is_no_failure() {
+    let examples = repository().join("examples");
+    for (arguments, code) in [
+        (vec!["check", "promela/philosophers_deadlock.pml"], 10),
+        (vec!["check", "--json", "promela/mutex_naive.pml"], 10),
+        (vec!["check", "--dump", "ir", "promela/dekker.pml"], 0),
+        (vec!["explain", "promela/bank_transfer_ordered.pml"], 0),
+        (vec!["man"], 0),
+        (vec!["completions", "bash"], 0),
+    ] {
+        let mut child = mover()
+            .args(&arguments)
+            .current_dir(&examples)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("mover starts");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+    }
+}
