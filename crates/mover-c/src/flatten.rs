@@ -529,13 +529,18 @@ impl<'m> Flattener<'m> {
                     }
                 }
             }
-            Kind::Load { pointer, shape } if has_odd_width(&shape) => {
+            Kind::Load {
+                pointer,
+                shape,
+                atomic,
+            } if has_odd_width(&shape) => {
                 let width = shape[0];
                 let mut whole = Operand::Int { value: 0, width };
                 for (at_byte, piece) in pieces(width) {
                     let load = Kind::Load {
                         pointer: displaced(&pointer, at_byte),
                         shape: vec![piece],
+                        atomic,
                     };
                     let part = self.value(at, piece, load, loc);
                     let part = self.resized(at, part, width, loc);
@@ -553,6 +558,7 @@ impl<'m> Flattener<'m> {
                 pointer,
                 value,
                 shape,
+                atomic,
             } if has_odd_width(&shape) => {
                 let width = shape[0];
                 for (at_byte, piece) in pieces(width) {
@@ -566,6 +572,7 @@ impl<'m> Flattener<'m> {
                         pointer: displaced(&pointer, at_byte),
                         value: part,
                         shape: vec![piece],
+                        atomic,
                     };
                     self.emit(at, None, store, loc);
                 }
@@ -855,6 +862,7 @@ impl<'m> Flattener<'m> {
             pointer,
             value,
             shape: vec![width],
+            atomic: false,
         };
         match name {
             "abort"
@@ -1024,8 +1032,12 @@ impl<'m> Flattener<'m> {
                 let detached = match attributes {
                     Operand::Int { value: 0, .. } => int(0, 32),
                     pointer => {
-                        let shape = vec![32];
-                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                        let load = Kind::Load {
+                            pointer,
+                            shape: vec![32],
+                            atomic: false,
+                        };
+                        self.value(at, 32, load, loc)
                     }
                 };
                 let handle = Kind::Library {
@@ -1186,8 +1198,12 @@ impl<'m> Flattener<'m> {
                     }
                     (_, Operand::Int { value: 0, .. }) => int(0, 32),
                     (_, pointer) => {
-                        let shape = vec![32];
-                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                        let load = Kind::Load {
+                            pointer,
+                            shape: vec![32],
+                            atomic: false,
+                        };
+                        self.value(at, 32, load, loc)
                     }
                 };
                 self.primitive(at, "mutex_init", vec![arg(0)?, kind], Vec::new(), loc);
@@ -1305,6 +1321,7 @@ impl<'m> Flattener<'m> {
                 let kind = Kind::Load {
                     pointer: arg(0)?,
                     shape: vec![32],
+                    atomic: true,
                 };
                 let value = self.value(at, 32, kind, loc);
                 self.emit(at, None, store(arg(1)?, value, 32), loc);
@@ -1333,7 +1350,13 @@ impl<'m> Flattener<'m> {
                     }
                 };
                 if matches!(self.blocks[back].end, Terminator::Unreachable) {
-                    self.emit(back, None, store(arg(0)?, int(2, 32), 32), loc);
+                    let done = Kind::Store {
+                        pointer: arg(0)?,
+                        value: int(2, 32),
+                        shape: vec![32],
+                        atomic: true,
+                    };
+                    self.emit(back, None, done, loc);
                     self.end(back, Terminator::Jump(next), loc);
                 }
                 success!(next)

@@ -20,6 +20,7 @@ mod llvm;
 mod lower;
 pub mod native;
 mod objects;
+mod races;
 mod ssa;
 mod threads;
 mod world;
@@ -315,12 +316,14 @@ fn translate(
     )?;
     let mut templates = Vec::new();
     let mut sites: Sites = Vec::new();
+    let mut all_touches = Vec::new();
     let mut cut_off = Vec::new();
     for body in 0..bodies.len() {
         let Finished {
             template,
             limits,
             accesses,
+            touches,
         } = Builder::template(&mut world, body)?;
         let site = |loc: &Option<ssa::Loc>| {
             let loc = (*loc)?;
@@ -343,6 +346,7 @@ fn translate(
             });
         }
         templates.push(template);
+        all_touches.push(touches);
     }
     let mut caveats = Vec::new();
     let place = |loc: Option<ssa::Loc>| match world.span(loc) {
@@ -379,7 +383,7 @@ fn translate(
             "attributes of threads and locks other than kind and detach state are ignored".into(),
         );
     }
-    let program = Program {
+    let mut program = Program {
         name,
         sources: sources.clone(),
         max_threads: world.threads.most(),
@@ -400,6 +404,11 @@ fn translate(
         presence: world.threads.status,
         caveats,
     };
+    let tell = |loc: Option<ssa::Loc>| match world.span(loc) {
+        Some(span) => format!(" ({})", world.sources.locate(span)),
+        None => String::new(),
+    };
+    races::watch(&mut program, &all_touches, &mut sites, tell);
     Ok((program, cut_off, sites, Vec::new()))
 }
 

@@ -1032,6 +1032,7 @@ impl Reader {
                     Kind::Load {
                         pointer: self.operand(operand_of(0), values),
                         shape,
+                        atomic: is_atomic(LLVMGetOrdering(inst)),
                     }
                 }
                 LLVMStore => {
@@ -1044,6 +1045,7 @@ impl Reader {
                         pointer: self.operand(operand_of(1), values),
                         value: self.operand(value, values),
                         shape,
+                        atomic: is_atomic(LLVMGetOrdering(inst)),
                     }
                 }
                 LLVMAtomicRMW => {
@@ -1766,4 +1768,8 @@ unsafe fn hook(inst: LLVMValueRef) -> Option<Hook> {
             _ => None,
         }
     }
+}
+
+fn is_atomic(ordering: LLVMAtomicOrdering) -> bool {
+    !matches!(ordering, LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic)
 }

@@ -14,6 +14,9 @@ mod guide;
 mod ignoring;
 #[path = "cli/progress.rs"]
 mod progress;
+#[cfg(feature = "c")]
+#[path = "cli/races.rs"]
+mod races;
 #[path = "cli/token.rs"]
 mod token;
 

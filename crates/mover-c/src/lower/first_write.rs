@@ -93,7 +93,7 @@ impl Builder<'_, '_> {
 
     fn touch(&self, inst: &Inst, object: ValueId, bytes: u64) -> Touch {
         match &inst.kind {
-            Kind::Load { pointer, shape } => match self.range(pointer, object, shape, bytes) {
+            Kind::Load { pointer, shape, .. } => match self.range(pointer, object, shape, bytes) {
                 None if self.mentions(pointer, object) => Touch::Escapes,
                 None => Touch::Nothing,
                 Some(_) if inst.result.is_some_and(|id| self.is_only_joined(id)) => Touch::Nothing,
@@ -103,6 +103,7 @@ impl Builder<'_, '_> {
                 pointer,
                 value,
                 shape,
+                ..
             } => {
                 if self.mentions(value, object) {
                     return Touch::Escapes;

@@ -30,6 +30,7 @@ mod first_write;
 mod live;
 mod memory;
 mod path;
+mod touch;
 mod values;
 
 use std::cell::RefCell;
@@ -49,6 +50,8 @@ use arithmetic::modified;
 pub use finish::Finished;
 pub use memory::Cell;
 pub use path::{Part, Path};
+use touch::Access;
+pub use touch::{Memory, Touch};
 
 /// Most paths from one location before blocks where ways join become locations.
 const MOST_PATHS: usize = 48;
@@ -146,6 +149,8 @@ pub struct Builder<'w, 'a> {
     errors: HashMap<(Property, String, Option<Loc>), usize>,
     end: Option<usize>,
     limits: Vec<usize>,
+    /// The accesses that may be part of a data race, by where the thread stands then.
+    touches: Vec<(usize, Touch)>,
     pending: Vec<Pending>,
     work: Vec<(usize, Point)>,
     cuts: BTreeSet<BlockId>,
@@ -186,6 +191,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 errors: HashMap::new(),
                 end: None,
                 limits: Vec::new(),
+                touches: Vec::new(),
                 pending: Vec::new(),
                 work: Vec::new(),
                 cuts: cuts.clone(),
@@ -738,12 +744,20 @@ impl<'w, 'a> Builder<'w, 'a> {
                     path = going_on;
                 }
             }
-            Kind::Load { pointer, shape } => {
+            Kind::Load {
+                pointer,
+                shape,
+                atomic,
+            } => {
                 if shape.len() != 1 {
                     return self.load_parts(path, pointer, shape, inst.result);
                 }
                 let cell = self.cell(&mut path, pointer, 0, memory_width(shape[0]))?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: false,
+                    atomic: *atomic,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 if let Some(id) = inst.result {
@@ -757,12 +771,17 @@ impl<'w, 'a> Builder<'w, 'a> {
                 pointer,
                 value,
                 shape,
+                atomic,
             } => {
                 if shape.len() != 1 {
                     return self.store_parts(path, pointer, value, shape);
                 }
                 let cell = self.cell(&mut path, pointer, 0, memory_width(shape[0]))?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: true,
+                    atomic: *atomic,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 let value = self.scalar(&mut going_on, value)?;
@@ -777,7 +796,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 width,
             } => {
                 let cell = self.cell(&mut path, pointer, 0, *width)?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: true,
+                    atomic: true,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 let value = self.scalar(&mut going_on, value)?;
@@ -796,7 +819,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 width,
             } => {
                 let cell = self.cell(&mut path, pointer, 0, *width)?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: true,
+                    atomic: true,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 let expected = self.scalar(&mut going_on, expected)?;
@@ -880,7 +907,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let message = "a structure is read from shared memory as a whole";
                 return Err(Problem::new(message, path.loc).help("read its fields one by one"));
             }
-            let Some(going_on) = self.reach(path, &cell) else {
+            let access = Access {
+                writes: false,
+                atomic: false,
+            };
+            let Some(going_on) = self.reach_noted(path, &cell, access)? else {
                 return Ok(Vec::new());
             };
             let value = self.read(&going_on, &cell);
@@ -908,7 +939,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let message = "a structure is written to shared memory as a whole";
                 return Err(Problem::new(message, path.loc).help("write its fields one by one"));
             }
-            let Some(mut going_on) = self.reach(path, &cell) else {
+            let access = Access {
+                writes: true,
+                atomic: false,
+            };
+            let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                 return Ok(Vec::new());
             };
             let value = resize(values[number].now.clone(), cell.width, false);

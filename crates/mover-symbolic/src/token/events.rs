@@ -176,7 +176,7 @@ fn is_open(
 }
 
 /// Events behind which every way passes one of the openers, and before which none does.
-fn surely_before(events: &[Event], opening: &BTreeSet<usize>) -> Vec<usize> {
+pub fn surely_before(events: &[Event], opening: &BTreeSet<usize>) -> Vec<usize> {
     let mut leads = vec![false; events.len()];
     let mut comes_after = vec![false; events.len()];
     for event in (0..events.len()).rev() {
@@ -195,7 +195,7 @@ fn surely_before(events: &[Event], opening: &BTreeSet<usize>) -> Vec<usize> {
 }
 
 /// An event and all those that come only after it.
-fn surely_after(events: &[Event], waiting: usize) -> Vec<usize> {
+pub fn surely_after(events: &[Event], waiting: usize) -> Vec<usize> {
     let mut reached = vec![false; events.len()];
     for (event, body) in events.iter().enumerate() {
         reached[event] |= body.may_begin;
@@ -219,7 +219,7 @@ fn surely_after(events: &[Event], waiting: usize) -> Vec<usize> {
 }
 
 /// Whether program order and the order found fit together.
-fn is_acyclic(threads: &[Vec<Event>], ordered: &[(Id, Id)]) -> bool {
+pub fn is_acyclic(threads: &[Vec<Event>], ordered: &[(Id, Id)]) -> bool {
     let mut follows: BTreeMap<Id, Vec<Id>> = BTreeMap::new();
     let mut waits_for: BTreeMap<Id, usize> = BTreeMap::new();
     let mut edges: BTreeSet<(Id, Id)> = ordered.iter().copied().collect();
