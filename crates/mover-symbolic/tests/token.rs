@@ -55,6 +55,7 @@ fn ask(
         unfold: false,
         reduction: Reduction::None,
         heuristics: Heuristics::ALL,
+        peephole: false,
         errors,
         deadlocks,
         bounds: Bounds::default(),
