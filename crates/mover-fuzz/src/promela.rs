@@ -35,6 +35,7 @@ const TOPICS: &[&[&str]] = &[
     ],
     &[
         "y = 1",
+        "y = 0",
         "y = y + 1",
         "l = y",
         "(y == 1)",
@@ -178,6 +179,8 @@ struct Palette {
     sections: Vec<usize>,
     /// A number of [`GUARDED`].
     guarded: Option<usize>,
+    /// Whether every other statement is a section.
+    likes_sections: bool,
 }
 
 /// Where a statement stands.
@@ -195,6 +198,7 @@ impl Palette {
             simple: TOPICS[0].to_vec(),
             sections: Vec::new(),
             guarded: None,
+            likes_sections: false,
         };
         let (mut kinds, mut data, mut channels) = (1, 0, 0);
         let mut misuses = true;
@@ -212,6 +216,7 @@ impl Palette {
             2 => {
                 kinds = 2;
                 misuses = false;
+                palette.likes_sections = true;
             }
             3 => {
                 data = 1 + random.below(2);
@@ -332,7 +337,8 @@ impl Palette {
 
     fn statement(&self, random: &mut Random, depth: u32, inside: Inside) -> Statement {
         // A lock inside of another one is where deadlocks come from.
-        let nests = inside != Inside::Nothing && depth > 0 && random.below(4) == 0;
+        let is_likely = self.likes_sections && random.below(2) == 0;
+        let nests = depth > 0 && (is_likely || inside != Inside::Nothing && random.below(4) == 0);
         if depth == 0 || !nests && random.below(3) > 0 {
             return Simple(self.simple(random, inside));
         }

@@ -337,7 +337,7 @@ fn graphviz_reads_the_graph_and_it_has_all_states() {
     let model = repository().join("examples/promela/peterson2.pml");
     let dot = folder.join("peterson2.dot");
     let answer = run(mover()
-        .args(["check", "--json", "--graph"])
+        .args(["check", "--reduce", "none", "--json", "--graph"])
         .arg(&dot)
         .arg(&model));
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
