@@ -122,7 +122,9 @@ fn ask(
     };
     let silent = &mut |_: &_| {};
     let outcome = match voter {
-        Voter::Bmc(_) | Voter::Peephole => mover_symbolic::check_bounded(program, &question, silent),
+        Voter::Bmc(_) | Voter::Peephole => {
+            mover_symbolic::check_bounded(program, &question, silent)
+        }
         Voter::Ic3(_) => mover_symbolic::check_inductive(program, &question, silent),
         Voter::Token(pairs) => {
             let settings = Settings {

@@ -745,7 +745,9 @@ fn question(
 ) -> Question {
     Question {
         reduction: match effort.reduce {
-            Reduction::Auto | Reduction::None | Reduction::Peephole => mover_reduce::Reduction::None,
+            Reduction::Auto | Reduction::None | Reduction::Peephole => {
+                mover_reduce::Reduction::None
+            }
             // Left movers alone are asked of explicit search only; all of them are as sound.
             Reduction::Static | Reduction::Left => mover_reduce::Reduction::Static,
             Reduction::Phase => mover_reduce::Reduction::Phase,

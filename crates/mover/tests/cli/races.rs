@@ -85,7 +85,14 @@ fn races_are_found_and_what_is_ordered_is_none() {
         ),
     ] {
         let path = program(name, one, two, main);
-        for engine in ENGINES {
+        // Token passing takes long for what it can prove; a few show that it looks for races, too.
+        let is_short = matches!(name, "writes" | "reads" | "atomic" | "half-locked");
+        let engines = if is_short {
+            &ENGINES[..]
+        } else {
+            &ENGINES[..2]
+        };
+        for &engine in engines {
             let options = [&["--json", "--property", "no-data-race"], engine].concat();
             let ended = check(&path, &options);
             let told: Value = serde_json::from_str(&ended.stdout)
