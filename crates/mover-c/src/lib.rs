@@ -21,6 +21,7 @@ mod llvm;
 mod lower;
 pub mod native;
 mod objects;
+mod races;
 mod ssa;
 mod threads;
 mod world;
@@ -317,12 +318,14 @@ fn translate(
     )?;
     let mut templates = Vec::new();
     let mut sites: Sites = Vec::new();
+    let mut all_touches = Vec::new();
     let mut cut_off = Vec::new();
     for body in 0..bodies.len() {
         let Finished {
             template,
             limits,
             accesses,
+            touches,
         } = Builder::template(&mut world, body)?;
         let site = |loc: &Option<ssa::Loc>| {
             let loc = (*loc)?;
@@ -345,6 +348,7 @@ fn translate(
             });
         }
         templates.push(template);
+        all_touches.push(touches);
     }
     let mut caveats = Vec::new();
     let place = |loc: Option<ssa::Loc>| match world.span(loc) {
@@ -382,7 +386,7 @@ fn translate(
         );
     }
     let exclusive = claims::find(sources, numbers, &world.globals)?;
-    let program = Program {
+    let mut program = Program {
         name,
         sources: sources.clone(),
         max_threads: world.threads.most(),
@@ -403,6 +407,11 @@ fn translate(
         presence: world.threads.status,
         caveats,
     };
+    let tell = |loc: Option<ssa::Loc>| match world.span(loc) {
+        Some(span) => format!(" ({})", world.sources.locate(span)),
+        None => String::new(),
+    };
+    races::watch(&mut program, &all_touches, &mut sites, tell);
     Ok((program, cut_off, sites, Vec::new()))
 }
 

@@ -344,7 +344,7 @@ impl<'a> Objects<'a> {
 
     fn survey_inst(&mut self, body: usize, inst: &Inst, mutex_kinds: bool) {
         match &inst.kind {
-            Kind::Load { pointer, shape } => {
+            Kind::Load { pointer, shape, .. } => {
                 for (at, width) in parts(shape) {
                     self.access(body, pointer, at, u64::from(width.div_ceil(8)), false);
                 }
@@ -353,6 +353,7 @@ impl<'a> Objects<'a> {
                 pointer,
                 value,
                 shape,
+                ..
             } => {
                 self.use_of(body, value);
                 for (at, width) in parts(shape) {

@@ -236,11 +236,14 @@ pub enum Kind {
     Load {
         pointer: Operand,
         shape: Shape,
+        /// Whether other threads may access the same memory at the same time.
+        atomic: bool,
     },
     Store {
         pointer: Operand,
         value: Operand,
         shape: Shape,
+        atomic: bool,
     },
     Rmw {
         kind: RmwKind,

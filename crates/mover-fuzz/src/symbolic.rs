@@ -22,6 +22,8 @@ use crate::compare::Mismatch;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Voter {
     Bmc(Reduction),
+    /// Bounded model checking with peephole constraints.
+    Peephole,
     Ic3(Reduction),
     Token(Pairs),
 }
@@ -31,6 +33,7 @@ pub const VOTERS: &[Voter] = &[
     Voter::Bmc(Reduction::Static),
     Voter::Bmc(Reduction::Phase),
     Voter::Bmc(Reduction::Dynamic),
+    Voter::Peephole,
     Voter::Ic3(Reduction::None),
     Voter::Ic3(Reduction::Static),
     Voter::Ic3(Reduction::Phase),
@@ -44,6 +47,7 @@ impl fmt::Display for Voter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Voter::Bmc(reduction) => write!(f, "bmc, {reduction}"),
+            Voter::Peephole => write!(f, "bmc, peephole"),
             Voter::Ic3(reduction) => write!(f, "ic3, {reduction}"),
             Voter::Token(pairs) => write!(f, "token, {}", pairs.name()),
         }
@@ -99,8 +103,9 @@ fn ask(
     let question = Question {
         reduction: match voter {
             Voter::Bmc(reduction) | Voter::Ic3(reduction) => reduction,
-            Voter::Token(_) => Reduction::None,
+            Voter::Peephole | Voter::Token(_) => Reduction::None,
         },
+        peephole: voter == Voter::Peephole,
         heuristics: Heuristics::ALL,
         unfold: true,
         errors: property != Property::NoDeadlock,
@@ -117,7 +122,9 @@ fn ask(
     };
     let silent = &mut |_: &_| {};
     let outcome = match voter {
-        Voter::Bmc(_) => mover_symbolic::check_bounded(program, &question, silent),
+        Voter::Bmc(_) | Voter::Peephole => {
+            mover_symbolic::check_bounded(program, &question, silent)
+        }
         Voter::Ic3(_) => mover_symbolic::check_inductive(program, &question, silent),
         Voter::Token(pairs) => {
             let settings = Settings {

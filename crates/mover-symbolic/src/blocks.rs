@@ -38,6 +38,7 @@
 use mover_ir::expr::Expr;
 use mover_ir::program::{Edge, Effect, Template};
 use mover_ir::semantics::Step;
+use mover_reduce::access::EdgeRef;
 use mover_reduce::control::feedback_set;
 use mover_reduce::{Conditions, Reduction};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -106,6 +107,16 @@ pub struct Possible {
     edge: usize,
     with: Option<(usize, usize)>,
     choice: Option<Term>,
+}
+
+impl Possible {
+    pub fn edge(&self) -> EdgeRef {
+        EdgeRef {
+            template: self.template,
+            location: self.location,
+            edge: self.edge,
+        }
+    }
 }
 
 /// The formula of one block.

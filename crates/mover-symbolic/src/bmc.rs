@@ -16,6 +16,7 @@ use crate::Prepared;
 use crate::blast::Blaster;
 use crate::blocks::{Block, Blocks, Inputs};
 use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, Statistics};
+use crate::peephole::{Move, Peephole};
 use crate::sat::Answer;
 use crate::smtlib;
 use crate::term::{Evaluation, Term, Terms, Var};
@@ -47,6 +48,13 @@ fn check_within(
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
     let mut search = Search::new(&blocks, question);
+    let mut declined = conditions.declined.clone();
+    if question.peephole {
+        match Peephole::new(&conditions.program) {
+            Ok(peephole) => search.peephole = Some(peephole),
+            Err(reason) => declined = Some(reason),
+        }
+    }
     let conclusion = loop {
         let found = search.next_bound();
         search.statistics.time = started.elapsed();
@@ -89,7 +97,7 @@ fn check_within(
         conclusion,
         statistics: search.statistics,
         reduction: conditions.reduction,
-        declined: conditions.declined.clone(),
+        declined,
         proof: Some(proof),
     };
     Ok((outcome, search.is_beyond))
@@ -146,6 +154,8 @@ struct Search<'a, 'p> {
     switches: Term,
     /// Whether some run needs more than is encoded.
     is_beyond: bool,
+    peephole: Option<Peephole<'a>>,
+    last_move: Option<Move>,
     statistics: Statistics,
 }
 
@@ -169,6 +179,8 @@ impl<'a, 'p> Search<'a, 'p> {
             inputs: Vec::new(),
             switches,
             is_beyond: false,
+            peephole: None,
+            last_move: None,
             statistics: Statistics {
                 bits: layout.widths.iter().map(|&width| u64::from(width)).sum(),
                 ..Statistics::default()
@@ -208,6 +220,16 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         self.inputs.extend(&inputs.all);
         self.blaster.assert(&self.terms, block.possible);
+        if let Some(peephole) = &self.peephole {
+            let (terms, layout) = (&mut self.terms, &self.blocks.layout);
+            let moved = peephole.touched(terms, layout, &self.state, &block);
+            if let Some(last) = self.last_move.replace(moved)
+                && let Some(moved) = &self.last_move
+            {
+                let fits = last.fits(terms, moved);
+                self.blaster.assert(terms, fits);
+            }
+        }
         if let (Some(most), Some(last)) = (self.question.contexts, self.unrolled.last()) {
             let terms = &mut self.terms;
             let differs = terms.ne(last.who, block.who);

@@ -25,6 +25,7 @@ pub mod layout;
 pub mod machine;
 mod memory;
 pub mod outcome;
+mod peephole;
 pub mod rup;
 pub mod sat;
 pub mod smtlib;

@@ -15,6 +15,9 @@ use crate::sat::{Effort, Limit, Solver};
 pub struct Question {
     pub reduction: Reduction,
     pub heuristics: Heuristics,
+    /// Whether bounded model checking leaves out runs that differ only in the order of
+    /// neighbours; only without another reduction.
+    pub peephole: bool,
     /// Whether loops and starts of threads that are known beforehand are unfolded.
     pub unfold: bool,
     /// Whether errors of `unreach-call` count; those of other properties always do.

@@ -40,6 +40,7 @@ fn question(
     Question {
         reduction,
         heuristics: Heuristics::ALL,
+        peephole: false,
         unfold: true,
         errors,
         deadlocks,
@@ -117,6 +118,17 @@ fn vote(
             match agrees(outcome, expected, &what("bmc")) {
                 Some(_) => tally.bounded += 1,
                 None => tally.open += 1,
+            }
+            if reduction == Reduction::None {
+                let question = Question {
+                    peephole: true,
+                    ..ask()
+                };
+                let outcome = bmc::check(program, &question, &mut |_| {});
+                match agrees(outcome, expected, &what("bmc peephole")) {
+                    Some(_) => tally.bounded += 1,
+                    None => tally.open += 1,
+                }
             }
             let outcome = ic3::check(program, &ask(), &mut |_| {});
             match agrees(outcome, expected, &what("ic3")) {

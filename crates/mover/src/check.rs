@@ -73,6 +73,8 @@ enum Reduction {
     Phase,
     /// The same, and what no other thread can reach any more moves, too
     Dynamic,
+    /// With `--engine bmc`: neighbours that do not depend on each other have one order
+    Peephole,
 }
 
 impl Reduction {
@@ -84,6 +86,7 @@ impl Reduction {
             Reduction::Left => "left",
             Reduction::Phase => "phase",
             Reduction::Dynamic => "dynamic",
+            Reduction::Peephole => "peephole",
         }
     }
 }
@@ -318,6 +321,12 @@ pub fn run(mut args: CheckArgs) -> u8 {
 fn available(args: &CheckArgs) -> Result<(), String> {
     if args.engine == Engine::Token && args.reduce != Reduction::None {
         return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
+    }
+    if args.reduce == Reduction::Peephole && args.engine != Engine::Bmc {
+        return Err("--reduce peephole goes with `--engine bmc`".into());
+    }
+    if args.reduce == Reduction::Peephole && args.symbolic.contexts.is_some() {
+        return Err("--reduce peephole leaves runs out and does not go with --contexts".into());
     }
     let is_explicit = matches!(args.engine, Engine::Auto | Engine::Explicit);
     if !is_explicit && let Some(option) = explicit_only(args) {
@@ -736,13 +745,16 @@ fn question(
 ) -> Question {
     Question {
         reduction: match effort.reduce {
-            Reduction::Auto | Reduction::None => mover_reduce::Reduction::None,
+            Reduction::Auto | Reduction::None | Reduction::Peephole => {
+                mover_reduce::Reduction::None
+            }
             // Left movers alone are asked of explicit search only; all of them are as sound.
             Reduction::Static | Reduction::Left => mover_reduce::Reduction::Static,
             Reduction::Phase => mover_reduce::Reduction::Phase,
             Reduction::Dynamic => mover_reduce::Reduction::Dynamic,
         },
         heuristics: args.symbolic.heuristics(),
+        peephole: args.reduce == Reduction::Peephole,
         unfold: !args.symbolic.no_unfold,
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),

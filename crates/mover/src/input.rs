@@ -196,10 +196,6 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
         );
         return Err(USAGE);
     }
-    if asked.contains(&Property::NoDataRace) {
-        complain("U007", "`no-data-race` is not checked by this version");
-        return Err(USAGE);
-    }
     let properties = if asked.is_empty() {
         mover_c::DEFAULT_PROPERTIES.to_vec()
     } else {

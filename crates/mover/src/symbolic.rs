@@ -230,6 +230,7 @@ impl Asked<'_> {
         let (verdict, error) = self.verdict(&outcome)?;
         let statistics = outcome.statistics;
         let proof = outcome.proof.unwrap_or_default();
+        let is_peephole = self.question.peephole && outcome.declined.is_none();
         let mut caveats = self.program.caveats.clone();
         caveats.extend(
             outcome
@@ -243,6 +244,7 @@ impl Asked<'_> {
                 engine: engine.name(),
                 reduction: match engine {
                     SymbolicEngine::Token => self.token.pairs.name(),
+                    SymbolicEngine::Bmc if is_peephole => "peephole",
                     _ => outcome.reduction.name(),
                 },
                 ignoring: None,

@@ -20,6 +20,9 @@ mod ignoring;
 mod outputs;
 #[path = "cli/progress.rs"]
 mod progress;
+#[cfg(feature = "c")]
+#[path = "cli/races.rs"]
+mod races;
 #[path = "cli/rw_locks.rs"]
 mod rw_locks;
 #[path = "cli/token.rs"]

@@ -118,6 +118,7 @@ impl Flattener<'_> {
             let load = Kind::Load {
                 pointer: displaced(from, offset as i64),
                 shape: vec![width],
+                atomic: false,
             };
             values.push(self.value(at, width, load, loc));
         }
@@ -168,6 +169,7 @@ impl Flattener<'_> {
             pointer: displaced(to, offset as i64),
             value,
             shape: vec![8 * bytes as u8],
+            atomic: false,
         };
         self.emit(at, None, store, loc);
     }

@@ -62,6 +62,7 @@ impl Flattener<'_> {
             pointer,
             value,
             shape: vec![width],
+            atomic: false,
         };
         match name {
             "abort"
@@ -251,7 +252,16 @@ impl Flattener<'_> {
                     Operand::Int { value: 0, .. } => int(0, 32),
                     pointer => {
                         let shape = vec![32];
-                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                        self.value(
+                            at,
+                            32,
+                            Kind::Load {
+                                pointer,
+                                shape,
+                                atomic: false,
+                            },
+                            loc,
+                        )
                     }
                 };
                 let handle = Kind::Library {
@@ -413,7 +423,16 @@ impl Flattener<'_> {
                     (_, Operand::Int { value: 0, .. }) => int(0, 32),
                     (_, pointer) => {
                         let shape = vec![32];
-                        self.value(at, 32, Kind::Load { pointer, shape }, loc)
+                        self.value(
+                            at,
+                            32,
+                            Kind::Load {
+                                pointer,
+                                shape,
+                                atomic: false,
+                            },
+                            loc,
+                        )
                     }
                 };
                 self.primitive(at, "mutex_init", vec![arg(0)?, kind], Vec::new(), loc);
@@ -531,6 +550,7 @@ impl Flattener<'_> {
                 let kind = Kind::Load {
                     pointer: arg(0)?,
                     shape: vec![32],
+                    atomic: false,
                 };
                 let value = self.value(at, 32, kind, loc);
                 self.emit(at, None, store(arg(1)?, value, 32), loc);

@@ -561,13 +561,18 @@ impl<'m> Flattener<'m> {
                     }
                 }
             }
-            Kind::Load { pointer, shape } if has_odd_width(&shape) => {
+            Kind::Load {
+                pointer,
+                shape,
+                atomic,
+            } if has_odd_width(&shape) => {
                 let width = shape[0];
                 let mut whole = Operand::Int { value: 0, width };
                 for (at_byte, piece) in pieces(width) {
                     let load = Kind::Load {
                         pointer: displaced(&pointer, at_byte),
                         shape: vec![piece],
+                        atomic,
                     };
                     let part = self.value(at, piece, load, loc);
                     let part = self.resized(at, part, width, loc);
@@ -585,6 +590,7 @@ impl<'m> Flattener<'m> {
                 pointer,
                 value,
                 shape,
+                atomic,
             } if has_odd_width(&shape) => {
                 let width = shape[0];
                 for (at_byte, piece) in pieces(width) {
@@ -598,6 +604,7 @@ impl<'m> Flattener<'m> {
                         pointer: displaced(&pointer, at_byte),
                         value: part,
                         shape: vec![piece],
+                        atomic,
                     };
                     self.emit(at, None, store, loc);
                 }

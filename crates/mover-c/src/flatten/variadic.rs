@@ -61,6 +61,7 @@ impl Flattener<'_> {
                 pointer: displaced(&area, offset as i64),
                 value,
                 shape: vec![stored],
+                atomic: false,
             };
             self.emit(at, None, store, loc);
         }
@@ -92,6 +93,7 @@ impl Flattener<'_> {
                 pointer: displaced(list, offset),
                 value,
                 shape: vec![width],
+                atomic: false,
             };
             self.emit(at, None, store, loc);
         }
@@ -114,12 +116,14 @@ impl Flattener<'_> {
             let load = Kind::Load {
                 pointer: displaced(from, offset),
                 shape: vec![width],
+                atomic: false,
             };
             let value = self.value(at, width, load, loc);
             let store = Kind::Store {
                 pointer: displaced(to, offset),
                 value,
                 shape: vec![width],
+                atomic: false,
             };
             self.emit(at, None, store, loc);
         }

@@ -1087,6 +1087,7 @@ impl Reader {
                     Kind::Load {
                         pointer: self.operand(operand_of(0), values),
                         shape,
+                        atomic: is_atomic(LLVMGetOrdering(inst)),
                     }
                 }
                 LLVMStore => {
@@ -1099,6 +1100,7 @@ impl Reader {
                         pointer: self.operand(operand_of(1), values),
                         value: self.operand(value, values),
                         shape,
+                        atomic: is_atomic(LLVMGetOrdering(inst)),
                     }
                 }
                 LLVMAtomicRMW => {
@@ -1824,4 +1826,8 @@ unsafe fn hook(inst: LLVMValueRef) -> Option<Hook> {
             _ => None,
         }
     }
+}
+
+fn is_atomic(ordering: LLVMAtomicOrdering) -> bool {
+    !matches!(ordering, LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic)
 }

@@ -7,7 +7,7 @@ use mover_ir::program::{
     CellNames, Edge, Effect, Init, Location, LocationId, Template, Variable, VariableId,
 };
 
-use super::{Builder, LocalKind, Pending};
+use super::{Builder, LocalKind, Memory, Pending, Touch};
 use crate::build::{constant, rewrite};
 use crate::ssa::Loc;
 
@@ -18,6 +18,8 @@ pub struct Finished {
     pub limits: Vec<LocationId>,
     /// For each edge of each location where its shared access stands.
     pub accesses: Vec<Vec<Option<Loc>>>,
+    /// Accesses that may be part of a data race, if those are asked for.
+    pub touches: Vec<(LocationId, Touch)>,
 }
 
 impl Builder<'_, '_> {
@@ -96,6 +98,11 @@ impl Builder<'_, '_> {
         let entry = skip_entry(&mut locals, &locations, params);
         let (locations, entry, renumbered) = drop_unreachable(locations, entry);
         make_names_unique(&mut locals);
+        let touches = self
+            .touches
+            .iter()
+            .filter_map(|(stand, touch)| Some((renumbered[*stand]?, touch.renamed(&place_of))))
+            .collect();
         let limits = self
             .limits
             .iter()
@@ -120,6 +127,7 @@ impl Builder<'_, '_> {
             template,
             limits,
             accesses: kept,
+            touches,
         }
     }
 
@@ -264,6 +272,25 @@ impl Builder<'_, '_> {
             target: LocationId(pending.to as u32),
             span,
             text,
+        }
+    }
+}
+
+impl Touch {
+    fn renamed(&self, place_of: &impl Fn(usize) -> VariableId) -> Touch {
+        Touch {
+            guard: rename(&self.guard, place_of),
+            memory: match &self.memory {
+                Memory::Cell { variable, index } => Memory::Cell {
+                    variable: *variable,
+                    index: rename(index, place_of),
+                },
+                Memory::Bytes { address, count } => Memory::Bytes {
+                    address: rename(address, place_of),
+                    count: *count,
+                },
+            },
+            ..self.clone()
         }
     }
 }

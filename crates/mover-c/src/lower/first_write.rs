@@ -119,7 +119,7 @@ impl Builder<'_, '_> {
             return Touch::Ends;
         }
         match &inst.kind {
-            Kind::Load { pointer, shape } => match self.range(pointer, object, shape, bytes) {
+            Kind::Load { pointer, shape, .. } => match self.range(pointer, object, shape, bytes) {
                 None if self.mentions(pointer, object) => Touch::Escapes,
                 None => Touch::Nothing,
                 Some(_) if inst.result.is_some_and(|id| self.is_only_joined(id)) => Touch::Nothing,
@@ -129,6 +129,7 @@ impl Builder<'_, '_> {
                 pointer,
                 value,
                 shape,
+                ..
             } => {
                 if self.mentions(value, object) {
                     return Touch::Escapes;

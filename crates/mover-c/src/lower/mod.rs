@@ -30,6 +30,7 @@ mod first_write;
 mod live;
 mod memory;
 mod path;
+mod touch;
 mod undefined;
 mod values;
 
@@ -52,6 +53,8 @@ pub use finish::Finished;
 use first_write::gaps_between;
 pub use memory::Cell;
 pub use path::{Part, Path};
+use touch::Access;
+pub use touch::{Memory, Touch};
 use undefined::Undefined;
 
 /// Most paths from one location before blocks where ways join become locations.
@@ -153,6 +156,8 @@ pub struct Builder<'w, 'a> {
     errors: HashMap<(Property, String, Option<Loc>), usize>,
     end: Option<usize>,
     limits: Vec<usize>,
+    /// The accesses that may be part of a data race, by where the thread stands then.
+    touches: Vec<(usize, Touch)>,
     pending: Vec<Pending>,
     work: Vec<(usize, Point)>,
     cuts: BTreeSet<BlockId>,
@@ -195,6 +200,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 errors: HashMap::new(),
                 end: None,
                 limits: Vec::new(),
+                touches: Vec::new(),
                 pending: Vec::new(),
                 work: Vec::new(),
                 cuts: cuts.clone(),
@@ -759,12 +765,20 @@ impl<'w, 'a> Builder<'w, 'a> {
                     path = going_on;
                 }
             }
-            Kind::Load { pointer, shape } => {
+            Kind::Load {
+                pointer,
+                shape,
+                atomic,
+            } => {
                 if shape.len() != 1 {
                     return self.load_parts(path, pointer, shape, inst.result);
                 }
                 let cell = self.cell(&mut path, pointer, 0, memory_width(shape[0]))?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: false,
+                    atomic: *atomic,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 if let Some(id) = inst.result {
@@ -778,12 +792,17 @@ impl<'w, 'a> Builder<'w, 'a> {
                 pointer,
                 value,
                 shape,
+                atomic,
             } => {
                 if shape.len() != 1 {
                     return self.store_parts(path, pointer, value, shape);
                 }
                 let cell = self.cell(&mut path, pointer, 0, memory_width(shape[0]))?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: true,
+                    atomic: *atomic,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 let value = self.scalar(&mut going_on, value)?;
@@ -798,7 +817,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 width,
             } => {
                 let cell = self.cell(&mut path, pointer, 0, *width)?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: true,
+                    atomic: true,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 let value = self.scalar(&mut going_on, value)?;
@@ -817,7 +840,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 width,
             } => {
                 let cell = self.cell(&mut path, pointer, 0, *width)?;
-                let Some(mut going_on) = self.reach(path, &cell) else {
+                let access = Access {
+                    writes: true,
+                    atomic: true,
+                };
+                let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                     return Ok(Vec::new());
                 };
                 let expected = self.scalar(&mut going_on, expected)?;
@@ -903,7 +930,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let message = "a structure is read from shared memory as a whole";
                 return Err(Problem::new(message, path.loc).help("read its fields one by one"));
             }
-            let Some(going_on) = self.reach(path, &cell) else {
+            let access = Access {
+                writes: false,
+                atomic: false,
+            };
+            let Some(going_on) = self.reach_noted(path, &cell, access)? else {
                 return Ok(Vec::new());
             };
             let value = self.read(&going_on, &cell);
@@ -931,7 +962,11 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let message = "a structure is written to shared memory as a whole";
                 return Err(Problem::new(message, path.loc).help("write its fields one by one"));
             }
-            let Some(mut going_on) = self.reach(path, &cell) else {
+            let access = Access {
+                writes: true,
+                atomic: false,
+            };
+            let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
                 return Ok(Vec::new());
             };
             let value = resize(values[number].now.clone(), cell.width, false);

@@ -345,9 +345,18 @@ impl System {
         }
     }
 
+    /// Whether the second event waits for the first, and the token may go straight from the
+    /// one to the other.
+    fn hands_over(&self, first: Id, second: Id) -> bool {
+        let (before, after) = (self.number(first), self.number(second));
+        self.later[before].contains(after)
+            && self.touching[before].contains(after)
+            && self.is_possible(first, second)
+    }
+
     /// Which events of two threads GenMAT takes for dependent: by event of the second
-    /// thread those of the first. Besides conflicts: events that each conflict with a
-    /// third thread.
+    /// thread those of the first. Besides conflicts whose order is open: an event and the one
+    /// that waits for it, and events that each conflict with a third thread.
     fn dependent(&self, low: usize, high: usize) -> Vec<Bits> {
         let third = |event: Id| {
             (0..self.threads.len())
@@ -360,7 +369,11 @@ impl System {
                 let other_third = third(other);
                 let mut bits = Bits::new(self.threads[low].len());
                 for &(id, is_third) in &lows {
-                    if self.conflicts(id, other) || is_third && other_third {
+                    if self.conflicts(id, other)
+                        || self.hands_over(id, other)
+                        || self.hands_over(other, id)
+                        || is_third && other_third
+                    {
                         bits.insert(id.event);
                     }
                 }

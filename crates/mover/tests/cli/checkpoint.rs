@@ -113,13 +113,19 @@ fn with_kills(path: &Path, options: &[&str], kills: u32, random: &mut Random) ->
             command.arg("--resume").arg(&checkpoint);
             resumed += 1;
         }
+        let before = written(&checkpoint);
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("mover starts");
         if killed < kills {
-            std::thread::sleep(Duration::from_millis(50 + random.below(400)));
+            // Not before this run has written a checkpoint of its own: it must get somewhere.
+            while written(&checkpoint) == before && child.try_wait().is_ok_and(|end| end.is_none())
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            std::thread::sleep(Duration::from_millis(random.below(150)));
             // SIGKILL: nothing can be written any more.
             child.kill().expect("it can be killed");
         }
@@ -136,6 +142,11 @@ fn with_kills(path: &Path, options: &[&str], kills: u32, random: &mut Random) ->
         }
         killed += 1;
     }
+}
+
+/// When a file was last written.
+fn written(path: &Path) -> Option<std::time::SystemTime> {
+    path.metadata().ok()?.modified().ok()
 }
 
 fn large() -> std::path::PathBuf {

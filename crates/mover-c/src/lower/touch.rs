@@ -1,0 +1,88 @@
+//! Accesses of memory that others share, as data races need them.
+//!
+//! An edge has at most one such access. What is kept of it speaks of the state in which the
+//! thread stands before the edge: on which condition it comes to the access, and where that is.
+
+use mover_ir::expr::{Expr, VariableRef};
+use mover_ir::program::{Property, VariableId};
+
+use super::memory::CellKind;
+use super::{Builder, Cell, Lowered, Mode, Path};
+use crate::flatten::Problem;
+use crate::ssa::Loc;
+
+/// What an instruction does with a cell.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    pub(super) writes: bool,
+    pub(super) atomic: bool,
+}
+
+/// An access that a thread may be about to do.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Touch {
+    /// When the next thing that the thread does is this access.
+    pub guard: Expr,
+    pub memory: Memory,
+    pub writes: bool,
+    /// Whether it is no race if the other access is atomic, too.
+    pub atomic: bool,
+    pub loc: Option<Loc>,
+}
+
+/// Where an access goes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Memory {
+    Cell { variable: VariableId, index: Expr },
+    Bytes { address: Expr, count: u64 },
+}
+
+impl Builder<'_, '_> {
+    /// Begins an access that counts for data races. None if the edge had to end first.
+    pub(super) fn reach_noted(
+        &mut self,
+        path: Path,
+        cell: &Cell,
+        access: Access,
+    ) -> Lowered<Option<Path>> {
+        let mode = path.mode;
+        let Some(path) = self.reach(path, cell) else {
+            return Ok(None);
+        };
+        let is_asked = self.world.wants(Property::NoDataRace);
+        // Who is in the middle of an atomic section is alone.
+        if !cell.shared || !is_asked || mode == Mode::Inside {
+            return Ok(Some(path));
+        }
+        let memory = match &cell.kind {
+            CellKind::Row {
+                variable: VariableRef::Global(variable),
+                index,
+                ..
+            } => index.pre().map(|index| Memory::Cell {
+                variable: *variable,
+                index: index.clone(),
+            }),
+            CellKind::Row { .. } => return Ok(Some(path)),
+            CellKind::Memory { address } => address.pre().map(|address| Memory::Bytes {
+                address: address.clone(),
+                count: u64::from(cell.width / 8),
+            }),
+        };
+        let Some(memory) = memory else {
+            let message = "`no-data-race`: the address is only known after another store";
+            return Err(Problem::new(message, path.loc));
+        };
+        let touch = Touch {
+            guard: path.guard.clone(),
+            memory,
+            writes: access.writes,
+            atomic: access.atomic || mode == Mode::Begun,
+            loc: path.loc,
+        };
+        if !self.touches.contains(&(self.from, touch.clone())) {
+            self.touches.push((self.from, touch));
+        }
+        Ok(Some(path))
+    }
+}

@@ -1,0 +1,188 @@
+//! Data races as errors of the program.
+//!
+//! Two threads race if both are about to access the same memory, one of them writes, and not
+//! both accesses are atomic: nothing orders the two then. Under sequential consistency every
+//! data race shows in a run in which the two accesses stand side by side, and the first of
+//! them in a run without one before, so it is enough to look for such states.
+//!
+//! A thread that is about to do an access gets a step to an error location for each access
+//! of another thread that this one can meet, with the condition that the other thread stands
+//! there and means the same memory. So every engine finds races, replays them and tells of
+//! them as of any other error. The price is that threads look at where others stand, and that
+//! leaves less to reduce.
+//!
+//! What the C library does to memory on its own (locks, `free`) is no access in this sense.
+
+use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, VariableRef};
+use mover_ir::program::{
+    Edge, ErrorMark, Location, LocationId, Program, Property, TemplateId, VariableId,
+};
+
+use crate::Sites;
+use crate::build::{binary, constant, equal, rewrite};
+use crate::lower::{Memory, Touch};
+use crate::ssa::Loc;
+
+/// The accesses of a template, each with where the thread stands before it.
+pub type Touches = Vec<(LocationId, Touch)>;
+
+/// Adds the steps into races.
+pub fn watch(
+    program: &mut Program,
+    touches: &[Touches],
+    sites: &mut Sites,
+    tell: impl Fn(Option<Loc>) -> String,
+) {
+    let all: Vec<(usize, LocationId, &Touch)> = touches
+        .iter()
+        .enumerate()
+        .flat_map(|(template, touches)| touches.iter().map(move |(at, t)| (template, *at, t)))
+        .collect();
+    for (number, &(template, location, touch)) in all.iter().enumerate() {
+        // Each two accesses are watched from one side.
+        for &(other, other_location, other_touch) in &all[number..] {
+            if !touch.writes && !other_touch.writes || touch.atomic && other_touch.atomic {
+                continue;
+            }
+            let meet = (0..program.max_threads)
+                .map(|thread| {
+                    let place = (thread, TemplateId(other as u32), other_location);
+                    meets(program, touch, other_touch, place)
+                })
+                .fold(Expr::FALSE, Expr::or);
+            if meet == Expr::FALSE {
+                continue;
+            }
+            let message = format!(
+                "data race: {} here while another thread {}{}",
+                does(touch),
+                does(other_touch),
+                tell(other_touch.loc)
+            );
+            let body = &mut program.templates[template];
+            let target = LocationId(body.locations.len() as u32);
+            let (span, text) = body.locations[location.index()]
+                .edges
+                .first()
+                .map_or((None, String::new()), |edge| (edge.span, edge.text.clone()));
+            body.locations.push(Location {
+                error: Some(ErrorMark {
+                    property: Property::NoDataRace,
+                    message,
+                    resume: None,
+                }),
+                span,
+                ..Location::default()
+            });
+            body.locations[location.index()].edges.push(Edge {
+                priority: 0,
+                guard: touch.guard.clone().and(meet),
+                effects: Vec::new(),
+                target,
+                span,
+                text,
+            });
+            sites[template].push(Vec::new());
+            sites[template][location.index()].push(None);
+        }
+    }
+}
+
+fn does(touch: &Touch) -> &'static str {
+    match (touch.writes, touch.atomic) {
+        (true, false) => "writes",
+        (false, false) => "reads",
+        (true, true) => "writes (atomically)",
+        (false, true) => "reads (atomically)",
+    }
+}
+
+/// When a thread is about to do the other access, to the same memory.
+fn meets(
+    program: &Program,
+    own: &Touch,
+    other: &Touch,
+    (thread, template, location): (u32, TemplateId, LocationId),
+) -> Expr {
+    let number = Expr::constant(thread.into(), INDEX_WIDTH);
+    let seen = |expr: &Expr| seen_from(expr, &number, template);
+    let overlap = match (&own.memory, &other.memory) {
+        (
+            Memory::Cell { variable, index },
+            Memory::Cell {
+                variable: other,
+                index: other_index,
+            },
+        ) => {
+            if variable != other {
+                return Expr::FALSE;
+            }
+            equal(index.clone(), seen(other_index))
+        }
+        (own, other) => {
+            let (Some((first, count)), Some((second, other_count))) =
+                (bytes(program, own), bytes(program, other))
+            else {
+                return Expr::FALSE;
+            };
+            let second = seen(&second);
+            // Each begins before the other ends.
+            let width = program.pointers.width;
+            let ahead = binary(BinaryOp::Sub, second.clone(), first.clone());
+            let behind = binary(BinaryOp::Sub, first, second);
+            let ahead = binary(BinaryOp::ULt, ahead, constant(count, width));
+            let behind = binary(BinaryOp::ULt, behind, constant(other_count, width));
+            ahead.or(behind)
+        }
+    };
+    if overlap == Expr::FALSE {
+        return Expr::FALSE;
+    }
+    let is_other = Expr::binary(BinaryOp::Ne, number.clone(), Expr::ThreadId);
+    let stands = Expr::ThreadAt {
+        thread: Box::new(number.clone()),
+        template,
+        locations: vec![location],
+    };
+    is_other.and(stands).and(seen(&other.guard)).and(overlap)
+}
+
+/// The first byte of an access and how many there are; none if the variable has no address.
+fn bytes(program: &Program, memory: &Memory) -> Option<(Expr, u64)> {
+    match memory {
+        Memory::Bytes { address, count } => Some((address.clone(), *count)),
+        Memory::Cell { variable, index } => {
+            let decl = &program.globals[variable.index()];
+            if !decl.addressable {
+                return None;
+            }
+            let width = program.pointers.width;
+            let count = u64::from(decl.ty.width / 8);
+            let offset = binary(
+                BinaryOp::Mul,
+                crate::build::resize(index.clone(), width, false),
+                constant(count, width),
+            );
+            let base = program.address_of(*variable);
+            Some((binary(BinaryOp::Add, base, offset), count))
+        }
+    }
+}
+
+/// What an expression is for another thread.
+fn seen_from(expr: &Expr, thread: &Expr, template: TemplateId) -> Expr {
+    rewrite(expr, &mut |expr| match expr {
+        Expr::Read(place) => match place.variable {
+            VariableRef::Local(variable) => Some(Expr::RemoteRead {
+                thread: Box::new(thread.clone()),
+                template,
+                variable: VariableId(variable.0),
+                index: Box::new(seen_from(&place.index, thread, template)),
+                ty: place.ty,
+            }),
+            VariableRef::Global(_) => None,
+        },
+        Expr::ThreadId => Some(thread.clone()),
+        _ => None,
+    })
+}

@@ -1,0 +1,152 @@
+//! Peephole partial-order constraints: the encoding that paper 004 compares itself with.
+//!
+//! After Wang, Yang, Kahlon and Gupta, *Peephole Partial Order Reduction* (TACAS 2008). There
+//! is a scheduler, and it may choose any thread; but where a thread moves and then one with a
+//! smaller number, the two moves must depend on each other. A run in which they do not is
+//! left out, for the two can change places: whoever sorts a run by swapping such neighbours
+//! comes to an end, and keeps its length and its last state. So no violation is lost, and
+//! where no run of so many moves is left there is none at all. For two threads one run of
+//! each class remains; for more it is an approximation.
+//!
+//! Here a move is a block without reduction: one step, or an atomic sequence. Two moves depend
+//! on each other if one may write what the other touches; which objects a move touches is a
+//! term, so the constraint grows with the number of objects and not with pairs of edges.
+//! Neighbours are not swapped
+//! - if one starts or ends a thread (thread numbers and who is there at all hang on that), or
+//! - if the first goes on with an atomic sequence, or the second stops in one to be gone on
+//!   with, for nobody else could move there.
+//!
+//! An atomic sequence that stops in its middle saw that it could not go on, so it touches what
+//! the steps from there touch. Rendezvous, `timeout` and priorities look at all threads at once;
+//! programs with them are checked without constraints.
+
+use std::collections::BTreeMap;
+
+use mover_ir::program::{Effect, Program};
+use mover_reduce::access::{AccessTable, EdgeRef, Object};
+
+use crate::blocks::Block;
+use crate::layout::{Layout, Turn};
+use crate::term::{Term, Terms};
+
+pub struct Peephole<'p> {
+    program: &'p Program,
+    table: AccessTable,
+}
+
+/// What a block touches, and who does it.
+pub struct Move {
+    who: Term,
+    /// Whether nobody is in the middle of something before it, and behind it.
+    begins_free: Term,
+    ends_free: Term,
+    /// Whether threads come or go.
+    is_special: Term,
+    reads: BTreeMap<Object, Term>,
+    writes: BTreeMap<Object, Term>,
+}
+
+impl<'p> Peephole<'p> {
+    /// The constraints for a program, or why there are none.
+    pub fn new(program: &'p Program) -> Result<Self, String> {
+        let reason = if program.has_rendezvous() {
+            Some("rendezvous")
+        } else if program.uses_priorities() {
+            Some("priorities")
+        } else if program.uses_timeout() {
+            Some("`timeout`")
+        } else {
+            None
+        };
+        match reason {
+            Some(what) => Err(format!("peephole constraints do not know {what}")),
+            None => Ok(Peephole {
+                program,
+                table: AccessTable::new(program),
+            }),
+        }
+    }
+
+    /// What a block from a state touches.
+    pub fn touched(
+        &self,
+        terms: &mut Terms,
+        layout: &Layout,
+        state: &[Term],
+        block: &Block,
+    ) -> Move {
+        let mut reads: BTreeMap<Object, Vec<Term>> = BTreeMap::new();
+        let mut writes: BTreeMap<Object, Vec<Term>> = BTreeMap::new();
+        let mut special = Vec::new();
+        for step in &block.steps {
+            let at = step.edge();
+            let edge = at.of(self.program);
+            if edge.effects.iter().any(comes_or_goes) {
+                special.push(step.condition);
+            }
+            let target = edge.target.index();
+            let location = &self.program.templates[at.template].locations[target];
+            let seen = (0..location.edges.len()).filter(|_| location.atomic);
+            let seen = seen.map(|edge| EdgeRef {
+                template: at.template,
+                location: target,
+                edge,
+            });
+            for edge in std::iter::once(at).chain(seen) {
+                for (&object, &is_written) in self.table.of(edge) {
+                    let touched = if is_written { &mut writes } else { &mut reads };
+                    touched.entry(object).or_default().push(step.condition);
+                }
+            }
+        }
+        let mut all = |of: BTreeMap<Object, Vec<Term>>| {
+            of.into_iter()
+                .map(|(object, conditions)| (object, terms.any(conditions)))
+                .collect()
+        };
+        let (reads, writes) = (all(reads), all(writes));
+        let is_special = terms.any(special);
+        let anyone = layout.turn_value(Turn::Anyone);
+        let begins_free = terms.equals(state[layout.turn], anyone);
+        let ends_free = terms.equals(block.next[layout.turn], anyone);
+        Move {
+            who: block.who,
+            begins_free,
+            ends_free,
+            is_special,
+            reads,
+            writes,
+        }
+    }
+}
+
+impl Move {
+    /// That two neighbours are in order, or depend on each other.
+    pub fn fits(&self, terms: &mut Terms, next: &Move) -> Term {
+        let mut reasons = vec![
+            self.is_special,
+            next.is_special,
+            terms.not(self.begins_free),
+            terms.not(next.ends_free),
+        ];
+        let pairs = [
+            (&self.writes, &next.writes),
+            (&self.writes, &next.reads),
+            (&self.reads, &next.writes),
+        ];
+        for (mine, theirs) in pairs {
+            for (object, &here) in mine {
+                if let Some(&there) = theirs.get(object) {
+                    reasons.push(terms.and(here, there));
+                }
+            }
+        }
+        let inverted = terms.ult(next.who, self.who);
+        reasons.push(terms.not(inverted));
+        terms.any(reasons)
+    }
+}
+
+fn comes_or_goes(effect: &Effect) -> bool {
+    matches!(effect, Effect::Spawn { .. } | Effect::Exit)
+}

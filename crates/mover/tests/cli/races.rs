@@ -1,0 +1,115 @@
+//! `--property no-data-race`: what is a race, what is none, by every engine.
+
+use serde_json::Value;
+
+use super::{check, scratch};
+
+/// A program with two threads besides `main`.
+fn program(name: &str, one: &str, two: &str, main: &str) -> std::path::PathBuf {
+    let text = format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\n\
+         int x, a[2], *p = &x; atomic_int flag; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+         void *one(void *arg) {{ int l = 0; {one} return (void *)(long)l; }}\n\
+         void *two(void *arg) {{ int l = 0; {two} return (void *)(long)l; }}\n\
+         int main(void) {{\n  pthread_t s, t;\n  {main}\n  return 0;\n}}\n"
+    );
+    let path = scratch(&format!("race-{name}.c"));
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+const BOTH: &str = "pthread_create(&s, 0, one, 0); pthread_create(&t, 0, two, 0); \
+                    pthread_join(s, 0); pthread_join(t, 0);";
+
+const ENGINES: [&[&str]; 5] = [
+    &["--engine", "explicit", "--reduce", "none"],
+    &["--engine", "explicit", "--reduce", "dynamic"],
+    &["--engine", "token", "--pairs", "all"],
+    &["--engine", "token", "--pairs", "mat"],
+    &["--engine", "token", "--pairs", "lex"],
+];
+
+#[test]
+fn races_are_found_and_what_is_ordered_is_none() {
+    for (name, one, two, main, is_race) in [
+        ("writes", "x = 1;", "x = 1;", BOTH, true),
+        ("reads", "l = x;", "l = x;", BOTH, false),
+        ("read-write", "l = x;", "x = 2;", BOTH, true),
+        (
+            "locked",
+            "pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m);",
+            "pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m);",
+            BOTH,
+            false,
+        ),
+        (
+            "half-locked",
+            "pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m);",
+            "l = x;",
+            BOTH,
+            true,
+        ),
+        ("atomic", "flag++;", "flag = 1;", BOTH, false),
+        ("half-atomic", "flag = 1;", "*(int *)&flag = 2;", BOTH, true),
+        (
+            "published",
+            "x = 1; flag = 1;",
+            "if (flag) l = x;",
+            BOTH,
+            false,
+        ),
+        (
+            "published-too-early",
+            "flag = 1; x = 1;",
+            "if (flag) l = x;",
+            BOTH,
+            true,
+        ),
+        ("two-cells", "a[0] = 1;", "a[1] = 1;", BOTH, false),
+        ("one-cell", "a[l] = 1;", "a[l] = 1;", BOTH, true),
+        ("by-pointer", "*p = 1;", "x = 1;", BOTH, true),
+        (
+            "joined",
+            "x = 1;",
+            "x = 2;",
+            "pthread_create(&s, 0, one, 0); pthread_join(s, 0); \
+             pthread_create(&t, 0, two, 0); pthread_join(t, 0); x = 3;",
+            false,
+        ),
+        (
+            "not-joined",
+            "x = 1;",
+            "",
+            "pthread_create(&s, 0, one, 0); x = 3; pthread_join(s, 0);",
+            true,
+        ),
+    ] {
+        let path = program(name, one, two, main);
+        // Token passing takes long for what it can prove; a few show that it looks for races, too.
+        let is_short = matches!(name, "writes" | "reads" | "atomic" | "half-locked");
+        let engines = if is_short {
+            &ENGINES[..]
+        } else {
+            &ENGINES[..2]
+        };
+        for &engine in engines {
+            let options = [&["--json", "--property", "no-data-race"], engine].concat();
+            let ended = check(&path, &options);
+            let told: Value = serde_json::from_str(&ended.stdout)
+                .unwrap_or_else(|_| panic!("{name} {engine:?}: {}", ended.stderr));
+            let expected = if is_race { "unsafe" } else { "safe" };
+            assert_eq!(told["verdict"], expected, "{name} {engine:?}: {told}");
+            if is_race {
+                assert_eq!(told["property"], "no-data-race", "{name}");
+            }
+        }
+    }
+}
+
+/// Without being asked nobody looks for races.
+#[test]
+fn races_count_only_if_asked_for() {
+    let path = program("unasked", "x = 1;", "x = 1;", BOTH);
+    let ended = check(&path, &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+}
