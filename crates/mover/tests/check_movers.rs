@@ -21,9 +21,16 @@ enum Classes {
     Dynamic,
 }
 
+/// Enough for a small model; some random ones count for ever.
+const A_MOMENT: Duration = Duration::from_millis(100);
+
 const ALL: [Classes; 3] = [Classes::Static, Classes::Phase, Classes::Dynamic];
 
 fn try_movers(movers: &Movers, classes: Classes) -> MoverCheck {
+    try_movers_for(Duration::from_secs(3), movers, classes)
+}
+
+fn try_movers_for(timeout: Duration, movers: &Movers, classes: Classes) -> MoverCheck {
     let facts = PhaseFacts::new(movers);
     let options = Options {
         order: Order::BreadthFirst,
@@ -36,7 +43,7 @@ fn try_movers(movers: &Movers, classes: Classes) -> MoverCheck {
         deadlocks: true,
         keep_going: true,
         jobs: 1,
-        timeout: Some(Duration::from_secs(3)),
+        timeout: Some(timeout),
         memory: Some(1 << 29),
         interrupt: &AtomicBool::new(false),
         progress: &mut |_| {},
@@ -109,7 +116,7 @@ fn wrong_in(model: &Model) -> Option<String> {
     let read = mover_promela::parse_text("random", &model.text()).ok()?;
     let movers = movers(&read.program).ok()?;
     ALL.into_iter().find_map(|classes| {
-        let wrong = told(&movers, &try_movers(&movers, classes))?;
+        let wrong = told(&movers, &try_movers_for(A_MOMENT, &movers, classes))?;
         Some(format!("{classes:?}: {wrong}"))
     })
 }
