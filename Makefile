@@ -38,7 +38,7 @@ bench: build test-packages
 lint:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' cargo doc --workspace --no-deps --document-private-items --locked
 	@scripts/install-packages python3=python3
 	scripts/check-dependencies
 

@@ -3,7 +3,7 @@
 //! - [`program`]: what a program is made of, [`expr`]: its expressions;
 //! - [`validate`]: which programs are well-formed;
 //! - [`semantics`]: what a program does, state by state;
-//! - [`print`]: programs as text, [`literal`]: guards taken apart;
+//! - [`mod@print`]: programs as text, [`literal`]: guards taken apart;
 //! - [`source`] and [`diagnostic`]: places in the user's text and remarks about them.
 //!
 //! # An example

@@ -30,7 +30,7 @@ pub struct Cell {
 
 /// A channel in a statement.
 pub struct ChannelUse {
-    /// Width of [`Ty::CHANNEL`].
+    /// Width of [`mover_ir::expr::Ty::CHANNEL`].
     pub expr: Expr,
     /// What is known of it for certain.
     pub shape: Option<Rc<ChannelShape>>,

@@ -17,7 +17,7 @@
 //! - [`crowd`]: how many threads there can be;
 //! - [`presence`]: threads that end with nobody the wiser;
 //! - [`alone`]: where a thread has no others beside it;
-//! - [`movers`]: which edges move left or right, and why;
+//! - [`mod@movers`]: which edges move left or right, and why;
 //! - [`feedback`]: locations that break every cycle;
 //! - [`touch`], [`lock_rows`], [`ahead`], [`phase`]: what it takes to classify steps
 //!   while a search runs;

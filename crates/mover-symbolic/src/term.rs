@@ -9,7 +9,7 @@
 //! be at a location is seen not to be there), and conjunctions of truth values
 //! see through one level of negation.
 //!
-//! Meaning follows [`mover_ir::expr`], which follows SMT-LIB; [`Terms::eval`] is
+//! Meaning follows [`mover_ir::expr`], which follows SMT-LIB; [`Evaluation`] is
 //! the meaning as a program. Fewer operators are kept than the IR has: the rest
 //! is expressed by them.
 
