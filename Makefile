@@ -24,7 +24,7 @@ build: build-packages
 	cargo build --release --locked --package mover
 
 test: test-packages
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 test-long: test-packages
 	MOVER_LONG=1 MOVER_C_PROGRAMS=10000 MOVER_PROGRAMS=200000 MOVER_FUZZ_SECONDS=600 cargo test --workspace --locked
