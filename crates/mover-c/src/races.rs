@@ -38,9 +38,17 @@ pub fn watch(
         .enumerate()
         .flat_map(|(template, touches)| touches.iter().map(move |(at, t)| (template, *at, t)))
         .collect();
-    for (number, &(template, location, touch)) in all.iter().enumerate() {
-        // Each two accesses are watched from one side.
-        for &(other, other_location, other_touch) in &all[number..] {
+    for (number, &one) in all.iter().enumerate() {
+        // Each two accesses are watched from one side: from the one that can move, if the
+        // other thread is in the middle of an atomic section.
+        for &two in &all[number..] {
+            let is_turned = two.2.is_alone;
+            let (watcher, watched) = if is_turned { (two, one) } else { (one, two) };
+            let (template, location, touch) = watcher;
+            let (other, other_location, other_touch) = watched;
+            if other_touch.is_alone {
+                continue;
+            }
             if !touch.writes && !other_touch.writes || touch.atomic && other_touch.atomic {
                 continue;
             }

@@ -64,6 +64,11 @@ pub struct DebugType {
     pub fields: Vec<DebugField>,
 }
 
+impl DebugType {
+    /// Fields beyond these are left out.
+    pub const MOST_FIELDS: usize = 512;
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct DebugField {
     /// Offset of the field with all array indices 0.

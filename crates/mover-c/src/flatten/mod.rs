@@ -667,6 +667,10 @@ impl<'m> Flattener<'m> {
             }
         }
         if function.is_variadic && args.len() >= function.params {
+            if by_value.iter().skip(function.params).any(Option::is_some) {
+                let message = format!("a structure among the variable arguments of `{name}`");
+                return Err(Problem::new(message, loc).code("C012"));
+            }
             let rest = args.split_off(function.params).into_iter();
             let rest: Vec<_> = rest
                 .zip(arg_shapes.into_iter().skip(function.params))

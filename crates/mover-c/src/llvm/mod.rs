@@ -577,8 +577,7 @@ impl Reader {
         depth: usize,
         out: &mut Vec<DebugField>,
     ) {
-        const MOST: usize = 512;
-        if depth > 32 || out.len() >= MOST {
+        if depth > 32 || out.len() >= DebugType::MOST_FIELDS {
             return;
         }
         unsafe {

@@ -47,7 +47,12 @@ impl Builder<'_, '_> {
             return true;
         };
         let gaps = match &self.code.values[object].pointee {
-            Some(pointee) if pointee.bytes == bytes => {
+            // A field of unknown size may be what looks like a gap.
+            Some(pointee)
+                if pointee.bytes == bytes
+                    && pointee.debug.fields.len() < DebugType::MOST_FIELDS
+                    && pointee.debug.fields.iter().all(|field| field.extent > 0) =>
+            {
                 let fields = pointee.debug.fields.iter();
                 gaps_between(fields.map(|field| (field.offset, field.extent)), bytes)
             }

@@ -27,6 +27,8 @@ pub struct Touch {
     pub writes: bool,
     /// Whether it is no race if the other access is atomic, too.
     pub atomic: bool,
+    /// Whether it is in the middle of an atomic section: nobody else moves then.
+    pub is_alone: bool,
     pub loc: Option<Loc>,
 }
 
@@ -50,8 +52,7 @@ impl Builder<'_, '_> {
             return Ok(None);
         };
         let is_asked = self.world.wants(Property::NoDataRace);
-        // Who is in the middle of an atomic section is alone.
-        if !cell.shared || !is_asked || mode == Mode::Inside {
+        if !cell.shared || !is_asked {
             return Ok(Some(path));
         }
         let memory = match &cell.kind {
@@ -77,7 +78,8 @@ impl Builder<'_, '_> {
             guard: path.guard.clone(),
             memory,
             writes: access.writes,
-            atomic: access.atomic || mode == Mode::Begun,
+            atomic: access.atomic || mode != Mode::Outside,
+            is_alone: mode == Mode::Inside,
             loc: path.loc,
         };
         if !self.touches.contains(&(self.from, touch.clone())) {

@@ -433,3 +433,49 @@ fn commit_point_completion_finds_errors_of_every_property() {
         }
     }
 }
+
+/// However a structure is read as a whole, another thread can change it between two fields: it
+/// is copied, passed by value (as one integer or two, of any alignment), copied within the heap.
+#[test]
+fn structures_are_read_field_by_field() {
+    let program = |kind: &str, read: &str| {
+        format!(
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\n\
+             struct range {{ {kind} }};\nstatic struct range shared, *heap, *other;\n\
+             static struct {{ long before; struct range in; }} outer;\n\
+             static void check(struct range r) {{ assert(r.low >= r.high); }}\n\
+             static void *move(void *arg) {{\n\
+             shared.low = 1; shared.high = 1; heap->low = 1; heap->high = 1;\n\
+             outer.in.low = 1; outer.in.high = 1; return arg; }}\n\
+             int main(void) {{ pthread_t t; heap = calloc(1, sizeof *heap); other = calloc(1, sizeof *other);\n\
+             pthread_create(&t, 0, move, 0); {read} pthread_join(t, 0); return 0; }}\n"
+        )
+    };
+    let kinds = [
+        "int low, high;",
+        "int low, high; long more;",
+        "_Alignas(8) int low; int high;",
+        "short low, high, more;",
+        "long low, high, more[3];",
+    ];
+    let reads = [
+        "struct range copy = shared; assert(copy.low >= copy.high);",
+        "check(shared);",
+        "check(*heap);",
+        "check(outer.in);",
+        "*other = *heap; assert(other->low >= other->high);",
+    ];
+    for (number, kind) in kinds.iter().enumerate() {
+        for (which, read) in reads.iter().enumerate() {
+            let name = format!("fields-{number}-{which}.c");
+            let ended = check(&[], &[file("fields", &name, &program(kind, read))]);
+            assert_eq!(
+                ended.code,
+                Some(10),
+                "{kind} {read}: {}{}",
+                ended.stdout,
+                ended.stderr
+            );
+        }
+    }
+}

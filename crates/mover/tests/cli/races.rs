@@ -8,6 +8,7 @@ use super::{check, scratch};
 fn program(name: &str, one: &str, two: &str, main: &str) -> std::path::PathBuf {
     let text = format!(
         "#include <pthread.h>\n#include <stdatomic.h>\n\
+         void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
          int x, a[2], *p = &x; atomic_int flag; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
          void *one(void *arg) {{ int l = 0; {one} return (void *)(long)l; }}\n\
          void *two(void *arg) {{ int l = 0; {two} return (void *)(long)l; }}\n\
@@ -74,6 +75,20 @@ fn races_are_found_and_what_is_ordered_is_none() {
             "x = 2;",
             "pthread_create(&s, 0, one, 0); pthread_join(s, 0); \
              pthread_create(&t, 0, two, 0); pthread_join(t, 0); x = 3;",
+            false,
+        ),
+        (
+            "in-a-section",
+            "__VERIFIER_atomic_begin(); a[0] = 1; x = 1; __VERIFIER_atomic_end();",
+            "x = 2;",
+            BOTH,
+            true,
+        ),
+        (
+            "in-two-sections",
+            "__VERIFIER_atomic_begin(); a[0] = 1; x = 1; __VERIFIER_atomic_end();",
+            "__VERIFIER_atomic_begin(); a[1] = 1; x = 1; __VERIFIER_atomic_end();",
+            BOTH,
             false,
         ),
         (
