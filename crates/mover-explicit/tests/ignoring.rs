@@ -18,14 +18,13 @@
 //! Where something goes wrong, mover stops and the reference goes on, so there
 //! only verdicts are compared.
 
-mod mt;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mover_explicit::{Ignoring, Options, Order, Outcome, Statistics, Stop, explore, explore_with};
+use mover_fuzz::ir::mt;
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
 use mover_reduce::movers;

@@ -4,10 +4,6 @@
 //! with the engine on the number of states and the verdict, and each counterexample
 //! must be a run of the semantics.
 
-mod memory;
-mod mt;
-mod random;
-
 use std::sync::atomic::AtomicBool;
 
 use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explore_with};
@@ -17,7 +13,10 @@ use mover_ir::semantics::{Machine, State};
 use mover_ir::validate::validate;
 use mover_reduce::{Movers, PhaseFacts, movers};
 
-use random::{Generator, Judgement, Random, judge, random_mt, setting};
+use mover_fuzz::ir::judge::{Judgement, judge};
+use mover_fuzz::ir::{memory, mt, odd};
+use mover_fuzz::random::Random;
+use mover_fuzz::setting;
 
 fn run(
     program: &Program,
@@ -236,7 +235,7 @@ fn compare_solutions(program: &Program, judgement: &Judgement) {
 
 #[test]
 fn the_engine_agrees_with_the_semantics() {
-    compare_random(3_000, Generator::program);
+    compare_random(3_000, odd::program);
 }
 
 #[test]
@@ -321,7 +320,7 @@ fn transactions_hide_nothing() {
     let (mut compared, mut errors, mut deadlocks) = (0, 0, 0);
     let (mut stored, mut all) = (0, 0);
     for seed in first..first + count {
-        let text = random_mt(&mut Random(seed ^ 0x5EED));
+        let text = mt::random_text(&mut Random(seed ^ 0x5EED));
         let program = mt::parse("random", &text);
         assert_eq!(validate(&program), Ok(()), "{text}");
         let Some(judgement) = judge(&program) else {

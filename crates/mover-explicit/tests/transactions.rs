@@ -6,13 +6,12 @@
 //! blocks (`h.chain`), chain blocks that keep deadlocks (`dl.chain`). The pitfalls
 //! are minimal programs on which plausible but wrong reductions miss an error.
 
-mod mt;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use mover_explicit::{Options, Order, Outcome, RunTime, explore};
+use mover_fuzz::ir::mt;
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
 use mover_ir::validate::validate;

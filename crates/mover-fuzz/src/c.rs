@@ -8,7 +8,6 @@
 //! A program is kept as a tree, so that [`Source::smaller`] can offer every program with one
 //! thing less.
 
-use std::path::Path;
 
 use mover_ir::program::{Program, Property};
 
@@ -200,28 +199,29 @@ impl Source {
         }
         all
     }
+}
 
-    /// What the front end makes of it; the error is what it says.
-    pub fn program(&self, scratch: &Path) -> Result<Program, String> {
-        let file = scratch.join("random.c");
-        std::fs::write(&file, self.text()).map_err(|error| error.to_string())?;
-        let options = mover_c::Options {
-            properties: [
-                Property::UnreachCall,
-                Property::NoDeadlock,
-                Property::MemorySafety,
-                Property::MutexMisuse,
-            ]
-            .into(),
-            ..mover_c::Options::default()
-        };
-        match mover_c::read(&[file], &options) {
-            Ok(read) if read.limits.is_empty() => Ok(read.program),
-            Ok(_) => Err("a bound of the translation".into()),
-            Err(failure) => {
-                let said = failure.diagnostics.iter().map(|d| d.message.clone());
-                Err(failure.compiler + &said.collect::<Vec<_>>().join("; "))
-            }
+/// What the front end makes of a text; the error is what it says.
+pub fn program(text: &str) -> Result<Program, String> {
+    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let file = scratch.path().join("random.c");
+    std::fs::write(&file, text).map_err(|error| error.to_string())?;
+    let options = mover_c::Options {
+        properties: [
+            Property::UnreachCall,
+            Property::NoDeadlock,
+            Property::MemorySafety,
+            Property::MutexMisuse,
+        ]
+        .into(),
+        ..mover_c::Options::default()
+    };
+    match mover_c::read(&[file], &options) {
+        Ok(read) if read.limits.is_empty() => Ok(read.program),
+        Ok(_) => Err("a bound of the translation".into()),
+        Err(failure) => {
+            let said = failure.diagnostics.iter().map(|d| d.message.clone());
+            Err(failure.compiler + &said.collect::<Vec<_>>().join("; "))
         }
     }
 }

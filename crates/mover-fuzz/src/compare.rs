@@ -1,8 +1,9 @@
 //! All ways to search one program, compared with the plainest.
 //!
-//! The judge is the search without any reduction. Every other way must say the
-//! same about errors and about deadlocks, and what it reports must replay on the
-//! concrete semantics. A new option joins by a line in [`WAYS`].
+//! The judge is the search without any reduction, and it is judged itself: the program is
+//! walked once more by the concrete semantics ([`mod@crate::ir::judge`]), which must find as
+//! many states. Every other way must say the same about errors and about deadlocks, and what
+//! it reports must replay on the concrete semantics. A new option joins by a line in [`WAYS`].
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -12,6 +13,8 @@ use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explor
 use mover_ir::program::{Program, Property};
 use mover_reduce::{Movers, PhaseFacts, movers};
 use mover_report::trace::Trace;
+
+use crate::ir::judge::judge;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
@@ -124,7 +127,7 @@ pub const WAYS: &[Way] = &[
 /// What two ways disagree about, or what one of them did wrong alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    pub property: Property,
+    pub property: String,
     /// The way that is wrong, in words.
     pub way: String,
     pub what: String,
@@ -136,19 +139,74 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// States stored over all properties, by way.
+/// How an engine came off with the questions about a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Answers that were compared.
+    pub answered: u64,
+    /// Questions that it does not take.
+    pub unsupported: u64,
+    /// Questions for which there was no time, or which it answered up to a bound only.
+    pub unfinished: u64,
+    /// States stored, for an engine that does.
+    pub states: u64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.answered += other.answered;
+        self.unsupported += other.unsupported;
+        self.unfinished += other.unfinished;
+        self.states += other.states;
+    }
+}
+
+/// Why there was nothing to compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PassedOver {
+    /// It is no program of its language.
+    Invalid,
+    TooLarge,
+}
+
+impl PassedOver {
+    pub const ALL: [PassedOver; 2] = [PassedOver::Invalid, PassedOver::TooLarge];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            PassedOver::Invalid => "not valid",
+            PassedOver::TooLarge => "too large",
+        }
+    }
+}
+
+/// What came of a program in all ways.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compared {
-    pub states: Vec<u64>,
+    /// By way, and behind them the walk by the definition.
+    pub tallies: Vec<Tally>,
     pub is_wrong: bool,
     pub has_deadlock: bool,
 }
 
-/// Searches a program in all ways. `None` if it has more states than this, cannot be
-/// judged in time or has no movers.
-pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, Mismatch> {
+impl Compared {
+    /// States stored over all properties, by way.
+    pub fn states(&self) -> impl Iterator<Item = u64> {
+        self.tallies.iter().take(WAYS.len()).map(|way| way.states)
+    }
+}
+
+/// What the walk by the concrete semantics is called.
+pub const DEFINITION: &str = "the definition";
+
+/// Searches a program in all ways. It is passed over if it has more states than this or
+/// cannot be judged in time.
+pub fn compare(
+    program: &Program,
+    most_states: u64,
+) -> Result<Result<Compared, PassedOver>, Mismatch> {
     let mut compared = Compared {
-        states: vec![0; WAYS.len()],
+        tallies: vec![Tally::default(); WAYS.len() + 1],
         is_wrong: false,
         has_deadlock: false,
     };
@@ -157,24 +215,29 @@ pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, 
         if property == Property::NoDeadlock {
             program.resume_after_errors();
         }
-        let Ok(movers) = movers(&program) else {
-            return Ok(None);
-        };
-        let facts = PhaseFacts::new(&movers);
+        let movers = movers(&program).ok();
+        let facts = movers.as_ref().map(PhaseFacts::new);
+        let reducing = movers.as_ref().zip(facts.as_ref());
         let mut judged = None;
         let mut stored: Vec<u64> = Vec::new();
         for (number, &way) in WAYS.iter().enumerate() {
             let fails = |what: String| Mismatch {
-                property,
+                property: property.to_string(),
                 way: way.to_string(),
                 what,
             };
-            let outcome = run(&program, &movers, &facts, way, property).map_err(fails)?;
+            if way.reduces() && reducing.is_none() {
+                compared.tallies[number].unsupported += 1;
+                stored.push(0);
+                continue;
+            }
+            let outcome = run(&program, reducing, way, property).map_err(fails)?;
             if outcome.stopped.is_some() || outcome.statistics.states > most_states {
-                return Ok(None);
+                return Ok(Err(PassedOver::TooLarge));
             }
             let states = outcome.statistics.states;
-            compared.states[number] += states;
+            compared.tallies[number].states += states;
+            compared.tallies[number].answered += 1;
             let same = WAYS.iter().position(|other| {
                 way.jobs > 1 && *other == Way { jobs: 1, ..way } && way.is_order_independent()
             });
@@ -190,7 +253,11 @@ pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, 
             stored.push(states);
             let found = outcome.violation.is_some();
             match judged {
-                None => judged = Some(found),
+                None => {
+                    judged = Some(found);
+                    compared.tallies[WAYS.len()] +=
+                        define(&program, property, found, states).map_err(fails)?;
+                }
                 Some(expected) if expected != found && !(expected && way.may_miss()) => {
                     let what = if expected { "missed" } else { "made up" };
                     return Err(fails(format!("a violation is {what}")));
@@ -204,13 +271,43 @@ pub fn compare(program: &Program, most_states: u64) -> Result<Option<Compared>, 
             _ => compared.is_wrong = found,
         }
     }
-    Ok(Some(compared))
+    Ok(Ok(compared))
+}
+
+/// Compares the search of all interleavings with the definition.
+fn define(
+    program: &Program,
+    property: Property,
+    found: bool,
+    states: u64,
+) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let Some(judgement) = judge(program) else {
+        tally.unfinished += 1;
+        return Ok(tally);
+    };
+    let expected = match property {
+        Property::NoDeadlock => judgement.deadlock,
+        _ => judgement.error,
+    };
+    if found != expected {
+        let what = if expected { "missed" } else { "made up" };
+        return Err(format!("a violation is {what}, says the definition"));
+    }
+    let stored = judgement.stored as u64;
+    if !found && stored != states {
+        return Err(format!(
+            "{states} states, but {stored} by the definition"
+        ));
+    }
+    tally.answered += 1;
+    tally.states += stored;
+    Ok(tally)
 }
 
 fn run(
     program: &Program,
-    movers: &Movers,
-    facts: &PhaseFacts,
+    reducing: Option<(&Movers, &PhaseFacts)>,
     way: Way,
     property: Property,
 ) -> Result<Outcome, String> {
@@ -219,17 +316,18 @@ fn run(
     let movers = match way.reduction {
         Reduction::Left => {
             left_only = mover_reduce::movers(program)?.left_only();
-            &left_only
+            Some(&left_only)
         }
-        _ => movers,
+        Reduction::None => None,
+        _ => reducing.map(|(movers, _)| movers),
     };
     let options = Options {
         order: way.order,
-        movers: way.reduces().then_some(movers),
+        movers,
         jobs: way.jobs,
         run_time: match way.reduction {
             Reduction::None | Reduction::Static | Reduction::Left => None,
-            Reduction::Phase | Reduction::Dynamic => Some(RunTime {
+            Reduction::Phase | Reduction::Dynamic => reducing.map(|(_, facts)| RunTime {
                 facts,
                 by_reach: way.reduction == Reduction::Dynamic,
             }),
@@ -243,8 +341,8 @@ fn run(
         interrupt: &interrupt,
         progress: &mut |_| {},
     };
-    let outcome = match way.ignoring {
-        Some(ignoring) => explore_with(ignoring, movers, options)?,
+    let outcome = match way.ignoring.zip(movers) {
+        Some((ignoring, movers)) => explore_with(ignoring, movers, options)?,
         None => explore(program, options)?,
     };
     if let Some(violation) = &outcome.violation {

@@ -1,32 +1,47 @@
 //! Random programs, searched in all ways.
 //!
 //! Reductions are easy to get wrong: an error that they hide is not seen in any
-//! test that does not know of it. So programs are made at random ([`promela`], and with the
-//! feature `c` also C), every way to search is compared with the search of all interleavings
+//! test that does not know of it. So programs are made at random ([`promela`], [`ir`], and with
+//! the feature `c` also C), every way to search is compared with the search of all interleavings
 //! ([`mod@compare`], and with the feature `symbolic` the other engines), and a program on
-//! which they disagree is made smaller until nothing can be left out ([`smallest`]).
+//! which they disagree is made smaller until nothing can be left out ([`smallest`]). With the
+//! feature `tm` there are algorithms of transactional memories as well, and all there is to
+//! judge them by.
 
 #[cfg(feature = "c")]
 pub mod c;
 pub mod compare;
+pub mod ir;
 pub mod promela;
 pub mod random;
 #[cfg(feature = "symbolic")]
 pub mod subject;
 #[cfg(feature = "symbolic")]
 pub mod symbolic;
+#[cfg(feature = "tm")]
+pub mod tm;
 
-pub use compare::{Compared, Mismatch, WAYS, Way, compare};
+pub use compare::{Compared, Mismatch, PassedOver, WAYS, Way, compare};
 pub use promela::Model;
 
 /// Models with more states are passed over: many small ones find more than a few large ones.
 pub const MOST_STATES: u64 = 600;
 
-/// Compares one model; `None` if it is no valid model or too large.
-pub fn check_model(model: &Model) -> Result<Option<Compared>, Mismatch> {
+/// Compares one model.
+pub fn check_model(model: &Model) -> Result<Result<Compared, PassedOver>, Mismatch> {
     match mover_promela::parse_text("random", &model.text()) {
         Ok(read) => compare(&read.program, MOST_STATES),
-        Err(_) => Ok(None),
+        Err(_) => Ok(Err(PassedOver::Invalid)),
+    }
+}
+
+/// For tests: how much to try, if the environment says so.
+pub fn setting(name: &str, usual: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is a number")),
+        Err(_) => usual,
     }
 }
 

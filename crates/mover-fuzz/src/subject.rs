@@ -1,14 +1,19 @@
 //! A random program of any language, and all that is asked about it.
+//!
+//! Whatever is compared is an *engine* here: a way to search explicitly, the definition, a
+//! symbolic engine with an option, a way to judge transactional memories. Each program of a
+//! generator goes to the engines that apply to it, and each engine keeps a [`Tally`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::Duration;
 
 use mover_ir::program::{Program, Property};
 
-use crate::compare::{Compared, Mismatch, compare};
+use crate::compare::{Compared, DEFINITION, Mismatch, PassedOver, Tally, WAYS, compare};
 use crate::promela::Model;
-use crate::symbolic::{Answers, VOTERS, vote};
-use crate::{MOST_STATES, shrink};
+use crate::symbolic::{VOTERS, vote};
+use crate::{MOST_STATES, ir, shrink};
 
 /// What makes programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +21,9 @@ pub enum Generator {
     Promela,
     #[cfg(feature = "c")]
     C,
+    Ir,
+    #[cfg(feature = "tm")]
+    Tm,
 }
 
 impl Generator {
@@ -24,6 +32,9 @@ impl Generator {
         Generator::Promela,
         #[cfg(feature = "c")]
         Generator::C,
+        Generator::Ir,
+        #[cfg(feature = "tm")]
+        Generator::Tm,
     ];
 
     pub fn name(self) -> &'static str {
@@ -31,6 +42,9 @@ impl Generator {
             Generator::Promela => "promela",
             #[cfg(feature = "c")]
             Generator::C => "c",
+            Generator::Ir => "ir",
+            #[cfg(feature = "tm")]
+            Generator::Tm => "tm",
         }
     }
 
@@ -39,6 +53,9 @@ impl Generator {
             Generator::Promela => Subject::Promela(Model::random(seed)),
             #[cfg(feature = "c")]
             Generator::C => Subject::C(crate::c::Source::random(seed)),
+            Generator::Ir => Subject::Ir(Box::new(ir::random(seed))),
+            #[cfg(feature = "tm")]
+            Generator::Tm => Subject::Tm(crate::tm::Text::random(seed)),
         }
     }
 }
@@ -48,13 +65,37 @@ pub enum Subject {
     Promela(Model),
     #[cfg(feature = "c")]
     C(crate::c::Source),
+    Ir(Box<Program>),
+    #[cfg(feature = "tm")]
+    Tm(crate::tm::Text),
+    /// From a file that someone may have written by hand, so it is not made smaller.
+    Given(Given),
+}
+
+/// What was written to a file when it went wrong.
+#[derive(Clone, Debug)]
+pub struct Given {
+    extension: &'static str,
+    text: String,
 }
 
 /// What was found out about a program.
 pub struct Examined {
-    pub compared: Compared,
-    /// By symbolic engine.
-    pub answers: Answers,
+    /// By number in [`engines`].
+    pub tallies: Vec<Tally>,
+    pub is_wrong: bool,
+    pub has_deadlock: bool,
+}
+
+/// The names of all engines: the ways to search explicitly, the definition, the symbolic
+/// engines, the ways to judge transactional memories.
+pub fn engines() -> Vec<String> {
+    let mut names: Vec<String> = WAYS.iter().map(|way| way.to_string()).collect();
+    names.push(DEFINITION.into());
+    names.extend(VOTERS.iter().map(|voter| voter.to_string()));
+    #[cfg(feature = "tm")]
+    names.extend(crate::tm::JUDGES.iter().map(|judge| judge.name().into()));
+    names
 }
 
 impl Subject {
@@ -63,6 +104,10 @@ impl Subject {
             Subject::Promela(model) => model.text(),
             #[cfg(feature = "c")]
             Subject::C(source) => source.text(),
+            Subject::Ir(program) => mover_ir::print::print_program(program),
+            #[cfg(feature = "tm")]
+            Subject::Tm(algorithm) => algorithm.text(),
+            Subject::Given(given) => given.text.clone(),
         }
     }
 
@@ -72,7 +117,38 @@ impl Subject {
             Subject::Promela(_) => "pml",
             #[cfg(feature = "c")]
             Subject::C(_) => "c",
+            Subject::Ir(_) => ir::file::EXTENSION,
+            #[cfg(feature = "tm")]
+            Subject::Tm(_) => "tm",
+            Subject::Given(given) => given.extension,
         }
+    }
+
+    /// What is written to a file, so that [`Subject::read`] finds it again.
+    pub fn file(&self, about: &str) -> Result<String, String> {
+        let about = about.replace("*/", "* /").replace('\n', " ");
+        match self {
+            Subject::Ir(program) => ir::file::write(program, &about),
+            #[cfg(feature = "tm")]
+            Subject::Tm(algorithm) => Ok(format!("// {about}\n{}", algorithm.text())),
+            Subject::Given(given) => Ok(given.text.clone()),
+            _ => Ok(format!("/* {about} */\n{}", self.text())),
+        }
+    }
+
+    /// What was written once.
+    pub fn read(file: &Path) -> Result<Subject, String> {
+        let told = |reason: String| format!("{}: {reason}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+        let name = file.to_string_lossy();
+        let ends_in = |extension: &str| name.ends_with(&format!(".{extension}"));
+        if ends_in(ir::file::EXTENSION) {
+            let program = ir::file::read(&text).map_err(told)?;
+            return Ok(Subject::Ir(Box::new(program)));
+        }
+        let known = ["pml", "c", "tm"].into_iter().find(|known| ends_in(known));
+        let extension = known.ok_or_else(|| told("not one of pml, c, ir.json, tm".into()))?;
+        Ok(Subject::Given(Given { extension, text }))
     }
 
     fn smaller(&self) -> Vec<Subject> {
@@ -80,36 +156,70 @@ impl Subject {
             Subject::Promela(model) => model.smaller().into_iter().map(Subject::Promela).collect(),
             #[cfg(feature = "c")]
             Subject::C(source) => source.smaller().into_iter().map(Subject::C).collect(),
+            Subject::Ir(program) => {
+                let smaller = ir::smaller::smaller(program).into_iter();
+                smaller.map(|less| Subject::Ir(Box::new(less))).collect()
+            }
+            #[cfg(feature = "tm")]
+            Subject::Tm(text) => text.smaller().into_iter().map(Subject::Tm).collect(),
+            Subject::Given(_) => Vec::new(),
         }
     }
 
     /// The program; none if it is not a valid one.
     fn program(&self) -> Result<Option<Program>, String> {
+        let model = |text: &str| {
+            let read = mover_promela::parse_text("random", text).ok();
+            Ok(read.map(|read| read.program))
+        };
         match self {
-            Subject::Promela(model) => Ok(mover_promela::parse_text("random", &model.text())
-                .ok()
-                .map(|read| read.program)),
+            Subject::Promela(source) => model(&source.text()),
+            Subject::Given(Given {
+                extension: "pml",
+                text,
+            }) => model(text),
             #[cfg(feature = "c")]
-            Subject::C(source) => {
-                let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
-                source.program(scratch.path()).map(Some)
-            }
+            Subject::C(source) => crate::c::program(&source.text()).map(Some),
+            #[cfg(feature = "c")]
+            Subject::Given(Given {
+                extension: "c",
+                text,
+            }) => crate::c::program(text).map(Some),
+            Subject::Ir(program) => Ok(Some((**program).clone())),
+            #[cfg(feature = "tm")]
+            Subject::Tm(_) => Ok(None),
+            Subject::Given(given) => Err(format!(
+                "this mover was built without what reads .{}",
+                given.extension
+            )),
         }
     }
 
     /// Searches the program in all ways; with patience also with the symbolic engines, each of
-    /// which gets so much time for each question. `None` if it is no valid program or too large.
-    pub fn examine(&self, patience: Option<Duration>) -> Result<Option<Examined>, Mismatch> {
+    /// which gets so much time for each question.
+    pub fn examine(
+        &self,
+        patience: Option<Duration>,
+    ) -> Result<Result<Examined, PassedOver>, Mismatch> {
         let broken = |what: String| Mismatch {
-            property: Property::UnreachCall,
+            property: Property::UnreachCall.to_string(),
             way: "the program itself".into(),
             what,
         };
         let examined = catch_unwind(AssertUnwindSafe(|| {
-            let Some(program) = self.program().map_err(broken)? else {
-                return Ok(None);
-            };
-            examine(&program, patience)
+            #[cfg(feature = "tm")]
+            if let Subject::Tm(crate::tm::Text(text))
+            | Subject::Given(Given {
+                extension: "tm",
+                text,
+            }) = self
+            {
+                return examine_memory(text);
+            }
+            match self.program().map_err(broken)? {
+                Some(program) => examine(&program, patience),
+                None => Ok(Err(PassedOver::Invalid)),
+            }
         }));
         examined.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -120,32 +230,62 @@ impl Subject {
 
     /// The smallest program that still shows a mismatch, and the mismatch.
     pub fn smallest(&self, mismatch: Mismatch, patience: Option<Duration>) -> (Subject, Mismatch) {
+        // What explicit search shows alone need not be asked of all engines again and again.
+        let patience = patience.filter(|_| self.examine(None).is_ok());
         shrink(self.clone(), mismatch, Subject::smaller, |subject| {
             subject.examine(patience).err()
         })
     }
 }
 
-fn examine(program: &Program, patience: Option<Duration>) -> Result<Option<Examined>, Mismatch> {
-    let Some(compared) = compare(program, MOST_STATES)? else {
-        return Ok(None);
+fn examine(
+    program: &Program,
+    patience: Option<Duration>,
+) -> Result<Result<Examined, PassedOver>, Mismatch> {
+    let compared = match compare(program, MOST_STATES)? {
+        Ok(compared) => compared,
+        Err(reason) => return Ok(Err(reason)),
     };
-    let mut answers = vec![0; VOTERS.len()];
+    let Compared {
+        mut tallies,
+        is_wrong,
+        has_deadlock,
+    } = compared;
+    let voters = tallies.len();
+    tallies.resize(engines().len(), Tally::default());
     if let Some(patience) = patience {
         for (property, expected) in [
-            (Property::UnreachCall, compared.is_wrong),
-            (Property::NoDeadlock, compared.has_deadlock),
+            (Property::UnreachCall, is_wrong),
+            (Property::NoDeadlock, has_deadlock),
         ] {
             let mut program = program.clone();
             if property == Property::NoDeadlock {
                 program.resume_after_errors();
             }
             let more = vote(&program, property, expected, patience)?;
-            answers
-                .iter_mut()
-                .zip(more)
-                .for_each(|(all, more)| *all += more);
+            for (tally, more) in tallies[voters..].iter_mut().zip(more) {
+                *tally += more;
+            }
         }
     }
-    Ok(Some(Examined { compared, answers }))
+    Ok(Ok(Examined {
+        tallies,
+        is_wrong,
+        has_deadlock,
+    }))
+}
+
+#[cfg(feature = "tm")]
+fn examine_memory(text: &str) -> Result<Result<Examined, PassedOver>, Mismatch> {
+    let judged = match crate::tm::judge(text)? {
+        Ok(judged) => judged,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut tallies = vec![Tally::default(); WAYS.len() + 1 + VOTERS.len()];
+    tallies.extend(judged.tallies);
+    Ok(Ok(Examined {
+        tallies,
+        is_wrong: judged.is_wrong,
+        has_deadlock: judged.is_stuck,
+    }))
 }

@@ -17,7 +17,7 @@ use mover_symbolic::sat::Limit;
 use mover_symbolic::token::Settings;
 use mover_symbolic::token::pairs::Pairs;
 
-use crate::compare::Mismatch;
+use crate::compare::{Mismatch, Tally};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Voter {
@@ -54,29 +54,29 @@ impl fmt::Display for Voter {
     }
 }
 
-/// How many questions each voter answered.
-pub type Answers = Vec<u64>;
-
 /// Blocks that are unrolled at most.
 const DEPTH: u64 = 16;
 
-/// Asks all engines whether a property holds.
+/// Asks all engines whether a property holds; gives what each made of it.
 pub fn vote(
     program: &Program,
     property: Property,
     expected: bool,
     patience: Duration,
-) -> Result<Answers, Mismatch> {
-    let mut answers = vec![0; VOTERS.len()];
-    for (voter, answered) in VOTERS.iter().zip(&mut answers) {
+) -> Result<Vec<Tally>, Mismatch> {
+    let mut tallies = vec![Tally::default(); VOTERS.len()];
+    for (voter, tally) in VOTERS.iter().zip(&mut tallies) {
         let fails = |what: String| Mismatch {
-            property,
+            property: property.to_string(),
             way: voter.to_string(),
             what,
         };
         let conclusion = match ask(program, property, *voter, patience) {
             Ok(conclusion) => conclusion,
-            Err(Failure::Unsupported(_)) => continue,
+            Err(Failure::Unsupported(_)) => {
+                tally.unsupported += 1;
+                continue;
+            }
             Err(Failure::Internal(reason)) => return Err(fails(reason)),
         };
         match conclusion {
@@ -86,12 +86,12 @@ pub fn vote(
             Conclusion::Safe { up_to } if up_to.is_empty() && expected => {
                 return Err(fails("a violation is missed".into()));
             }
-            Conclusion::Safe { up_to } if !up_to.is_empty() => {}
-            Conclusion::Unknown { .. } => {}
-            Conclusion::Unsafe(_) | Conclusion::Safe { .. } => *answered += 1,
+            Conclusion::Safe { up_to } if !up_to.is_empty() => tally.unfinished += 1,
+            Conclusion::Unknown { .. } => tally.unfinished += 1,
+            Conclusion::Unsafe(_) | Conclusion::Safe { .. } => tally.answered += 1,
         }
     }
-    Ok(answers)
+    Ok(tallies)
 }
 
 fn ask(

@@ -23,6 +23,7 @@ use crate::program::{LocationId, SiteId, TemplateId, VariableId};
 
 /// The type of a scalar cell: how many bits, and how a front end widens it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ty {
     pub width: u8,
     pub signed: bool,
@@ -87,6 +88,7 @@ pub fn resize(value: u64, from: u8, to: u8, signed: bool) -> u64 {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UnaryOp {
     /// Bitwise complement; logical negation at width 1.
     Not,
@@ -95,6 +97,7 @@ pub enum UnaryOp {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BinaryOp {
     Add,
     Sub,
@@ -178,6 +181,7 @@ impl UnaryOp {
 
 /// Which memory a variable lives in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableRef {
     Global(VariableId),
     /// A variable of the executing thread.
@@ -186,6 +190,7 @@ pub enum VariableRef {
 
 /// A cell of memory: a variable and the number of the cell in it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Place {
     pub variable: VariableRef,
     pub index: Box<Expr>,
@@ -210,6 +215,7 @@ impl Place {
 
 /// Where a channel comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ChannelRef {
     /// The n-th channel of the program.
     Global(u32),
@@ -219,6 +225,7 @@ pub enum ChannelRef {
 
 /// What a receive does with one field of the message.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ReceiveArg {
     /// The field, widened by its own type, must equal the value, widened with
     /// its sign.
@@ -229,6 +236,7 @@ pub enum ReceiveArg {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Expr {
     Const {
         value: u64,

@@ -35,6 +35,7 @@ macro_rules! index_type {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub struct $name(pub u32);
 
         impl $name {
@@ -57,6 +58,7 @@ index_type!(
 
 /// What can be asked of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Property {
     /// No assertion fails and no run-time error happens.
     UnreachCall,
@@ -124,6 +126,7 @@ impl FromStr for Property {
 
 /// A row of cells of one type.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Variable {
     pub name: String,
     pub ty: Ty,
@@ -160,6 +163,7 @@ index_type!(
 /// What the bytes of an object are called in the source. Only for people: traces
 /// print `node#2.next` instead of `node#2+8` and `&node#1` instead of a number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CellNames {
     /// Bytes of one element if the object is an array of structures, else 0.
     pub stride: u64,
@@ -169,6 +173,7 @@ pub struct CellNames {
 
 /// A named part of an object, or of each of its elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CellName {
     /// In bytes, from the start of the object or of the element.
     pub offset: u64,
@@ -203,6 +208,7 @@ impl CellNames {
 /// offset. Object 0 never lives, so 0 is NULL. The addressable globals have the
 /// numbers from 1 in order of declaration, dynamic objects those that follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PointerLayout {
     /// Bits of an address.
     pub width: u8,
@@ -262,6 +268,7 @@ impl PointerLayout {
 
 /// A place of the program that makes objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AllocationSite {
     pub name: String,
     /// The type of the cells that represent the objects: 8, 16, 32 or 64 bits.
@@ -273,6 +280,7 @@ pub struct AllocationSite {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SiteKind {
     /// Lives until it is freed by the program.
     Heap,
@@ -282,6 +290,7 @@ pub enum SiteKind {
 
 /// What a variable holds at the start of its life.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Init {
     /// Every cell holds this value.
     All(u64),
@@ -293,6 +302,7 @@ pub enum Init {
 
 /// A buffer of messages; capacity 0 makes it a rendezvous.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChannelDecl {
     pub name: String,
     pub capacity: u32,
@@ -302,6 +312,7 @@ pub struct ChannelDecl {
 
 /// One part of a channel's messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Field {
     pub ty: Ty,
     pub symbols: Option<SymbolSetId>,
@@ -309,6 +320,7 @@ pub struct Field {
 
 /// An automaton that threads run.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Template {
     pub name: String,
     /// The first `params` local variables take the arguments of a spawn.
@@ -328,6 +340,7 @@ impl Template {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Location {
     /// The labels that the source put here.
     pub labels: Vec<String>,
@@ -342,6 +355,7 @@ pub struct Location {
 
 /// Makes a location the sink of an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ErrorMark {
     pub property: Property,
     /// What went wrong, as words for the user: `assertion violated: x == 1`.
@@ -352,6 +366,7 @@ pub struct ErrorMark {
 
 /// One atomic action.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Edge {
     pub priority: i32,
     /// Width 1. Besides the guard, the channel operation and the spawn among
@@ -366,6 +381,7 @@ pub struct Edge {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Effect {
     Assign {
         place: Place,
@@ -441,6 +457,7 @@ pub enum Effect {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PrintArg {
     pub value: Expr,
     pub symbols: Option<SymbolSetId>,
@@ -524,6 +541,7 @@ impl Effect {
 
 /// A thread that exists at the start.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Instance {
     pub template: TemplateId,
     /// Values of the parameters.
@@ -532,8 +550,10 @@ pub struct Instance {
 }
 
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Program {
     pub name: String,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub sources: SourceMap,
     pub globals: Vec<Variable>,
     pub channels: Vec<ChannelDecl>,
@@ -570,6 +590,7 @@ pub struct Program {
 /// A claim of the user: a thread for which the predicate holds is the only one
 /// that touches the variable.
 #[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exclusive {
     pub variable: VariableId,
     /// Width 1, over global variables and the number of the thread.
@@ -674,6 +695,7 @@ impl Program {
 
 /// Names for values, such as an enumeration's.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SymbolSet {
     pub names: Vec<(i64, String)>,
 }

@@ -10,16 +10,13 @@
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start;
 //! `MOVER_LONG` tries eight times as many.
 
-#[path = "../../mover-explicit/tests/mt/mod.rs"]
-mod mt;
-mod pointers;
-#[path = "../../mover-explicit/tests/random/mod.rs"]
-mod random;
-mod started;
-
 use std::time::{Duration, Instant};
 
+use mover_fuzz::ir::judge::judge;
+use mover_fuzz::ir::{mt, odd, pointers, started};
 use mover_fuzz::promela::Model;
+use mover_fuzz::random::Random;
+use mover_fuzz::setting;
 use mover_ir::print::print_program;
 use mover_ir::program::Program;
 use mover_reduce::{Heuristics, Reduction};
@@ -28,7 +25,6 @@ use mover_symbolic::outcome::{Conclusion, Question};
 use mover_symbolic::sat::Limit;
 use mover_symbolic::token::pairs::Pairs;
 use mover_symbolic::token::{self, Settings};
-use random::{Generator, Random, judge, random_mt, setting};
 
 /// Most questions take milliseconds; those that do not are not worth waiting for.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -153,14 +149,14 @@ fn printed(program: Program) -> Option<(Program, String)> {
 #[test]
 fn random_threads() {
     compare(860, |seed| {
-        let text = random_mt(&mut Random(seed ^ 0x70CE));
+        let text = mt::random_text(&mut Random(seed ^ 0x70CE));
         Some((mt::parse("random", &text), text))
     });
 }
 
 #[test]
 fn random_ir_programs() {
-    compare(200, |seed| printed(Generator::program(seed)));
+    compare(200, |seed| printed(odd::program(seed)));
 }
 
 #[test]

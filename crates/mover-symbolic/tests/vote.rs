@@ -9,17 +9,12 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 
-#[path = "../../mover-explicit/tests/memory/mod.rs"]
-mod memory;
-#[path = "../../mover-explicit/tests/mt/mod.rs"]
-mod mt;
-mod pointers;
-#[path = "../../mover-explicit/tests/random/mod.rs"]
-mod random;
-mod started;
-
 use std::time::{Duration, Instant};
 
+use mover_fuzz::ir::judge::{Judgement, judge};
+use mover_fuzz::ir::{memory, mt, odd, pointers, started};
+use mover_fuzz::random::Random;
+use mover_fuzz::setting;
 use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
@@ -28,7 +23,6 @@ use mover_symbolic::layout::Bounds;
 use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question};
 use mover_symbolic::sat::Limit;
 use mover_symbolic::{bmc, ic3};
-use random::{Generator, Judgement, Random, judge, random_mt, setting};
 
 fn question(
     reduction: Reduction,
@@ -207,7 +201,7 @@ const ENOUGH_PROGRAMS: u64 = 20;
 
 #[test]
 fn random_ir_programs() {
-    vote_on(250, SHORT, |seed| printed(Generator::program(seed)));
+    vote_on(250, SHORT, |seed| printed(odd::program(seed)));
 }
 
 #[test]
@@ -241,7 +235,7 @@ fn dropping_a_pointer_does_not_commute_with_allocating() {
 #[test]
 fn random_threads() {
     vote_on(400, LONG, |seed| {
-        let text = random_mt(&mut Random(seed ^ 0x5EED));
+        let text = mt::random_text(&mut Random(seed ^ 0x5EED));
         (mt::parse("random", &text), text)
     });
 }

@@ -1,17 +1,18 @@
 //! `mover fuzz`.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use mover_fuzz::WAYS;
-use mover_fuzz::subject::{Generator, Subject};
-use mover_fuzz::symbolic::VOTERS;
+use mover_fuzz::compare::{Mismatch, PassedOver, Tally};
+use mover_fuzz::subject::{Examined, Generator, Subject, engines};
+use serde_json::{Value, json};
 
 use crate::output::{print, write_file};
-use crate::{INTERNAL_ERROR, USAGE};
+use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
 #[derive(Args)]
 pub struct FuzzArgs {
@@ -27,7 +28,8 @@ pub struct FuzzArgs {
     #[arg(long = "for", value_name = "TIME")]
     duration: Option<String>,
 
-    /// What to make: Promela models, C programs, or by turns all that there is
+    /// What to make: Promela models, C programs, programs of the intermediate language,
+    /// algorithms of transactional memories, or by turns all that there is
     #[arg(long, value_enum, default_value = "all")]
     generator: Made,
 
@@ -43,6 +45,14 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
 
+    /// Go on after a mismatch
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Examine these files, which --write has written, instead of random programs
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    replay: Vec<PathBuf>,
+
     /// Cores to use
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -50,6 +60,10 @@ pub struct FuzzArgs {
     /// Print the program of the first seed instead of searching it
     #[arg(long)]
     show: bool,
+
+    /// Print the totals as one JSON object
+    #[arg(long)]
+    json: bool,
 
     /// No progress on standard error
     #[arg(long, short)]
@@ -60,6 +74,8 @@ pub struct FuzzArgs {
 enum Made {
     Promela,
     C,
+    Ir,
+    Tm,
     All,
 }
 
@@ -69,29 +85,63 @@ enum Engines {
     All,
 }
 
-/// What the searches have come to so far.
+/// What the searches have come to so far, by number of generator.
 struct Totals {
-    /// By generator.
-    tried: Vec<AtomicU64>,
-    compared: Vec<AtomicU64>,
-    wrong: AtomicU64,
-    deadlocks: AtomicU64,
-    /// By way of explicit search.
-    states: Vec<AtomicU64>,
-    /// By symbolic engine.
-    answers: Vec<AtomicU64>,
+    of_generator: Vec<OfGenerator>,
+    mismatches: Vec<Told>,
+}
+
+#[derive(Clone, Default)]
+struct OfGenerator {
+    programs: u64,
+    compared: u64,
+    /// By number in [`PassedOver::ALL`].
+    passed_over: [u64; PassedOver::ALL.len()],
+    mismatches: u64,
+    wrong: u64,
+    deadlocks: u64,
+    /// By number of engine: what it made of its questions, and in how many it was wrong.
+    engines: Vec<(Tally, u64)>,
+}
+
+/// A mismatch, with the smallest program that shows it.
+struct Told {
+    generator: &'static str,
+    seed: u64,
+    mismatch: Mismatch,
+    text: String,
+    /// Where it has been written, or why not.
+    written: Option<String>,
 }
 
 impl Totals {
-    fn new() -> Totals {
-        let zeroes = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
+    fn new(engines: usize) -> Totals {
+        let none = OfGenerator {
+            engines: vec![(Tally::default(), 0); engines],
+            ..OfGenerator::default()
+        };
         Totals {
-            tried: zeroes(Generator::ALL.len()),
-            compared: zeroes(Generator::ALL.len()),
-            wrong: AtomicU64::new(0),
-            deadlocks: AtomicU64::new(0),
-            states: zeroes(WAYS.len()),
-            answers: zeroes(VOTERS.len()),
+            of_generator: vec![none; Generator::ALL.len()],
+            mismatches: Vec::new(),
+        }
+    }
+}
+
+impl OfGenerator {
+    fn add(&mut self, examined: Result<Examined, PassedOver>) {
+        match examined {
+            Ok(examined) => {
+                self.compared += 1;
+                self.wrong += u64::from(examined.is_wrong);
+                self.deadlocks += u64::from(examined.has_deadlock);
+                for ((total, _), tally) in self.engines.iter_mut().zip(examined.tallies) {
+                    *total += tally;
+                }
+            }
+            Err(reason) => {
+                let number = PassedOver::ALL.iter().position(|&other| other == reason);
+                self.passed_over[number.unwrap_or(0)] += 1;
+            }
         }
     }
 }
@@ -110,6 +160,8 @@ impl Plan<'_> {
             Made::All => true,
             Made::Promela => generator.name() == "promela",
             Made::C => generator.name() == "c",
+            Made::Ir => generator.name() == "ir",
+            Made::Tm => generator.name() == "tm",
         };
         let generators: Vec<Generator> = Generator::ALL.iter().copied().filter(is_asked).collect();
         if generators.is_empty() {
@@ -157,7 +209,12 @@ pub fn run(args: &FuzzArgs) -> u8 {
             Err(code) => code,
         };
     }
-    let totals = Totals::new();
+    if !args.replay.is_empty() {
+        return replay(args, plan.patience);
+    }
+    let names = engines();
+    let totals = Mutex::new(Totals::new(names.len()));
+    let locked = || totals.lock().unwrap_or_else(PoisonError::into_inner);
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     if let Err(error) = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)) {
@@ -169,10 +226,9 @@ pub fn run(args: &FuzzArgs) -> u8 {
         None => args.seed.saturating_add(args.count),
     };
     let started = Instant::now();
-    let found = std::sync::Mutex::new(None);
     std::thread::scope(|scope| {
         for worker in 0..args.jobs {
-            let (plan, totals, stop, next, found) = (&plan, &totals, &stop, &next, &found);
+            let (plan, stop, next, names, locked) = (&plan, &stop, &next, &names, &locked);
             scope.spawn(move || {
                 let mut told = Instant::now();
                 while !stop.load(Ordering::Relaxed)
@@ -182,116 +238,263 @@ pub fn run(args: &FuzzArgs) -> u8 {
                     if seed >= end {
                         return;
                     }
-                    if let Some(mismatch) = try_seed(plan, seed, totals) {
-                        stop.store(true, Ordering::Relaxed);
-                        *found.lock().unwrap_or_else(|e| e.into_inner()) = Some(mismatch);
+                    let generator = plan.generator(seed);
+                    let of = Generator::ALL.iter().position(|&other| other == generator);
+                    let of = of.unwrap_or(0);
+                    locked().of_generator[of].programs += 1;
+                    match try_seed(plan, seed) {
+                        Ok(examined) => locked().of_generator[of].add(examined),
+                        Err(mismatch) => {
+                            if !args.keep_going {
+                                stop.store(true, Ordering::Relaxed);
+                            }
+                            let mut totals = locked();
+                            totals.of_generator[of].mismatches += 1;
+                            let way = &mismatch.mismatch.way;
+                            if let Some(engine) = names.iter().position(|name| name == way) {
+                                totals.of_generator[of].engines[engine].1 += 1;
+                            }
+                            totals.mismatches.push(mismatch);
+                        }
                     }
                     if worker == 0 && !args.quiet && told.elapsed() > Duration::from_secs(2) {
                         told = Instant::now();
-                        eprintln!("mover: {}", told_so_far(totals, started));
+                        eprintln!("mover: {}", told_so_far(&locked(), started));
                     }
                 }
             });
         }
     });
-    let found = found.into_inner().unwrap_or_else(|e| e.into_inner());
-    let told = match &found {
-        Some(mismatch) => format!(
-            "{mismatch}\nmismatch after {}\n",
-            told_so_far(&totals, started)
-        ),
-        None => format!(
-            "{}no mismatch in {}\n",
-            told_ways(&totals),
-            told_so_far(&totals, started)
-        ),
+    let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let text = if args.json {
+        format!("{:#}\n", as_json(&totals, &names, started))
+    } else {
+        as_text(&totals, &names, started)
     };
+    match print(&text) {
+        Ok(()) if !totals.mismatches.is_empty() => INTERNAL_ERROR,
+        Ok(()) => 0,
+        Err(code) => code,
+    }
+}
+
+/// Examines what was written once.
+fn replay(args: &FuzzArgs, patience: Option<Duration>) -> u8 {
+    let mut mismatches = 0;
+    let mut told = String::new();
+    for file in &args.replay {
+        let subject = match Subject::read(file) {
+            Ok(subject) => subject,
+            Err(reason) => {
+                crate::errors::complain("U010", reason);
+                return BAD_INPUT;
+            }
+        };
+        let said = match subject.examine(patience) {
+            Ok(Ok(_)) => "no mismatch".to_string(),
+            Ok(Err(reason)) => reason.name().to_string(),
+            Err(mismatch) => {
+                mismatches += 1;
+                mismatch.to_string()
+            }
+        };
+        let _ = writeln!(told, "{}: {said}", file.display());
+    }
     match print(&told) {
-        Ok(()) if found.is_some() => INTERNAL_ERROR,
+        Ok(()) if mismatches > 0 => INTERNAL_ERROR,
         Ok(()) => 0,
         Err(code) => code,
     }
 }
 
 /// Compares the program of one seed; tells the smallest program if something is wrong.
-fn try_seed(plan: &Plan, seed: u64, totals: &Totals) -> Option<String> {
-    let generator = plan.generator(seed);
-    let of_generator = Generator::ALL.iter().position(|&other| other == generator);
+fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Told> {
+    let generator = plan.generator(seed).name();
     let subject = plan.subject(seed);
-    let add = |total: &AtomicU64, amount| total.fetch_add(amount, Ordering::Relaxed);
-    let count = |totals: &[AtomicU64]| {
-        if let Some(number) = of_generator {
-            add(&totals[number], 1);
-        }
-    };
-    count(&totals.tried);
     let mismatch = match subject.examine(plan.patience) {
-        Ok(None) => return None,
-        Ok(Some(examined)) => {
-            count(&totals.compared);
-            let compared = examined.compared;
-            add(&totals.wrong, u64::from(compared.is_wrong));
-            add(&totals.deadlocks, u64::from(compared.has_deadlock));
-            for (total, states) in totals.states.iter().zip(compared.states) {
-                add(total, states);
-            }
-            for (total, answers) in totals.answers.iter().zip(examined.answers) {
-                add(total, answers);
-            }
-            return None;
-        }
+        Ok(examined) => return Ok(examined),
         Err(mismatch) => mismatch,
     };
     let (subject, mismatch) = subject.smallest(mismatch, plan.patience);
-    let text = subject.text();
-    let mut told = format!("{} seed {seed}: {mismatch}\n{text}", generator.name());
-    if let Some(folder) = plan.write {
-        let file = folder.join(format!("mismatch-{seed}.{}", subject.extension()));
-        told += &match write_file(&file, &text) {
-            Ok(()) => format!("written to {}\n", file.display()),
-            Err(reason) => format!("{reason}\n"),
-        };
-    }
-    Some(told)
+    let written = plan.write.map(|folder| {
+        let name = format!("{generator}-{seed}.{}", subject.extension());
+        let file = folder.join(name);
+        let about = format!("{generator} seed {seed}: {mismatch}");
+        let done = subject.file(&about).and_then(|text| {
+            write_file(&file, &text).map_err(|reason| reason.to_string())
+        });
+        match done {
+            Ok(()) => format!("written to {}", file.display()),
+            Err(reason) => reason,
+        }
+    });
+    Err(Told {
+        generator,
+        seed,
+        mismatch,
+        text: subject.text(),
+        written,
+    })
 }
 
 fn told_so_far(totals: &Totals, started: Instant) -> String {
-    let get = |total: &AtomicU64| total.load(Ordering::Relaxed);
-    let of_generator = |number: usize| {
-        let name = Generator::ALL[number].name();
-        let (tried, compared) = (&totals.tried[number], &totals.compared[number]);
-        (get(tried) > 0).then(|| format!("{} {name} ({} compared)", get(tried), get(compared)))
+    let all = Generator::ALL.iter().zip(&totals.of_generator);
+    let made: Vec<String> = all
+        .filter(|(_, of)| of.programs > 0)
+        .map(|(generator, of)| {
+            let name = generator.name();
+            format!("{} {name} ({} compared)", of.programs, of.compared)
+        })
+        .collect();
+    let sum = |what: fn(&OfGenerator) -> u64| totals.of_generator.iter().map(what).sum::<u64>();
+    let mismatches = match totals.mismatches.len() {
+        0 => String::new(),
+        1 => ", 1 mismatch".into(),
+        many => format!(", {many} mismatches"),
     };
-    let made: Vec<String> = (0..Generator::ALL.len()).filter_map(of_generator).collect();
     format!(
-        "{} programs: {}; {} with errors, {} with deadlocks, {:.0} s",
-        totals.tried.iter().map(get).sum::<u64>(),
+        "{} programs: {}; {} with errors, {} with deadlocks{mismatches}, {:.0} s",
+        sum(|of| of.programs),
         made.join(", "),
-        get(&totals.wrong),
-        get(&totals.deadlocks),
+        sum(|of| of.wrong),
+        sum(|of| of.deadlocks),
         started.elapsed().as_secs_f64()
     )
 }
 
-/// How much each way stores, as a share of all states, and how much symbolic engines answer.
-fn told_ways(totals: &Totals) -> String {
-    let all = totals.states[0].load(Ordering::Relaxed).max(1);
-    WAYS.iter()
-        .zip(&totals.states)
-        .map(|(way, states)| {
-            let share = states.load(Ordering::Relaxed) as f64 * 100.0 / all as f64;
-            format!("{share:6.1} % of the states stored by {way}\n")
+/// Everything in tables: the programs by generator, the answers by engine.
+fn as_text(totals: &Totals, names: &[String], started: Instant) -> String {
+    let mut text = String::new();
+    for told in &totals.mismatches {
+        let Told {
+            generator,
+            seed,
+            mismatch,
+            text: program,
+            written,
+        } = told;
+        let _ = writeln!(text, "{generator} seed {seed}: {mismatch}\n{program}");
+        if let Some(written) = written {
+            let _ = writeln!(text, "{written}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "generator   programs   compared  not valid  too large     errors  deadlocks  mismatches"
+    );
+    let used = || {
+        let all = Generator::ALL.iter().zip(&totals.of_generator);
+        all.filter(|(_, of)| of.programs > 0)
+    };
+    for (generator, of) in used() {
+        let [invalid, large] = of.passed_over;
+        let _ = writeln!(
+            text,
+            "{:9} {:10} {:10} {invalid:10} {large:10} {:10} {:10} {:11}",
+            generator.name(),
+            of.programs,
+            of.compared,
+            of.wrong,
+            of.deadlocks,
+            of.mismatches
+        );
+    }
+    let _ = write!(text, "\nanswers compared               ");
+    for (generator, _) in used() {
+        let _ = write!(text, " {:>8}", generator.name());
+    }
+    let _ = writeln!(text, "  not taken       open  states  mismatches");
+    let all_states = |engine: usize| -> u64 {
+        let all = totals.of_generator.iter();
+        all.map(|of| of.engines[engine].0.states).sum()
+    };
+    for (number, name) in names.iter().enumerate() {
+        let mut sum = Tally::default();
+        let mut mismatches = 0;
+        for (_, of) in used() {
+            sum += of.engines[number].0;
+            mismatches += of.engines[number].1;
+        }
+        if sum == Tally::default() && mismatches == 0 {
+            continue;
+        }
+        let _ = write!(text, "{name:31}");
+        for (_, of) in used() {
+            let _ = write!(text, " {:8}", of.engines[number].0.answered);
+        }
+        let share = match sum.states {
+            0 => String::new(),
+            states => format!("{:.1} %", states as f64 * 100.0 / all_states(0).max(1) as f64),
+        };
+        let _ = writeln!(
+            text,
+            " {:10} {:10} {share:>7} {mismatches:11}",
+            sum.unsupported, sum.unfinished
+        );
+    }
+    let found = match totals.mismatches.len() {
+        0 => "no mismatch in",
+        _ => "mismatch after",
+    };
+    let _ = writeln!(text, "\n{found} {}", told_so_far(totals, started));
+    text
+}
+
+fn as_json(totals: &Totals, names: &[String], started: Instant) -> Value {
+    let mut generators = Vec::new();
+    let mut answers = Vec::new();
+    for (generator, of) in Generator::ALL.iter().zip(&totals.of_generator) {
+        if of.programs == 0 {
+            continue;
+        }
+        let [invalid, large] = of.passed_over;
+        generators.push(json!({
+            "generator": generator.name(),
+            "programs": of.programs,
+            "compared": of.compared,
+            "passed_over": { "not_valid": invalid, "too_large": large },
+            "with_errors": of.wrong,
+            "with_deadlocks": of.deadlocks,
+            "mismatches": of.mismatches,
+        }));
+        for (name, (tally, mismatches)) in names.iter().zip(&of.engines) {
+            if *tally == Tally::default() && *mismatches == 0 {
+                continue;
+            }
+            answers.push(json!({
+                "generator": generator.name(),
+                "engine": name,
+                "compared": tally.answered,
+                "passed_over": {
+                    "not_supported": tally.unsupported,
+                    "not_finished": tally.unfinished,
+                },
+                "states": tally.states,
+                "mismatches": mismatches,
+            }));
+        }
+    }
+    let mismatches: Vec<Value> = totals
+        .mismatches
+        .iter()
+        .map(|told| {
+            json!({
+                "generator": told.generator,
+                "seed": told.seed,
+                "property": told.mismatch.property,
+                "engine": told.mismatch.way,
+                "what": told.mismatch.what,
+                "program": told.text,
+                "written": told.written,
+            })
         })
-        .chain(
-            VOTERS
-                .iter()
-                .zip(&totals.answers)
-                .filter_map(|(voter, answers)| {
-                    let answers = answers.load(Ordering::Relaxed);
-                    (answers > 0).then(|| format!("{answers:8} answers of {voter}\n"))
-                }),
-        )
-        .collect()
+        .collect();
+    json!({
+        "seconds": started.elapsed().as_secs_f64(),
+        "generators": generators,
+        "engines": answers,
+        "mismatches": mismatches,
+    })
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -3,13 +3,16 @@
 //! The threads are those of [`super::pointers`]. They are started one by one, with
 //! arguments that are known or that hang on a choice made before; they stay or end, now
 //! and then with a lock in hand; room for them may be tight; and the first thread looks at
-//! what they do, by flags that they set, while it starts others and afterwards.
+//! what they do, by flags that they set, while it starts others and afterwards. In half of the
+//! programs they also tell that they are there ([`Program::presence`]), and the first thread
+//! waits for all of them, or all but one, before it looks at what they have left.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
 use super::pointers;
-use super::random::{Random, variable};
+use super::variable;
+use crate::random::Random;
 
 const WORD: Ty = Ty::unsigned(32);
 const COUNTER: VariableId = VariableId(0);
@@ -33,6 +36,27 @@ pub fn program(seed: u64) -> Program {
         .push(variable("done".into(), WORD, 4, Init::All(0)));
     let done = VariableId(program.globals.len() as u32 - 1);
     let flag = |index: Expr| Place::element(VariableRef::Global(done), index, WORD);
+    let is_present = random.one_in(2);
+    let is_quiet = is_present && random.one_in(2);
+    if is_present {
+        // The first cell is that of the first thread.
+        let mut row = variable("here".into(), Ty::BYTE, 5, Init::All(0));
+        row.init = Init::Cells(vec![1, 0, 0, 0, 0]);
+        program.globals.push(row);
+        program.presence = Some(VariableId(done.0 + 1));
+    }
+    let cell = |number: &Expr| {
+        let index = Expr::binary(BinaryOp::Add, number.clone(), Expr::constant(1, 32));
+        Place::element(
+            VariableRef::Global(VariableId(done.0 + 1)),
+            index,
+            Ty::BYTE,
+        )
+    };
+    let mark = |number: &Expr, value: i64| Effect::Assign {
+        place: cell(number),
+        value: Expr::constant(value, 8),
+    };
     // Each thread learns which flag is its own by a third argument.
     for template in &mut program.templates {
         let own = template.locals.len() as u32;
@@ -40,15 +64,20 @@ pub fn program(seed: u64) -> Program {
             .locals
             .push(variable("own".into(), WORD, 1, Init::All(0)));
         let end = template.locations.iter().position(|l| l.valid_end);
-        let ends = random.one_in(2);
+        let ends = is_present || random.one_in(2);
         let tells = random.below(2) as i64;
         for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
             if Some(edge.target.index()) == end {
-                let place = flag(Expr::Read(local(VariableId(own))));
-                edge.effects.push(Effect::Assign {
-                    place,
-                    value: Expr::constant(1 + tells, 32),
-                });
+                let number = Expr::Read(local(VariableId(own)));
+                if is_present {
+                    edge.effects.push(mark(&number, 2));
+                }
+                if !is_quiet {
+                    edge.effects.push(Effect::Assign {
+                        place: flag(number),
+                        value: Expr::constant(1 + tells, 32),
+                    });
+                }
                 if ends {
                     edge.effects.push(Effect::Exit);
                 }
@@ -70,7 +99,7 @@ pub fn program(seed: u64) -> Program {
         span: None,
         text: "start".into(),
     };
-    let mut locations = vec![Location::default(); 5];
+    let mut locations = vec![Location::default(); 8];
     let effects = if chooses {
         let place = local(CHOICE);
         vec![Effect::Havoc { place, values: 2 }]
@@ -105,16 +134,53 @@ pub fn program(seed: u64) -> Program {
             value: next,
         };
         let guard = is(COUNTER, number as u64);
-        locations[1]
-            .edges
-            .push(edge(guard, vec![spawn, count_up], 1));
+        let mut effects = vec![spawn, count_up];
+        if is_present {
+            effects.insert(0, mark(&Expr::Read(local(COUNTER)), 1));
+        }
+        locations[1].edges.push(edge(guard, effects, 1));
     }
     let all = is(COUNTER, count);
     let reset = Effect::Assign {
         place: local(COUNTER),
         value: Expr::constant(0, 32),
     };
-    locations[1].edges.push(edge(all.clone(), vec![reset], 2));
+    let after = if is_quiet { 5 } else { 2 };
+    locations[1]
+        .edges
+        .push(edge(all.clone(), vec![reset.clone()], after));
+    if is_present {
+        let counted = Expr::Read(local(COUNTER));
+        let ended = Expr::binary(
+            BinaryOp::Eq,
+            Expr::Read(cell(&counted)),
+            Expr::constant(2, 8),
+        );
+        let waited = is(COUNTER, count - random.below(2));
+        let next = Effect::Assign {
+            place: local(COUNTER),
+            value: Expr::binary(BinaryOp::Add, counted.clone(), Expr::constant(1, 32)),
+        };
+        let joins = vec![mark(&counted, 0), next];
+        let guard = ended.and(waited.clone().negate());
+        locations[5].edges.push(edge(guard, joins, 5));
+        locations[5].edges.push(edge(waited, Vec::new(), 6));
+        let data = Place::element(VariableRef::Global(VariableId(1)), Expr::int(0), WORD);
+        let remember = Effect::Assign {
+            place: local(CHOICE),
+            value: Expr::Read(data.clone()),
+        };
+        locations[6].edges.push(edge(Expr::TRUE, vec![remember], 7));
+        let same = Expr::binary(
+            BinaryOp::Eq,
+            Expr::Read(local(CHOICE)),
+            Expr::Read(data),
+        );
+        locations[7]
+            .edges
+            .push(edge(same.clone().negate(), Vec::new(), 4));
+        locations[7].edges.push(edge(same, Vec::new(), 3));
+    }
     // Waits for each thread, or looks whether it has come to its end.
     let told = Expr::Read(flag(Expr::Read(local(COUNTER))));
     let not_all = all.clone().negate();
@@ -151,7 +217,8 @@ pub fn program(seed: u64) -> Program {
         let second = Expr::binary(BinaryOp::Eq, Expr::Read(owner), Expr::constant(2, 32));
         locations[2].edges.push(edge(second, Vec::new(), 4));
     }
-    locations[2].edges.push(edge(all, Vec::new(), 3));
+    let after = if is_present { 5 } else { 3 };
+    locations[2].edges.push(edge(all, vec![reset], after));
     locations[3].valid_end = true;
     locations[4].error = Some(ErrorMark {
         property: Property::UnreachCall,

@@ -9,7 +9,8 @@
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::random::{Random, variable};
+use super::variable;
+use crate::random::Random;
 
 const WORD: Ty = Ty::unsigned(32);
 const LOCKS: VariableId = VariableId(0);
@@ -247,7 +248,7 @@ impl Builder {
 fn template(random: &mut Random, name: String) -> Template {
     let count = 3 + random.below(5) as usize;
     let mut builder = Builder {
-        random: Random(random.next()),
+        random: Random(random.number()),
         locations: vec![Location::default(); count + 2],
         error: count as u32 + 1,
     };

@@ -1,45 +1,17 @@
-//! Random programs, and what the semantics says of them.
+//! Odd programs: shapes that no front end produces.
 //!
-//! The generator works on the IR, so it reaches shapes that no front end
-//! produces: priorities everywhere, atomic locations that block and loop,
-//! rendezvous between any threads, threads that come and go, arrays of every
-//! width. [`judge`] explores a program by the definition.
-//!
-//! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
-
-use std::collections::{HashMap, HashSet, VecDeque};
+//! Priorities everywhere, atomic locations that block and loop, rendezvous between
+//! any threads, threads that come and go, arrays and arithmetic of every width.
 
 use mover_ir::expr::{
     BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, UnaryOp, VariableRef, mask,
 };
 use mover_ir::program::*;
-use mover_ir::semantics::{Machine, State};
 
-pub struct Random(pub u64);
+use super::variable;
+use crate::random::Random;
 
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^ (x >> 31)
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    pub fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u64) as usize].clone()
-    }
-}
-
-pub struct Generator {
+struct Generator {
     random: Random,
     program: Program,
     template: usize,
@@ -47,52 +19,38 @@ pub struct Generator {
     looks_around: bool,
 }
 
-pub fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
-    Variable {
-        name,
-        ty,
-        len,
-        is_array: len > 1,
-        init,
-        symbols: None,
-        addressable: false,
-        names: CellNames::default(),
-        span: None,
-    }
+pub fn program(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let looks_around = random.one_in(3);
+    let program = Program {
+        name: format!("random {seed}"),
+        sources: Default::default(),
+        globals: Vec::new(),
+        channels: Vec::new(),
+        templates: Vec::new(),
+        initial: Vec::new(),
+        symbols: Vec::new(),
+        pointers: PointerLayout::default(),
+        sites: Vec::new(),
+        pointers_stay: false,
+        exclusive: Vec::new(),
+        presence: None,
+        max_threads: 2 + random.below(3) as u32,
+        priority_scheduling: looks_around && random.one_in(3),
+        caveats: Vec::new(),
+    };
+    let mut generator = Generator {
+        random,
+        program,
+        template: 0,
+        looks_around,
+    };
+    generator.declare();
+    generator.fill();
+    generator.program
 }
 
 impl Generator {
-    pub fn program(seed: u64) -> Program {
-        let mut random = Random(seed);
-        let looks_around = random.one_in(3);
-        let program = Program {
-            name: format!("random {seed}"),
-            sources: Default::default(),
-            globals: Vec::new(),
-            channels: Vec::new(),
-            templates: Vec::new(),
-            initial: Vec::new(),
-            symbols: Vec::new(),
-            pointers: PointerLayout::default(),
-            sites: Vec::new(),
-            pointers_stay: false,
-            exclusive: Vec::new(),
-            presence: None,
-            max_threads: 2 + random.below(3) as u32,
-            priority_scheduling: looks_around && random.one_in(3),
-            caveats: Vec::new(),
-        };
-        let mut generator = Generator {
-            random,
-            program,
-            template: 0,
-            looks_around,
-        };
-        generator.declare();
-        generator.fill();
-        generator.program
-    }
-
     fn ty(&mut self) -> Ty {
         let width = self.random.pick(&[1, 1, 2, 3, 8, 16, 33, 64]);
         Ty {
@@ -416,134 +374,4 @@ impl Generator {
             }
         }
     }
-}
-
-/// What the semantics says of a program.
-pub struct Judgement {
-    pub stored: usize,
-    pub error_depth: Option<u64>,
-    pub deadlock: bool,
-    pub error: bool,
-}
-
-pub const MOST_STATES: usize = 4_000;
-pub const MOST_OBJECTS: usize = 20;
-
-/// Explores by the definition; none if the program is too large.
-pub fn judge(program: &Program) -> Option<Judgement> {
-    let machine = Machine::new(program);
-    let mut depth: HashMap<State, u64> = HashMap::new();
-    let mut queue = VecDeque::new();
-    let initial = machine.initial();
-    depth.insert(initial.clone(), 0);
-    queue.push_back(initial);
-    let mut judgement = Judgement {
-        stored: 0,
-        error_depth: None,
-        deadlock: false,
-        error: false,
-    };
-    let mut inner = 0;
-    while let Some(state) = queue.pop_front() {
-        judgement.stored += 1;
-        let level = depth[&state];
-        if machine.is_deadlock(&state) {
-            judgement.deadlock = true;
-            judgement.error_depth.get_or_insert(level);
-            judgement.error_depth = judgement.error_depth.min(Some(level));
-        }
-        // The atomic sequences that start here, walked to their ends.
-        let mut passed = HashSet::new();
-        let mut chain = vec![state.clone()];
-        while let Some(state) = chain.pop() {
-            for (_, next) in machine.successors(&state) {
-                inner += 1;
-                let is_large = depth.len() > MOST_STATES || next.heap.len() > MOST_OBJECTS;
-                if inner > 40 * MOST_STATES || is_large {
-                    return None;
-                }
-                if machine.error(&next).is_some() {
-                    judgement.error = true;
-                    let here = level + 1;
-                    judgement.error_depth =
-                        Some(judgement.error_depth.map_or(here, |best| best.min(here)));
-                } else if next.exclusive.is_some() {
-                    if passed.insert(next.clone()) {
-                        chain.push(next);
-                    }
-                } else {
-                    if !depth.contains_key(&next) {
-                        depth.insert(next.clone(), level + 1);
-                        queue.push_back(next);
-                    }
-                }
-            }
-        }
-    }
-    Some(judgement)
-}
-
-pub fn setting(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is a number")),
-        Err(_) => default,
-    }
-}
-
-/// A random program in the small language of the reference explorer: locks,
-/// protected and unprotected variables, loops, choices, waiting, assertions.
-pub fn random_mt(random: &mut Random) -> String {
-    let mut text = String::from("var x 3 = 0\nvar y 2 = 0\nvar z 2 = 0\nmutex m n\n");
-    for thread in 0..2 + random.below(2) {
-        text += &format!("thread T{thread}\n  local l 3 = 0\n  local k 2 = 0\n");
-        let length = 3 + random.below(6);
-        // Most threads keep to the discipline: x under m, y under n.
-        let disciplined = !random.one_in(4);
-        let mut held: Vec<&str> = Vec::new();
-        let mut lines: Vec<String> = Vec::new();
-        for _ in 0..length {
-            let lock = random.pick(&["m", "n"]);
-            let statement = match random.below(14) {
-                0..=2 if !held.contains(&lock) || !disciplined => {
-                    held.push(lock);
-                    format!("acq {lock}")
-                }
-                3 | 4 if !held.is_empty() => {
-                    let lock = if disciplined || random.one_in(2) {
-                        held.pop().unwrap_or("m")
-                    } else {
-                        lock
-                    };
-                    format!("rel {lock}")
-                }
-                5 if held.contains(&"m") || !disciplined => random.pick(&[
-                    "x := x + 1".to_string(),
-                    "l := x".to_string(),
-                    "x := l".to_string(),
-                    "assert x != 2".to_string(),
-                ]),
-                6 if held.contains(&"n") || !disciplined => random.pick(&[
-                    "y := 1 - y".to_string(),
-                    "k := y".to_string(),
-                    "assume y == 1".to_string(),
-                ]),
-                7 => random.pick(&["z := 1".to_string(), "z := 1 - z".to_string()]),
-                8 => random.pick(&["assume z == 1".to_string(), "assert z == 0".to_string()]),
-                9 => "cas k z 0 1".to_string(),
-                10 => format!("if l == 0 goto A{} else B", random.below(length)),
-                11 => format!("choose A{} B", random.below(length)),
-                12 => format!("goto A{}", random.below(length)),
-                13 if random.one_in(3) => "assume k == 1".to_string(),
-                _ => random.pick(&["l := l + 1".to_string(), "skip".to_string()]),
-            };
-            lines.push(statement);
-        }
-        for (number, line) in lines.iter().enumerate() {
-            text += &format!("  A{number}: {line}\n");
-        }
-        text += "  B: skip\n";
-    }
-    text
 }

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
+use crate::random::Random;
+
 const BYTE: Ty = Ty::BYTE;
 
 struct Name {
@@ -433,4 +435,65 @@ impl Operators<'_> {
             name => self.body.value(name),
         }
     }
+}
+
+pub fn program(seed: u64) -> Program {
+    let text = random_text(&mut Random(seed ^ 0x5EED));
+    parse(&format!("threads {seed}"), &text)
+}
+
+/// A random program in the small language of the reference explorer: locks,
+/// protected and unprotected variables, loops, choices, waiting, assertions.
+pub fn random_text(random: &mut Random) -> String {
+    let mut text = String::from("var x 3 = 0\nvar y 2 = 0\nvar z 2 = 0\nmutex m n\n");
+    for thread in 0..2 + random.below(2) {
+        text += &format!("thread T{thread}\n  local l 3 = 0\n  local k 2 = 0\n");
+        let length = 3 + random.below(6);
+        // Most threads keep to the discipline: x under m, y under n.
+        let disciplined = !random.one_in(4);
+        let mut held: Vec<&str> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
+        for _ in 0..length {
+            let lock = random.pick(&["m", "n"]);
+            let statement = match random.below(14) {
+                0..=2 if !held.contains(&lock) || !disciplined => {
+                    held.push(lock);
+                    format!("acq {lock}")
+                }
+                3 | 4 if !held.is_empty() => {
+                    let lock = if disciplined || random.one_in(2) {
+                        held.pop().unwrap_or("m")
+                    } else {
+                        lock
+                    };
+                    format!("rel {lock}")
+                }
+                5 if held.contains(&"m") || !disciplined => random.pick(&[
+                    "x := x + 1".to_string(),
+                    "l := x".to_string(),
+                    "x := l".to_string(),
+                    "assert x != 2".to_string(),
+                ]),
+                6 if held.contains(&"n") || !disciplined => random.pick(&[
+                    "y := 1 - y".to_string(),
+                    "k := y".to_string(),
+                    "assume y == 1".to_string(),
+                ]),
+                7 => random.pick(&["z := 1".to_string(), "z := 1 - z".to_string()]),
+                8 => random.pick(&["assume z == 1".to_string(), "assert z == 0".to_string()]),
+                9 => "cas k z 0 1".to_string(),
+                10 => format!("if l == 0 goto A{} else B", random.below(length)),
+                11 => format!("choose A{} B", random.below(length)),
+                12 => format!("goto A{}", random.below(length)),
+                13 if random.one_in(3) => "assume k == 1".to_string(),
+                _ => random.pick(&["l := l + 1".to_string(), "skip".to_string()]),
+            };
+            lines.push(statement);
+        }
+        for (number, line) in lines.iter().enumerate() {
+            text += &format!("  A{number}: {line}\n");
+        }
+        text += "  B: skip\n";
+    }
+    text
 }

@@ -14,7 +14,8 @@
 use mover_ir::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::random::{Random, variable};
+use super::variable;
+use crate::random::Random;
 
 pub fn program(seed: u64) -> Program {
     let mut random = Random(seed ^ 0x00AD_D8E5);

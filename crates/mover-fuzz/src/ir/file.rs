@@ -1,0 +1,58 @@
+//! Programs in files, so that what once went wrong can be tried again.
+//!
+//! A file holds the program for people, as `--dump ir` prints it, and once more as data.
+
+use mover_ir::print::print_program;
+use mover_ir::program::Program;
+use mover_ir::validate::validate;
+use serde_json::{Value, json};
+
+/// What the name of such a file ends in.
+pub const EXTENSION: &str = "ir.json";
+
+pub fn write(program: &Program, about: &str) -> Result<String, String> {
+    let data = serde_json::to_value(program).map_err(|error| error.to_string())?;
+    let lines: Vec<String> = print_program(program).lines().map(String::from).collect();
+    let file = json!({ "about": about, "text": lines, "program": data });
+    let mut text = serde_json::to_string_pretty(&file).map_err(|error| error.to_string())?;
+    text.push('\n');
+    Ok(text)
+}
+
+pub fn read(text: &str) -> Result<Program, String> {
+    let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let data = file.get("program").ok_or("there is no `program` in it")?;
+    let mut program: Program =
+        serde_json::from_value(data.clone()).map_err(|error| error.to_string())?;
+    // Claims say where they stand.
+    program.sources.add("claims", "claimed");
+    validate(&program).map_err(|error| error.to_string())?;
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read, write};
+    use mover_ir::print::print_program;
+
+    #[test]
+    fn a_program_is_the_same_when_read_again() {
+        for seed in 0..60 {
+            let program = crate::ir::random(seed);
+            let read = read(&write(&program, "nothing").unwrap()).unwrap();
+            assert_eq!(print_program(&read), print_program(&program));
+            assert_eq!(
+                (read.pointers_stay, read.presence, read.exclusive),
+                (program.pointers_stay, program.presence, program.exclusive)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_program_is_refused() {
+        let text = write(&crate::ir::random(1), "nothing").unwrap();
+        assert!(read(&text[..text.len() / 2]).is_err());
+        assert!(read("{}").is_err());
+        assert!(read(&text.replace("\"target\": 0", "\"target\": 99")).is_err());
+    }
+}
