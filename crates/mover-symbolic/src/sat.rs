@@ -92,6 +92,10 @@ impl Witness {
     }
 }
 
+/// A decision in a formula of millions of clauses can take milliseconds; a look at the clock
+/// takes a fraction of the smallest.
+const DECISIONS_PER_LOOK: u32 = 64;
+
 impl Callbacks for Patience {
     fn on_new_clause(&mut self, clause: &[BatLit], _: ClauseKind) {
         if let Some(witness) = &mut self.witness {
@@ -118,7 +122,7 @@ impl Callbacks for Patience {
     fn stop(&self) -> bool {
         let asked = self.asked.get().wrapping_add(1);
         self.asked.set(asked);
-        if asked.is_multiple_of(4096) {
+        if asked.is_multiple_of(DECISIONS_PER_LOOK) {
             self.is_over.set(self.limit.is_reached());
         }
         self.is_over.get()

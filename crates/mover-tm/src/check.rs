@@ -186,6 +186,22 @@ impl Report {
         }
     }
 
+    /// What is said of a question whose search was stopped from outside.
+    pub fn stopped(program: &Program, property: Property, options: &Options, why: &str) -> Report {
+        let usual = match property {
+            Property::Safety(_) => 2,
+            Property::Liveness(_) => 1,
+        };
+        let size = (
+            options.threads.unwrap_or(2),
+            options.variables.unwrap_or(usual),
+        );
+        let mut report = Report::new(program, property, size, options);
+        report.scope = format!("{}, not finished", numbers(size.0, size.1));
+        report.explanation = format!("{why}.");
+        report
+    }
+
     fn gave_up(mut self, what: &str, limit: usize) -> Self {
         self.verdict = Verdict::Unknown;
         self.scope = format!("{}, not finished", numbers(self.threads, self.variables));

@@ -31,7 +31,7 @@ use crate::resources::{available_memory, peak_mb};
 use crate::shortest::{fold, shortest};
 use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
-use crate::{property_file, report};
+use crate::{property_file, report, watch};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
@@ -611,7 +611,9 @@ fn explicit(
             reason,
             advice: way_on.map_or(advice.clone(), |way| format!("{way}, {advice}")),
         },
-        Ok(Verdict::Safe) if !limits.is_empty() => up_to_limits(args, program, limits, interrupt),
+        Ok(Verdict::Safe) if !limits.is_empty() => {
+            up_to_limits(args, program, limits, interrupt, started)
+        }
         Ok(verdict) => verdict,
         Err(reason) => {
             eprintln!("mover: internal error: the counterexample does not replay: {reason}");
@@ -687,10 +689,16 @@ fn symbolic(
         properties,
         question: &question,
         token: &token,
+        limits: watch::Limits {
+            time: effort
+                .deadline
+                .zip(args.timeout.map(Duration::from_secs_f64)),
+            memory: memory_limit(args),
+        },
         show_invariant: args.symbolic.show_invariant,
         certify: args.symbolic.certify,
     };
-    let mut told = asked.answer(engine, &mut |figures| {
+    let mut told = asked.answer(engine, interrupt, &mut |figures| {
         progress.show_symbolic(engine, figures)
     });
     if let Ok(told) = &mut told
@@ -708,7 +716,7 @@ fn symbolic(
             },
             ..asked
         };
-        let cut_off = again.answer(engine, &mut |_| ());
+        let cut_off = again.answer(engine, interrupt, &mut |_| ());
         let reached = match cut_off.map(|told| told.answer.verdict) {
             Ok(Verdict::Safe) => None,
             Ok(Verdict::SafeUpTo(bounds)) => {
@@ -959,7 +967,9 @@ fn up_to_limits(
     program: &Program,
     limits: &[Limit],
     interrupt: &AtomicBool,
+    started: Instant,
 ) -> Verdict {
+    let left = |whole: Duration| whole.saturating_sub(started.elapsed());
     let marked = marked(program, limits);
     let movers = (args.reduce != Reduction::None)
         .then(|| movers(&marked).ok())
@@ -974,7 +984,7 @@ fn up_to_limits(
             errors: true,
             deadlocks: false,
             keep_going: false,
-            timeout: args.timeout.map(Duration::from_secs_f64),
+            timeout: args.timeout.map(Duration::from_secs_f64).map(left),
             memory: memory_limit(args),
             interrupt,
             progress: &mut |_| (),

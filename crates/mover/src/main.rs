@@ -42,6 +42,7 @@ mod shortest;
 mod symbolic;
 mod tm;
 mod tm_report;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,12 @@ pub fn peak_mb() -> Option<f64> {
     Some((bytes as f64 / (1 << 20) as f64 * 10.0).round() / 10.0)
 }
 
+/// The memory that the process has at this time, in bytes.
+pub fn resident_bytes() -> Option<usize> {
+    let bytes = proc_value("/proc/self/status", "VmRSS:")?;
+    usize::try_from(bytes).ok()
+}
+
 /// Memory that can be had without the system swapping or killing, in bytes.
 pub fn available_memory() -> Option<u64> {
     proc_value("/proc/meminfo", "MemAvailable:")

@@ -1,5 +1,9 @@
 //! The symbolic engines on the command line.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
 use clap::{Args, ValueEnum};
 use mover_ir::program::{Program, Property};
 use mover_reduce::Heuristics;
@@ -13,6 +17,7 @@ use mover_symbolic::token::pairs::Pairs;
 
 use crate::check::Told;
 use crate::resources::peak_mb;
+use crate::watch::{Ended, Limits, Over, watch};
 use crate::{BAD_INPUT, INTERNAL_ERROR};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -197,8 +202,22 @@ pub struct Asked<'a> {
     pub properties: &'a [Property],
     pub question: &'a Question,
     pub token: &'a Settings,
+    pub limits: Limits,
     pub show_invariant: bool,
     pub certify: bool,
+}
+
+/// What is said of an engine that was not let go on.
+fn given_up(over: Over) -> Conclusion {
+    let (reason, advice) = match over {
+        Over::Time => ("the time limit was reached", "a longer --timeout"),
+        Over::Memory => ("the memory limit was reached", "a larger --memory"),
+        Over::Told => ("the search was interrupted", "letting it run on"),
+    };
+    Conclusion::Unknown {
+        reason: reason.into(),
+        advice: format!("{advice}, or another --engine"),
+    }
 }
 
 /// The exit code of an engine that has no answer.
@@ -209,24 +228,87 @@ pub fn code_of(failure: &Failure) -> u8 {
     }
 }
 
+/// What an engine is given, so that it can go on even if nobody waits for it any more.
+struct Work {
+    engine: SymbolicEngine,
+    program: Program,
+    question: Question,
+    token: Settings,
+}
+
+impl Work {
+    fn outcome(&self, progress: &mut dyn FnMut(&Statistics)) -> Result<Outcome, Failure> {
+        let Work {
+            engine,
+            program,
+            question,
+            token,
+        } = self;
+        match engine {
+            SymbolicEngine::Bmc => mover_symbolic::check_bounded(program, question, progress),
+            SymbolicEngine::Ic3 => mover_symbolic::check_inductive(program, question, progress),
+            SymbolicEngine::Token => {
+                mover_symbolic::check_token(program, question, token, progress)
+            }
+        }
+    }
+}
+
 impl Asked<'_> {
     pub fn answer(
         &self,
         engine: SymbolicEngine,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(&Statistics),
     ) -> Result<Told, Failure> {
-        let outcome = match engine {
-            SymbolicEngine::Bmc => {
-                mover_symbolic::check_bounded(self.program, self.question, progress)
-            }
-            SymbolicEngine::Ic3 => {
-                mover_symbolic::check_inductive(self.program, self.question, progress)
-            }
-            SymbolicEngine::Token => {
-                mover_symbolic::check_token(self.program, self.question, self.token, progress)
-            }
+        let full = Arc::new(AtomicBool::new(false));
+        let mut work = Work {
+            engine,
+            program: self.program.clone(),
+            question: self.question.clone(),
+            token: self.token.clone(),
         };
-        let outcome = outcome?;
+        work.question.limit.interrupt.push(Arc::clone(&full));
+        let mut last = Statistics::default();
+        let started = Instant::now();
+        let ended = watch(
+            self.limits,
+            stop,
+            &full,
+            move |tell: &mut (dyn FnMut(Statistics) + Send)| {
+                work.outcome(&mut |figures| tell(*figures))
+            },
+            |figures| {
+                progress(&figures);
+                last = figures;
+            },
+        );
+        match ended {
+            Ended::Answered(outcome) => self.told(engine, outcome?),
+            Ended::Filled(outcome) => {
+                let mut outcome = outcome?;
+                if matches!(outcome.conclusion, Conclusion::Unknown { .. }) {
+                    outcome.conclusion = given_up(Over::Memory);
+                }
+                self.told(engine, outcome)
+            }
+            Ended::LeftBehind(over) => {
+                let outcome = Outcome {
+                    conclusion: given_up(over),
+                    statistics: Statistics {
+                        time: started.elapsed(),
+                        ..last
+                    },
+                    reduction: self.question.reduction,
+                    declined: None,
+                    proof: None,
+                };
+                self.told(engine, outcome)
+            }
+        }
+    }
+
+    fn told(&self, engine: SymbolicEngine, outcome: Outcome) -> Result<Told, Failure> {
         let (verdict, error) = self.verdict(&outcome)?;
         let statistics = outcome.statistics;
         let proof = outcome.proof.unwrap_or_default();

@@ -5,6 +5,9 @@
 //! not the answer goes to standard error.
 
 use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use mover_ir::diagnostic::Diagnostic;
@@ -25,6 +28,7 @@ use serde_json::{Value, json};
 use crate::errors::complain as usage;
 use crate::output::{stderr_is_terminal, write_file};
 use crate::tm_report;
+use crate::watch::{Ended, Limits, Over, watch};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE, USAGE};
 
 #[derive(Args)]
@@ -71,6 +75,12 @@ struct CheckArgs {
     /// specification, or a quarter as many states of the algorithm
     #[arg(long, default_value_t = 20_000_000)]
     max_states: usize,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Give up when the search needs more memory than this
+    #[arg(long, value_name = "MB")]
+    memory: Option<usize>,
     /// Search larger sizes as well, as a check on the reduction theorem
     #[arg(long)]
     cross_check: bool,
@@ -232,10 +242,17 @@ fn run_check(args: &CheckArgs) -> u8 {
         ],
         false => args.properties.clone(),
     };
+    let limits = match limits(args) {
+        Ok(limits) => limits,
+        Err(reason) => {
+            usage("U002", reason);
+            return USAGE;
+        }
+    };
     let mut reports = Vec::new();
     for property in properties {
         let started = std::time::Instant::now();
-        match check(&program, property, &options) {
+        match check_within(limits, &program, property, &options) {
             Ok(report) => reports.push((report, started.elapsed().as_secs_f64())),
             Err(Failure::Input(error)) => return complain(&[*error], &sources),
             Err(Failure::Internal(message)) => {
@@ -276,6 +293,39 @@ fn run_check(args: &CheckArgs) -> u8 {
     } else {
         0
     }
+}
+
+fn limits(args: &CheckArgs) -> Result<Limits, String> {
+    let whole = match args.timeout.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(whole)) => Some(whole),
+        Some(Err(_)) => return Err("--timeout needs a number of seconds".into()),
+    };
+    let end = |whole: Duration| Instant::now().checked_add(whole).map(|end| (end, whole));
+    Ok(Limits {
+        time: whole.and_then(end),
+        memory: args.memory.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+    })
+}
+
+/// One question, within limits; one that takes too much is not answered.
+fn check_within(
+    limits: Limits,
+    program: &Program,
+    property: Property,
+    options: &Options,
+) -> Result<Report, Failure> {
+    let (nobody, full) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+    let given = (program.clone(), options.clone());
+    let work = move |_: &mut (dyn FnMut(()) + Send)| check(&given.0, property, &given.1);
+    let why = match watch(limits, &nobody, &full, work, |()| ()) {
+        Ended::Answered(report) | Ended::Filled(report) => return report,
+        Ended::LeftBehind(Over::Time) => "The time limit was reached; raise --timeout",
+        Ended::LeftBehind(Over::Memory) => "The memory limit was reached; raise --memory",
+        Ended::LeftBehind(Over::Told) => "The search was interrupted",
+    };
+    let why = format!("{why}, or ask for fewer threads or variables");
+    Ok(Report::stopped(program, property, options, &why))
 }
 
 fn write_dot(

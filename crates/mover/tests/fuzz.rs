@@ -2,19 +2,14 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs of each kind are tried, `MOVER_SEED` where to start.
 
+use std::path::Path;
 use std::time::Duration;
 
 use mover_fuzz::subject::{Generator, Subject};
-
-fn setting(name: &str, usual: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text.parse().expect("a number"),
-        Err(_) => usual,
-    }
-}
+use mover_fuzz::{WAYS, setting};
 
 /// Examines so many programs; gives how many there were to compare, and how many answers the
-/// symbolic engines had.
+/// engines had besides explicit search.
 fn examine(generator: Generator, count: u64, patience: Option<Duration>) -> (u64, u64) {
     let first = setting("MOVER_SEED", 1);
     let mut compared = 0;
@@ -22,10 +17,11 @@ fn examine(generator: Generator, count: u64, patience: Option<Duration>) -> (u64
     for seed in first..first + setting("MOVER_PROGRAMS", count) {
         let subject: Subject = generator.subject(seed);
         match subject.examine(patience) {
-            Ok(None) => {}
-            Ok(Some(examined)) => {
+            Ok(Err(_)) => {}
+            Ok(Ok(examined)) => {
                 compared += 1;
-                answers += examined.answers.iter().sum::<u64>();
+                let others = examined.tallies.iter().skip(WAYS.len() + 1);
+                answers += others.map(|tally| tally.answered).sum::<u64>();
             }
             Err(mismatch) => {
                 let (subject, mismatch) = subject.smallest(mismatch, patience);
@@ -69,4 +65,48 @@ fn all_engines_agree_on_random_models() {
         answers > compared,
         "{answers} answers for {compared} programs"
     );
+}
+
+#[test]
+fn all_engines_agree_on_random_programs_of_the_intermediate_language() {
+    let (compared, answers) = examine(Generator::Ir, 40, Some(PATIENCE));
+    assert!(
+        answers > compared,
+        "{answers} answers for {compared} programs"
+    );
+}
+
+#[test]
+fn explicit_search_is_what_the_semantics_says_on_random_programs() {
+    let (compared, _) = examine(Generator::Ir, 400, None);
+    let tried = setting("MOVER_PROGRAMS", 400);
+    assert!(compared * 3 >= tried, "only {compared} of {tried}");
+}
+
+#[test]
+fn all_judges_agree_on_random_transactional_memories() {
+    let (compared, answers) = examine(Generator::Tm, 60, None);
+    let tried = setting("MOVER_PROGRAMS", 60);
+    assert!(compared * 3 >= tried, "only {compared} of {tried}");
+    assert!(answers > 10 * compared, "{answers} answers");
+}
+
+/// What once went wrong, and must not again.
+#[test]
+fn no_mismatch_comes_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mover-fuzz/regressions");
+    let mut tried = 0;
+    for entry in std::fs::read_dir(folder).expect("the regressions are there") {
+        let file = entry.expect("readable").path();
+        if file.extension().is_some_and(|extension| extension == "md") {
+            continue;
+        }
+        let subject = Subject::read(&file).unwrap_or_else(|reason| panic!("{reason}"));
+        match subject.examine(Some(10 * PATIENCE)) {
+            Ok(Ok(_)) => tried += 1,
+            Ok(Err(reason)) => panic!("{}: {}", file.display(), reason.name()),
+            Err(mismatch) => panic!("{}: {mismatch}", file.display()),
+        }
+    }
+    assert!(tried > 0, "there are some");
 }
