@@ -237,7 +237,10 @@ struct Work {
 }
 
 impl Work {
-    fn outcome(&self, progress: &mut dyn FnMut(&Statistics)) -> Result<Outcome, Failure> {
+    fn outcome(
+        &self,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, Failure> {
         let Work {
             engine,
             program,

@@ -257,7 +257,7 @@ fn what_others_decide_about_is_seen() {
         let program = read(text);
         let compared =
             compare(&program, u64::MAX).unwrap_or_else(|mismatch| panic!("{mismatch}\n{text}"));
-        assert!(compared.is_some_and(|compared| compared.is_wrong), "{text}");
+        assert!(compared.is_ok_and(|compared| compared.is_wrong), "{text}");
         let movers = movers(&program).expect("there are movers");
         for classes in ALL {
             let wrong = told(&movers, &try_movers(&movers, classes));
