@@ -2,7 +2,7 @@
 //!
 //! Rendezvous offered and withdrawn, buffers with one or several users at each
 //! end, locks of several shapes (also in arrays, also re-entrant, also to read and to write, also misused),
-//! an owner that others look at and a predicate on it, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
+//! an owner that others look at and a predicate on it, rows of locks that name their owners, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
 //! `unless`, loops that never end, dead ends, processes that come and go, looks at
 //! other processes.
 //!
@@ -12,7 +12,7 @@
 use crate::random::Random;
 
 const DECLARATIONS: &str = "\
-byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2];
+byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2]; byte seat[2];
 byte again, depth; byte named; short rw; byte readers; bool writing;
 /*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
@@ -95,6 +95,16 @@ const TOPICS: &[&[&str]] = &[
     ],
     &["(_nr_pr < 3)", "atomic { (_nr_pr < 4) -> run Q(1) }"],
     &["false"],
+    &[
+        "atomic { seat[l] == 0 -> seat[l] = _pid + 1 }",
+        "atomic { seat[l] == _pid + 1 -> seat[l] = 0 }",
+        "atomic { seat[k] == _pid + 1 -> seat[k] = 0 }",
+        "seat[k] = 0",
+        "(seat[k] != _pid + 1)",
+        "l = (seat[l] == _pid + 1)",
+        "l = (seat[k] == 0)",
+        "k = 1 - k",
+    ],
 ];
 
 /// Well-behaved pieces: critical sections, so that something is protected.
@@ -116,6 +126,14 @@ const SECTIONS: &[(&str, &str)] = &[
         "atomic { !writing && readers == 0 -> writing = true }",
         "writing = false",
     ),
+    (
+        "atomic { seat[l] == 0 -> seat[l] = _pid + 1 }",
+        "atomic { seat[l] == _pid + 1 -> seat[l] = 0 }",
+    ),
+    (
+        "atomic { seat[k] == 0 -> seat[k] = _pid + 1 }",
+        "atomic { seat[k] == _pid + 1 -> seat[k] = 0 }",
+    ),
 ];
 
 /// The numbers of sections that belong together, and of the topic by which they are misused.
@@ -128,6 +146,7 @@ const KINDS: &[(&[usize], usize)] = &[
     (&[6], 15),
     (&[7, 8], 16),
     (&[9, 10], 16),
+    (&[11, 12], 19),
 ];
 
 /// Sections that others may be in at the same time.
