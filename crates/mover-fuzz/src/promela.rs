@@ -136,6 +136,18 @@ const SECTIONS: &[(&str, &str)] = &[
     ),
 ];
 
+/// What one process does in answer to another, and what may wait for an answer but need not: a
+/// transaction that does not wait misses what happens after one.
+const ANSWERS: &[&str] = &[
+    "x = 1",
+    "y = 1",
+    "(x == 1); y = 1",
+    "(y == 1); x = 1 - x",
+    "if :: (y == 1) -> assert(false) :: skip fi",
+    "if :: (y == 1) -> assert(l == 0) :: l = 1 fi",
+    "if :: (x == 1) -> y = 1 :: (x == 0) -> k = 1 fi",
+];
+
 /// The numbers of sections that belong together, and of the topic by which they are misused.
 const KINDS: &[(&[usize], usize)] = &[
     (&[0], 9),
@@ -148,6 +160,9 @@ const KINDS: &[(&[usize], usize)] = &[
     (&[9, 10], 16),
     (&[11, 12], 19),
 ];
+
+/// The kind that the predicate on `z` is about.
+const NAMED: usize = 5;
 
 /// Sections that others may be in at the same time.
 const SHARED: &[usize] = &[7, 9];
@@ -221,7 +236,7 @@ impl Palette {
         };
         let (mut kinds, mut data, mut channels) = (1, 0, 0);
         let mut misuses = true;
-        match random.below(5) {
+        match random.below(6) {
             0 => {
                 palette.simple = TOPICS.concat();
                 kinds = KINDS.len();
@@ -238,6 +253,10 @@ impl Palette {
                 palette.likes_sections = true;
             }
             3 => {
+                palette.simple.extend(ANSWERS);
+                palette.likes_sections = random.below(2) == 0;
+            }
+            4 => {
                 data = 1 + random.below(2);
                 channels = 1 + random.below(2);
             }
@@ -248,11 +267,15 @@ impl Palette {
                 palette.simple.extend(TOPICS[topic as usize]);
             }
         }
-        let chosen: Vec<(&[usize], usize)> = if kinds == KINDS.len() {
+        let mut chosen: Vec<(&[usize], usize)> = if kinds == KINDS.len() {
             KINDS.to_vec()
         } else {
             (0..kinds).map(|_| random.pick(KINDS)).collect()
         };
+        // Data with a predicate is seldom guarded by what the predicate is about.
+        if palette.guarded == Some(1) && random.below(2) == 0 {
+            chosen[0] = KINDS[NAMED];
+        }
         for (kind, misused_by) in chosen {
             palette.sections.extend(kind);
             if misuses && random.below(2) == 0 {
