@@ -8,7 +8,6 @@
 //! A program is kept as a tree, so that [`Source::smaller`] can offer every program with one
 //! thing less.
 
-
 use mover_ir::program::{Program, Property};
 
 use crate::random::Random;

@@ -296,9 +296,7 @@ fn define(
     }
     let stored = judgement.stored as u64;
     if !found && stored != states {
-        return Err(format!(
-            "{states} states, but {stored} by the definition"
-        ));
+        return Err(format!("{states} states, but {stored} by the definition"));
     }
     tally.answered += 1;
     tally.states += stored;

@@ -320,9 +320,9 @@ fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Told
         let name = format!("{generator}-{seed}.{}", subject.extension());
         let file = folder.join(name);
         let about = format!("{generator} seed {seed}: {mismatch}");
-        let done = subject.file(&about).and_then(|text| {
-            write_file(&file, &text).map_err(|reason| reason.to_string())
-        });
+        let done = subject
+            .file(&about)
+            .and_then(|text| write_file(&file, &text).map_err(|reason| reason.to_string()));
         match done {
             Ok(()) => format!("written to {}", file.display()),
             Err(reason) => reason,
@@ -424,7 +424,10 @@ fn as_text(totals: &Totals, names: &[String], started: Instant) -> String {
         }
         let share = match sum.states {
             0 => String::new(),
-            states => format!("{:.1} %", states as f64 * 100.0 / all_states(0).max(1) as f64),
+            states => format!(
+                "{:.1} %",
+                states as f64 * 100.0 / all_states(0).max(1) as f64
+            ),
         };
         let _ = writeln!(
             text,

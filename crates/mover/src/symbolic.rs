@@ -237,10 +237,7 @@ struct Work {
 }
 
 impl Work {
-    fn outcome(
-        &self,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
-    ) -> Result<Outcome, Failure> {
+    fn outcome(&self, progress: &mut (dyn FnMut(&Statistics) + Send)) -> Result<Outcome, Failure> {
         let Work {
             engine,
             program,

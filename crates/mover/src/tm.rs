@@ -304,7 +304,9 @@ fn limits(args: &CheckArgs) -> Result<Limits, String> {
     let end = |whole: Duration| Instant::now().checked_add(whole).map(|end| (end, whole));
     Ok(Limits {
         time: whole.and_then(end),
-        memory: args.memory.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+        memory: args
+            .memory
+            .map(|megabytes| megabytes.saturating_mul(1 << 20)),
     })
 }
 

@@ -158,7 +158,12 @@ fn join(random: &mut Random, template: &mut Template) {
     if second.guard == Expr::TRUE {
         let effects = [first.effects, second.effects].concat();
         let (target, text) = (second.target, "joined".into());
-        let joined = Edge { effects, target, text, ..first };
+        let joined = Edge {
+            effects,
+            target,
+            text,
+            ..first
+        };
         template.locations[from].edges.push(joined);
     }
 }
@@ -176,7 +181,11 @@ fn claim(random: &mut Random, program: &mut Program) {
         Expr::int(0),
         owner.ty,
     );
-    let number = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(random.below(2) as i64));
+    let number = Expr::binary(
+        BinaryOp::Add,
+        Expr::ThreadId,
+        Expr::int(random.below(2) as i64),
+    );
     let cell = Expr::Read(place).resize(INDEX_WIDTH, false);
     let file = match program.sources.find("claims") {
         Some(file) => file,

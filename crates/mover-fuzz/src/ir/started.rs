@@ -47,11 +47,7 @@ pub fn program(seed: u64) -> Program {
     }
     let cell = |number: &Expr| {
         let index = Expr::binary(BinaryOp::Add, number.clone(), Expr::constant(1, 32));
-        Place::element(
-            VariableRef::Global(VariableId(done.0 + 1)),
-            index,
-            Ty::BYTE,
-        )
+        Place::element(VariableRef::Global(VariableId(done.0 + 1)), index, Ty::BYTE)
     };
     let mark = |number: &Expr, value: i64| Effect::Assign {
         place: cell(number),
@@ -171,11 +167,7 @@ pub fn program(seed: u64) -> Program {
             value: Expr::Read(data.clone()),
         };
         locations[6].edges.push(edge(Expr::TRUE, vec![remember], 7));
-        let same = Expr::binary(
-            BinaryOp::Eq,
-            Expr::Read(local(CHOICE)),
-            Expr::Read(data),
-        );
+        let same = Expr::binary(BinaryOp::Eq, Expr::Read(local(CHOICE)), Expr::Read(data));
         locations[7]
             .edges
             .push(edge(same.clone().negate(), Vec::new(), 4));

@@ -143,7 +143,10 @@ pub fn judge(text: &str) -> Result<Result<Judged, PassedOver>, Mismatch> {
     let mut passed_over = PassedOver::Invalid;
     let mut searched = 0;
     let managers = [Manager::Any, Manager::Aggressive, Manager::Polite];
-    for (size, manager) in SIZES.into_iter().flat_map(|size| managers.map(|m| (size, m))) {
+    for (size, manager) in SIZES
+        .into_iter()
+        .flat_map(|size| managers.map(|m| (size, m)))
+    {
         if manager != Manager::Any && !text.contains("conflict") {
             continue;
         }
@@ -324,14 +327,9 @@ fn replayed(
 }
 
 /// The monitor as an automaton; made once for each property and size.
-fn monitor(
-    property: Safety,
-    update: Update,
-    size: (usize, usize),
-) -> Option<&'static Automaton> {
+fn monitor(property: Safety, update: Update, size: (usize, usize)) -> Option<&'static Automaton> {
     type Made = OnceLock<Option<Automaton>>;
-    static MADE: [[[Made; 3]; 2]; 4] =
-        [const { [const { [const { OnceLock::new() }; 3] }; 2] }; 4];
+    static MADE: [[[Made; 3]; 2]; 4] = [const { [const { [const { OnceLock::new() }; 3] }; 2] }; 4];
     let property_at = Safety::ALL.iter().position(|&other| other == property)?;
     let size_at = SIZES.iter().position(|&other| other == size)?;
     MADE[property_at][usize::from(update == Update::Direct)][size_at]
@@ -353,8 +351,7 @@ fn printed_spec(
     update: Update,
     size: (usize, usize),
 ) -> Option<&'static PrintedSpec> {
-    static MADE: [[OnceLock<PrintedSpec>; 3]; 2] =
-        [const { [const { OnceLock::new() }; 3] }; 2];
+    static MADE: [[OnceLock<PrintedSpec>; 3]; 2] = [const { [const { OnceLock::new() }; 3] }; 2];
     let property_at = match (property, update) {
         (Safety::StrictSerializability, Update::Deferred) => 0,
         (Safety::Opacity, Update::Deferred) => 1,
@@ -569,9 +566,8 @@ fn has_loop(graph: &AlgorithmGraph, allowed: &dyn Fn(&GraphEdge) -> bool, thread
     let reaches = closure(graph, allowed);
     (0..count).any(|center| {
         // All that can be reached from the state and reaches it lies on one loop with it.
-        let on_loop = |state: usize| {
-            state == center || (reaches[center][state] && reaches[state][center])
-        };
+        let on_loop =
+            |state: usize| state == center || (reaches[center][state] && reaches[state][center]);
         threads.iter().all(|&thread| {
             (0..count).filter(|&state| on_loop(state)).any(|state| {
                 graph.edges(state as u32).iter().any(|edge| {

@@ -205,7 +205,8 @@ fn compose(random: &mut Random) -> String {
     }
     text += "on commit { ";
     if random.one_in(2) {
-        let locks = "do lock(x) pending when x in ws(t) \\ ls(t) and (forall u != t: x not in ls(u))";
+        let locks =
+            "do lock(x) pending when x in ws(t) \\ ls(t) and (forall u != t: x not in ls(u))";
         text += &format!("{locks} {{ ls(t) += {{x}}; }} ");
     }
     if random.one_in(2) {
@@ -227,7 +228,9 @@ const SYMBOLS: [&str; 7] = [":=", "+=", "-=", "!=", "<=", ">=", ".."];
 /// The words of a text; comments and what the library expects of it are left out.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let kept = text.lines().map(|line| line.split("//").next().unwrap_or(""));
+    let kept = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""));
     for line in kept.filter(|line| !line.trim_start().starts_with("expect")) {
         let mut rest = line.trim_start();
         while let Some(first) = rest.chars().next() {
@@ -282,12 +285,18 @@ fn change(random: &mut Random, words: &[String]) -> Vec<String> {
     let ends: Vec<usize> = (0..words.len()).filter(|&at| words[at] == ";").collect();
     let statement = |end: usize| {
         let is_begin = |word: &String| [";", "{", "}"].contains(&word.as_str());
-        words[..end].iter().rposition(is_begin).map_or(0, |at| at + 1)
+        words[..end]
+            .iter()
+            .rposition(is_begin)
+            .map_or(0, |at| at + 1)
     };
     match random.below(8) {
         // A word that may stand there as well.
         0..=2 => {
-            if let Some(alike) = ALIKE.iter().find(|alike| alike.contains(&words[at].as_str())) {
+            if let Some(alike) = ALIKE
+                .iter()
+                .find(|alike| alike.contains(&words[at].as_str()))
+            {
                 words[at] = random.pick(alike).to_string();
             }
         }
@@ -327,7 +336,10 @@ mod tests {
     fn the_library_survives_being_taken_apart() {
         for text in LIBRARY {
             let printed = printed(&words(text));
-            assert!(load(text).is_some() && load(&printed).is_some(), "{printed}");
+            assert!(
+                load(text).is_some() && load(&printed).is_some(),
+                "{printed}"
+            );
         }
     }
 
