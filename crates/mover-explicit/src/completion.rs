@@ -634,10 +634,6 @@ impl Clock<'_> {
 }
 
 #[cfg(test)]
-#[path = "../tests/mt/mod.rs"]
-mod mt;
-
-#[cfg(test)]
 mod tests {
     use super::*;
     use crate::search::Order;
@@ -648,7 +644,7 @@ mod tests {
     /// still at its beginning.
     fn points_after_commit(ignoring: Ignoring) -> usize {
         let text = include_str!("../tests/transactions/models/fig9.mt");
-        let program = mt::parse("fig9", text);
+        let program = mover_fuzz::ir::mt::parse("fig9", text);
         let movers = mover_reduce::movers(&program).expect("there are movers");
         let machine = Machine::with_movers(&movers).expect("it fits");
         let options = Options {

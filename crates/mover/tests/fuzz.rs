@@ -69,7 +69,7 @@ fn all_engines_agree_on_random_models() {
 
 #[test]
 fn all_engines_agree_on_random_programs_of_the_intermediate_language() {
-    let (compared, answers) = examine(Generator::Ir, 40, Some(PATIENCE));
+    let (compared, answers) = examine(Generator::Ir, 12, Some(PATIENCE / 2));
     assert!(
         answers > compared,
         "{answers} answers for {compared} programs"
@@ -85,8 +85,8 @@ fn explicit_search_is_what_the_semantics_says_on_random_programs() {
 
 #[test]
 fn all_judges_agree_on_random_transactional_memories() {
-    let (compared, answers) = examine(Generator::Tm, 60, None);
-    let tried = setting("MOVER_PROGRAMS", 60);
+    let (compared, answers) = examine(Generator::Tm, 30, None);
+    let tried = setting("MOVER_PROGRAMS", 30);
     assert!(compared * 3 >= tried, "only {compared} of {tried}");
     assert!(answers > 10 * compared, "{answers} answers");
 }

@@ -82,17 +82,17 @@ pub struct Judged {
 
 /// Numbers of threads and variables that are searched.
 const SIZES: [(usize, usize); 3] = [(2, 1), (2, 2), (3, 1)];
-const MOST_STATES: usize = 1500;
+const MOST_STATES: usize = 800;
 const MOST_PAIRS: usize = 60_000;
 /// Automata of this size are determinised, and compared by antichains.
 const MOST_SUBSETS: usize = 3000;
 const MOST_FOR_ANTICHAIN: usize = 250;
 /// Words that are judged one by one.
-const MOST_WORDS: usize = 1500;
+const MOST_WORDS: usize = 800;
 /// The definition tries all orders of so many transactions.
 const MOST_TRANSACTIONS: usize = 7;
 /// The closure of a graph has the square of this many bits.
-const MOST_FOR_CLOSURE: usize = 700;
+const MOST_FOR_CLOSURE: usize = 250;
 /// For small algorithms the verdict for all numbers is tried at larger ones.
 const MOST_FOR_SCOPE: usize = 60;
 
