@@ -254,7 +254,7 @@ pub fn run(args: &FuzzArgs) -> u8 {
                             if let Some(engine) = names.iter().position(|name| name == way) {
                                 totals.of_generator[of].engines[engine].1 += 1;
                             }
-                            totals.mismatches.push(mismatch);
+                            totals.mismatches.push(*mismatch);
                         }
                     }
                     if worker == 0 && !args.quiet && told.elapsed() > Duration::from_secs(2) {
@@ -308,7 +308,7 @@ fn replay(args: &FuzzArgs, patience: Option<Duration>) -> u8 {
 }
 
 /// Compares the program of one seed; tells the smallest program if something is wrong.
-fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Told> {
+fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Box<Told>> {
     let generator = plan.generator(seed).name();
     let subject = plan.subject(seed);
     let mismatch = match subject.examine(plan.patience) {
@@ -328,13 +328,13 @@ fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Told
             Err(reason) => reason,
         }
     });
-    Err(Told {
+    Err(Box::new(Told {
         generator,
         seed,
         mismatch,
         text: subject.text(),
         written,
-    })
+    }))
 }
 
 fn told_so_far(totals: &Totals, started: Instant) -> String {
