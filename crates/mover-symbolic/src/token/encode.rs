@@ -30,7 +30,7 @@ use crate::blast::Blaster;
 use crate::layout::bits_for;
 use crate::sat::{Limit, Lit};
 use crate::term::{Term, Terms};
-use crate::token::events::system;
+use crate::token::events::{Events, Wait, events};
 use crate::token::pairs::{Id, Pairs, System};
 use crate::token::unroll::{Node, Unrolled, Unroller};
 
@@ -98,7 +98,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         bound: Option<&[ContextBound]>,
         limit: &Limit,
     ) -> (Self, Option<Lit>) {
-        let (system, _) = system(unroller, &unrolled, terms);
+        let Events { system, waits, .. } = events(unroller, &unrolled, terms);
         let pairs = system.pairs(which);
         let total = system.events();
         let mut encoding = Encoding {
@@ -131,6 +131,8 @@ impl<'e, 'p> Encoding<'e, 'p> {
         encoding.assert_constant_bits(terms, blaster);
         encoding.order(blaster);
         encoding.flow(terms, blaster, &all, bound);
+        encoding.locks_exclude(terms, blaster);
+        encoding.waits_are_over(terms, blaster, &waits);
         let switch = (!extra.is_empty()).then(|| blaster.solver.new_lit());
         encoding.pass(terms, blaster, &all, (&extra, switch), limit);
         (encoding, switch)
@@ -177,6 +179,34 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 }
             }
         }
+    }
+
+    /// What waits for a value goes on only if somebody has written it. That is known already,
+    /// but only to who follows the values through the whole run.
+    fn waits_are_over(&self, terms: &mut Terms, blaster: &mut Blaster, waits: &[Wait]) {
+        for Wait { waiting, openers } in waits {
+            let goes = blaster.lit(terms, self.node_of(*waiting).goes);
+            let comes_before = |opener: &Id| {
+                let is_own = opener.thread == waiting.thread;
+                !is_own || opener != waiting && self.system.reaches(*opener, *waiting)
+            };
+            let mut some = vec![!goes];
+            for &opener in openers.iter().filter(|opener| comes_before(opener)) {
+                some.push(blaster.lit(terms, self.node_of(opener).goes));
+            }
+            blaster.solver.add(&some);
+            if let ([opener], Order::Literals(_)) = (&openers[..], &self.order)
+                && opener.thread != waiting.thread
+            {
+                let first = self.comes_first(*opener, *waiting);
+                blaster.solver.add(&[!goes, first]);
+            }
+        }
+    }
+
+    fn node_of(&self, id: Id) -> &Node {
+        let node = self.passings[id.thread][id.event].node;
+        &self.unrolled.threads[id.thread].nodes[node]
     }
 
     /// How the token flows along each thread.

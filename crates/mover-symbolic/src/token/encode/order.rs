@@ -5,6 +5,9 @@
 //! different threads, and clauses make that an order. Only if there are too many events for
 //! that there is a counter.
 
+use std::collections::BTreeMap;
+
+use mover_reduce::access::Object;
 use rustc_hash::FxHashMap;
 
 use super::Encoding;
@@ -19,6 +22,14 @@ pub(super) enum Order {
     /// For events of different threads, the thread with the smaller number first: whether
     /// they come in this order.
     Literals(FxHashMap<(Id, Id), Lit>),
+}
+
+/// What a thread does from one event to the next.
+struct Stretch {
+    from: Id,
+    to: Id,
+    /// Whether the thread comes to the second event from the first only.
+    is_only_way: bool,
 }
 
 /// Most clauses that make an order of literals.
@@ -85,6 +96,67 @@ impl Encoding<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Who has a lock keeps others from having it: of two stretches between neighbouring events
+    /// with the same lock in hand, one ends before the other begins. That follows from the
+    /// values of the lock, but only once they are known; said of the order it is known at once.
+    pub(super) fn locks_exclude(&self, terms: &mut Terms, blaster: &mut Blaster) {
+        let Order::Literals(_) = &self.order else {
+            return;
+        };
+        let stretches = self.locked_stretches();
+        let clauses: usize = stretches.values().map(|of_lock| of_lock.len().pow(2)).sum();
+        if clauses > MOST_ORDER_CLAUSES {
+            return;
+        }
+        for of_lock in stretches.values() {
+            for (number, one) in of_lock.iter().enumerate() {
+                for other in of_lock[number + 1..].iter() {
+                    if one.from.thread == other.from.thread {
+                        continue;
+                    }
+                    let mut clause = vec![
+                        self.comes_first(one.to, other.from),
+                        self.comes_first(other.to, one.from),
+                    ];
+                    for stretch in [one, other] {
+                        clause.push(!blaster.lit(terms, self.node_of(stretch.to).live));
+                        if !stretch.is_only_way {
+                            clause.push(!blaster.lit(terms, self.node_of(stretch.from).reach));
+                        }
+                    }
+                    blaster.solver.add(&clause);
+                }
+            }
+        }
+    }
+
+    /// By lock, the stretches between neighbouring events all along which a thread has it.
+    fn locked_stretches(&self) -> BTreeMap<Object, Vec<Stretch>> {
+        let mut stretches: BTreeMap<Object, Vec<Stretch>> = BTreeMap::new();
+        for to in self.ids() {
+            let locks = self.unroller.locks_at(self.node_of(to).standing);
+            if locks.is_empty() {
+                continue;
+            }
+            let previous: Vec<Id> = self.system.previous(to).collect();
+            for &from in &previous {
+                // If there are other ways from there, who was at both need not be a neighbour.
+                let mut others = previous.iter().filter(|&&other| other != from);
+                if others.any(|&other| self.system.reaches(from, other)) {
+                    continue;
+                }
+                for &lock in &locks {
+                    stretches.entry(lock).or_default().push(Stretch {
+                        from,
+                        to,
+                        is_only_way: previous.len() == 1 && !self.system.event(to).may_begin,
+                    });
+                }
+            }
+        }
+        stretches
     }
 
     /// When the token goes from one event to another, no third one comes between them.
