@@ -24,7 +24,7 @@ mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use order::{MOST_ORDER_CLAUSES, Order};
+use order::Order;
 
 use crate::blast::Blaster;
 use crate::layout::bits_for;
@@ -427,6 +427,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
     ) {
         let mut comes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
         let mut goes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
+        let says_what_is_between = self.can_say_what_is_between(pairs);
         for (number, &(from, to)) in pairs.iter().enumerate() {
             if number % 1024 == 0 && limit.is_reached() {
                 return;
@@ -457,7 +458,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 Order::Literals(_) => {
                     let first = self.comes_first(from, to);
                     blaster.solver.add(&[!passes, first]);
-                    if pairs.len() * self.system.events() <= MOST_ORDER_CLAUSES {
+                    if says_what_is_between {
                         self.nothing_between(terms, blaster, from, to, passes);
                     }
                 }

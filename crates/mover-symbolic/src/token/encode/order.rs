@@ -5,7 +5,7 @@
 //! different threads, and clauses make that an order. Only if there are too many events for
 //! that there is a counter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mover_reduce::access::Object;
 use rustc_hash::FxHashMap;
@@ -33,7 +33,7 @@ struct Stretch {
 }
 
 /// Most clauses that make an order of literals.
-pub(super) const MOST_ORDER_CLAUSES: usize = 3_000_000;
+const MOST_ORDER_CLAUSES: usize = 3_000_000;
 
 impl Encoding<'_, '_> {
     fn ids(&self) -> Vec<Id> {
@@ -159,6 +159,45 @@ impl Encoding<'_, '_> {
         stretches
     }
 
+    /// The events that can come between two others.
+    ///
+    /// Of the thread that gives the token away those behind it, of the one that gets it those
+    /// before it; what a thread passes in any case makes clear where all beyond it are.
+    fn possibly_between(&self, from: Id, to: Id) -> Vec<Id> {
+        let mut between = Vec::new();
+        let is_sure = |id: Id| self.node_of(id).reach == Terms::TRUE;
+        let id = |thread: usize, event: usize| Id { thread, event };
+        for (thread, events) in self.passings.iter().enumerate() {
+            if thread == from.thread {
+                for event in from.event + 1..events.len() {
+                    between.push(id(thread, event));
+                    if is_sure(id(thread, event)) {
+                        break;
+                    }
+                }
+            } else if thread == to.thread {
+                for event in (0..to.event).rev() {
+                    between.push(id(thread, event));
+                    if is_sure(id(thread, event)) {
+                        break;
+                    }
+                }
+            } else {
+                between.extend((0..events.len()).map(|event| id(thread, event)));
+            }
+        }
+        between
+    }
+
+    /// Whether it is not too much to say of all pairs that nothing comes between.
+    pub(super) fn can_say_what_is_between(&self, pairs: &BTreeSet<(Id, Id)>) -> bool {
+        let mut clauses = 0;
+        pairs.iter().all(|&(from, to)| {
+            clauses += self.possibly_between(from, to).len();
+            clauses <= MOST_ORDER_CLAUSES
+        })
+    }
+
     /// When the token goes from one event to another, no third one comes between them.
     pub(super) fn nothing_between(
         &self,
@@ -168,28 +207,16 @@ impl Encoding<'_, '_> {
         to: Id,
         passes: Lit,
     ) {
-        for (thread, passings) in self.passings.iter().enumerate() {
-            for (event, passing) in passings.iter().enumerate() {
-                let id = Id { thread, event };
-                let node = &self.unrolled.threads[thread].nodes[passing.node];
-                let reach = blaster.lit(terms, node.reach);
-                let mut clause = vec![!passes, !reach];
-                if thread == from.thread {
-                    if event <= from.event {
-                        continue;
-                    }
-                    clause.push(self.comes_first(to, id));
-                } else if thread == to.thread {
-                    if event >= to.event {
-                        continue;
-                    }
-                    clause.push(self.comes_first(id, from));
-                } else {
-                    clause.push(self.comes_first(id, from));
-                    clause.push(self.comes_first(to, id));
-                }
-                blaster.solver.add(&clause);
+        for id in self.possibly_between(from, to) {
+            let reach = blaster.lit(terms, self.node_of(id).reach);
+            let mut clause = vec![!passes, !reach];
+            if id.thread != from.thread {
+                clause.push(self.comes_first(id, from));
             }
+            if id.thread != to.thread {
+                clause.push(self.comes_first(to, id));
+            }
+            blaster.solver.add(&clause);
         }
     }
 }
