@@ -47,7 +47,8 @@ struct Holding {
     /// Whether the thread has the token when it leaves the node.
     has: Term,
     clock: Term,
-    /// How often it was given the token, up to one more than is allowed.
+    /// How often it was given the token, up to one more than is allowed; whether it was, if
+    /// there is no bound.
     visits: Term,
 }
 
@@ -77,6 +78,8 @@ pub struct Encoding<'e, 'p> {
     ends_with: Vec<Term>,
     clock_width: u8,
     order: Order,
+    /// Assumed, it lets each thread be given the token once only.
+    pub few_changes: Term,
     /// By thread: whether it begins with the token.
     starts: Vec<Term>,
     /// Whether the only thread at the start stays alone, and the shared cells then.
@@ -112,6 +115,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
             ends_with: Vec::new(),
             clock_width: bits_for(total as u64 + 2),
             order: Order::Clock,
+            few_changes: Terms::FALSE,
             starts: Vec::new(),
             alone: None,
             passes: BTreeMap::new(),
@@ -217,6 +221,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         pairs: &BTreeSet<(Id, Id)>,
         bound: Option<&[ContextBound]>,
     ) {
+        self.few_changes = self.input(terms, "few changes".into(), 1);
         let comes: BTreeSet<Id> = pairs.iter().map(|(_, to)| *to).collect();
         let goes: BTreeSet<Id> = pairs.iter().map(|(from, _)| *from).collect();
         let mut starts = Vec::new();
@@ -328,6 +333,12 @@ impl<'e, 'p> Encoding<'e, 'p> {
                         let end = terms.constant(bound.most + 1, visit_width);
                         let few = terms.ult(holding.visits, end);
                         blaster.assert(terms, few);
+                    } else {
+                        let counts = terms.and(gets, goes_on);
+                        let again = terms.all([self.few_changes, holding.visits, counts]);
+                        let once = terms.not(again);
+                        blaster.assert(terms, once);
+                        holding.visits = terms.or(holding.visits, counts);
                     }
                 }
                 let is_here = terms.or(gets, holding.has);
