@@ -56,7 +56,8 @@ impl System<'_, '_> {
     /// The variables of cells that matter and hold numbers rather than places.
     fn numbers(&self) -> FxHashSet<Var> {
         let layout = &self.blocks.layout;
-        let holds_place = |cell: usize| matches!(layout.cells[cell], Cell::Place { .. } | Cell::Turn);
+        let holds_place =
+            |cell: usize| matches!(layout.cells[cell], Cell::Place { .. } | Cell::Turn);
         let places: FxHashSet<Var> = (0..self.state.len())
             .filter(|&cell| holds_place(cell))
             .filter_map(|cell| self.variable_of(self.state[cell]))
@@ -154,7 +155,8 @@ fn positive(terms: &Terms, term: Term) -> Term {
 
 /// A small term in words.
 fn words(terms: &Terms, term: Term) -> String {
-    let two = |a: Term, op: &str, b: Term| format!("({} {op} {})", words(terms, a), words(terms, b));
+    let two =
+        |a: Term, op: &str, b: Term| format!("({} {op} {})", words(terms, a), words(terms, b));
     match terms.node(term) {
         Node::Const(value) => value.to_string(),
         Node::Var(var) => terms.name(var).to_string(),
