@@ -20,6 +20,7 @@ pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// A first column of names and columns of numbers, aligned.
+#[derive(Clone)]
 pub struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -33,6 +34,23 @@ impl Table {
 
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() < 2
+    }
+
+    /// As Markdown has tables.
+    pub fn markdown(&self) -> String {
+        let mut out = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            let cells = row.iter().map(|cell| cell.replace('|', "\\|"));
+            let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+            if number == 0 {
+                let _ = writeln!(out, "|---|{}", "---:|".repeat(row.len().saturating_sub(1)));
+            }
+        }
+        out
     }
 
     pub fn render(&self) -> String {
@@ -77,5 +95,9 @@ mod tests {
         let mut table = Table::new(&["model", "states"]);
         table.row(vec!["a".into(), "1,234,567".into()]);
         assert_eq!(table.render(), "model     states\na      1,234,567\n");
+        assert_eq!(
+            table.markdown(),
+            "| model | states |\n|---|---:|\n| a | 1,234,567 |\n"
+        );
     }
 }
