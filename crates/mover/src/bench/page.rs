@@ -221,13 +221,17 @@ fn behind(chapters: &[Chapter]) -> String {
             }
         }
     }
-    let told = format!(
-        "Of {all} comparisons (with SPIN, with the papers, of mover's reductions with doing without, of two \
-         jobs with one), mover is behind in {losses}. All of them:"
+    let told = wrapped(
+        &format!(
+            "Of {all} comparisons (with SPIN, with the papers, of mover's reductions with each other and with \
+             doing without, of two jobs with one), mover is behind in {losses}."
+        ),
+        110,
     );
-    match losses {
-        0 => wrapped(&told.replace("All of them:", ""), 110),
-        _ => format!("{}\n{}", wrapped(&told, 110), table.markdown()),
+    if table.is_empty() {
+        told
+    } else {
+        format!("{told}\n{}", table.markdown())
     }
 }
 

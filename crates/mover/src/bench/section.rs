@@ -54,7 +54,11 @@ impl Ratio {
     }
 
     pub fn shown(&self) -> String {
-        let digits = if self.value < 0.1 { 4 } else { 2 };
+        let digits = match self.value {
+            0.0 => 0,
+            value if value < 0.1 => 4,
+            _ => 2,
+        };
         let sign = if self.is_at_most { "≤ " } else { "" };
         format!("{sign}{:.digits$}", self.value)
     }
