@@ -50,7 +50,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::OnceLock;
 
-use mover_ir::expr::{Expr, Place, VariableRef};
+use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, SiteId, TemplateId, VariableId};
 use mover_reduce::PhaseFacts;
 use mover_reduce::access::{EdgeRef, Object};
@@ -147,6 +147,8 @@ pub struct PhaseTables {
     /// Number of cells; the owners' predicates come after them, then other objects.
     cells: u32,
     owners: Vec<CompiledOwner>,
+    /// Locks whose cells tell who has them.
+    signed: Vec<CompiledOwner>,
     claims: Vec<Claim>,
     /// The cells that say which threads there are, if the program has such.
     presence: Vec<Code>,
@@ -349,6 +351,23 @@ impl PhaseTables {
             };
             (0..row.len).map(cell).collect()
         });
+        let mut signed = Vec::new();
+        for (variable, row) in program.globals.iter().enumerate() {
+            let id = VariableId(variable as u32);
+            let Some(mark) = facts.locks.mark(id) else {
+                continue;
+            };
+            for index in 0..row.len {
+                let of = VariableRef::Global(id);
+                let cell = Expr::Read(Place::element(of, Expr::int(index.into()), row.ty));
+                let mark = mark.clone().resize(row.ty.width, false);
+                let is_own = Expr::binary(BinaryOp::Eq, cell, mark);
+                signed.push(CompiledOwner {
+                    object: firsts[variable] + index,
+                    predicate: compiler.expr(&is_own),
+                });
+            }
+        }
         let mut owners = Vec::new();
         let mut claims = Vec::new();
         let mut next = cells;
@@ -374,6 +393,7 @@ impl PhaseTables {
             locations: all,
             cells,
             owners,
+            signed,
             claims,
             presence,
         }
@@ -1024,6 +1044,11 @@ impl<'m> Classifier<'m> {
         let owners = self.tables.owners.iter();
         let owned = owners.filter(|owner| view.eval(&owner.predicate) != 0);
         self.held.extend(owned.map(|owner| owner.object));
+        for lock in &self.tables.signed {
+            if view.eval(&lock.predicate) != 0 && !self.held.contains(&lock.object) {
+                self.held.push(lock.object);
+            }
+        }
     }
 
     /// Whether a lock is among what the thread has, not just a predicate.

@@ -37,7 +37,13 @@ use crate::store::{NO_PARENT, Store, scramble};
 use crate::way::steps_through;
 
 /// States that a worker expands before it looks at its mail.
-const STATES_PER_ROUND: usize = 1 << 9;
+const STATES_PER_ROUND: usize = 1 << 11;
+
+/// The same where a state takes longer and what others have learnt is worth to be heard soon.
+const REDUCED_STATES_PER_ROUND: usize = 1 << 9;
+
+/// Letters that are read before the first is looked up, so that memory is asked in time.
+const MAX_PENDING: usize = 16;
 
 /// Lanes sent in a round after which a worker stops expanding.
 const LANES_PER_ROUND: usize = 1 << 20;
@@ -60,6 +66,8 @@ struct Mail {
 
 struct Letter {
     lanes: u32,
+    /// Of the lanes, as by [`hash`].
+    hash: u64,
     /// The number of the state it comes from.
     from: u32,
     asks: Option<Asks>,
@@ -104,9 +112,17 @@ struct Shared<'a> {
     found: Mutex<Vec<Found>>,
     violations: AtomicU64,
     stopped: Mutex<Option<Stop>>,
+    /// Whether `stopped` says why.
+    has_stopped: AtomicBool,
+    /// For each worker, as of its last round.
+    counts: Vec<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
     states: AtomicU64,
     transitions: AtomicU64,
-    bytes: Vec<AtomicU64>,
+    bytes: AtomicU64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -120,8 +136,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Which worker owns a state.
-fn owner(lanes: &[u64], workers: usize) -> usize {
-    (hash(lanes) >> 32) as usize % workers
+fn owner(hash: u64, workers: usize) -> usize {
+    (hash >> 32) as usize % workers
 }
 
 /// Lanes at the end that are zero do not count: they are threads that do not exist.
@@ -134,6 +150,26 @@ fn hash(lanes: &[u64]) -> u64 {
     used.fold(0, |hash, &lane| scramble(hash ^ lane))
 }
 
+/// The state that was read last: the next differs from it in little.
+#[derive(Default)]
+struct LastRead {
+    lanes: Vec<u64>,
+    /// Of its lanes in the store.
+    numbers: Vec<u32>,
+    key: Vec<u32>,
+    hash: u64,
+}
+
+/// A state that has been read and is to be looked up.
+struct Pending {
+    /// Of its key.
+    hash: u64,
+    parent: Address,
+    /// Of its lanes.
+    hash_of_lanes: u64,
+    asks: Option<Asks>,
+}
+
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     number: usize,
@@ -141,6 +177,11 @@ struct Worker<'a> {
     parents: Vec<Address>,
     numbers: Vec<u32>,
     key: Vec<u32>,
+    last_read: LastRead,
+    /// The keys of `pending`, one behind the other.
+    pending_keys: Vec<u32>,
+    pending: Vec<Pending>,
+    transitions: u64,
     next: u32,
     level_start: u32,
     level_end: u32,
@@ -188,9 +229,8 @@ pub fn explore(
         found: Mutex::new(Vec::new()),
         violations: AtomicU64::new(0),
         stopped: Mutex::new(None),
-        states: AtomicU64::new(0),
-        transitions: AtomicU64::new(0),
-        bytes: (0..workers).map(|_| AtomicU64::new(0)).collect(),
+        has_stopped: AtomicBool::new(false),
+        counts: (0..workers).map(|_| Counts::default()).collect(),
     };
     let mut depth = 0;
     let progress = options.progress;
@@ -252,20 +292,29 @@ pub fn explore(
 
 impl Shared<'_> {
     fn statistics(&self, started: Instant, depth: u64) -> Statistics {
-        let bytes = self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed));
         Statistics {
-            states: self.states.load(Ordering::Relaxed),
-            transitions: self.transitions.load(Ordering::Relaxed),
+            states: self.total(|counts| &counts.states),
+            transitions: self.total(|counts| &counts.transitions),
             depth,
             frontier: 0,
-            bytes: bytes.sum(),
+            bytes: self.total(|counts| &counts.bytes),
             elapsed: started.elapsed(),
             violations: 0,
         }
     }
 
+    fn total(&self, count: fn(&Counts) -> &AtomicU64) -> u64 {
+        let counts = self.counts.iter().map(count);
+        counts.map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
     fn stop(&self, why: Stop) {
         lock(&self.stopped).get_or_insert(why);
+        self.has_stopped.store(true, Ordering::Release);
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.has_stopped.load(Ordering::Acquire)
     }
 }
 
@@ -279,6 +328,10 @@ impl<'a> Worker<'a> {
             parents: Vec::new(),
             numbers: Vec::new(),
             key: Vec::new(),
+            last_read: LastRead::default(),
+            pending_keys: Vec::new(),
+            pending: Vec::new(),
+            transitions: 0,
             next: 0,
             level_start: 0,
             level_end: 0,
@@ -291,12 +344,13 @@ impl<'a> Worker<'a> {
             to_retry: Vec::new(),
             looks: 0,
         };
-        if owner(shared.machine.initial(), workers) == number {
+        if owner(hash(shared.machine.initial()), workers) == number {
             let nobody = Address {
                 worker: 0,
                 number: NO_PARENT,
             };
-            worker.insert(shared.machine.initial(), nobody);
+            worker.read(shared.machine.initial(), 0, nobody, None);
+            worker.look_up_pending();
         }
         worker.level_end = worker.store.len();
         worker
@@ -329,7 +383,13 @@ impl<'a> Worker<'a> {
             self.hear(&mut blocks);
             let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
             let bytes = self.store.bytes() + self.parents.capacity() * 8 + ledger;
-            shared.bytes[self.number].store(bytes as u64, Ordering::Relaxed);
+            let counts = &shared.counts[self.number];
+            counts.bytes.store(bytes as u64, Ordering::Relaxed);
+            let states = u64::from(self.store.len());
+            counts.states.store(states, Ordering::Relaxed);
+            counts
+                .transitions
+                .store(self.transitions, Ordering::Relaxed);
             let waits = !self.again.is_empty() || !self.to_retry.is_empty();
             *lock(&shared.left[self.number]) = Left {
                 in_level: self.next < self.level_end || waits,
@@ -337,7 +397,7 @@ impl<'a> Worker<'a> {
             };
             shared.barrier.wait();
             let left = |which: fn(&Left) -> bool| shared.left.iter().any(|left| which(&lock(left)));
-            let has_stopped = lock(&shared.stopped).is_some();
+            let has_stopped = shared.has_stopped();
             let is_level_done = !left(|left| left.in_level);
             let is_found = !shared.keep_going && !lock(&shared.found).is_empty();
             let is_done = has_stopped || (is_level_done && (is_found || !left(|left| left.at_all)));
@@ -356,7 +416,12 @@ impl<'a> Worker<'a> {
 
     fn expand_some(&mut self, expander: &mut Expander<'a>, blocks: &mut Option<Blocks<'a>>) {
         let shared = self.shared;
-        for _ in 0..STATES_PER_ROUND {
+        let most = if shared.is_reduced {
+            REDUCED_STATES_PER_ROUND
+        } else {
+            STATES_PER_ROUND
+        };
+        for _ in 0..most {
             if self.sent >= LANES_PER_ROUND {
                 return;
             }
@@ -371,7 +436,7 @@ impl<'a> Worker<'a> {
                 return;
             };
             self.look(0);
-            if lock(&shared.stopped).is_some() {
+            if shared.has_stopped() {
                 return;
             }
             self.state = number;
@@ -497,12 +562,14 @@ impl<'a> Worker<'a> {
     }
 
     fn send(&mut self, lanes: &[u64]) {
-        self.shared.transitions.fetch_add(1, Ordering::Relaxed);
-        let to = owner(lanes, self.outgoing.len());
+        self.transitions += 1;
+        let hash = hash(lanes);
+        let to = owner(hash, self.outgoing.len());
         let mail = &mut self.outgoing[to];
         mail.lanes.extend_from_slice(lanes);
         mail.letters.push(Letter {
             lanes: lanes.len() as u32,
+            hash,
             from: self.state,
             asks: self.asks,
         });
@@ -515,30 +582,21 @@ impl<'a> Worker<'a> {
         for from in 0..shared.mail.len() {
             let mail = std::mem::take(&mut *lock(&shared.mail[from][self.number]));
             let mut start = 0;
-            let mut fresh = Vec::new();
             for letter in mail.letters {
                 let end = start + letter.lanes as usize;
                 let parent = Address {
                     worker: from as u16,
                     number: letter.from,
                 };
-                let Some(number) = self.insert(&mail.lanes[start..end], parent) else {
-                    shared.stop(Stop::StoreFull);
+                let lanes = &mail.lanes[start..end];
+                if !self.read(lanes, letter.hash, parent, letter.asks) {
                     return;
-                };
-                let comes_later = number >= self.level_end
-                    || match letter.asks {
-                        Some(Asks::WithHash(asking)) => {
-                            number >= self.level_start && hash(&mail.lanes[start..end]) > asking
-                        }
-                        _ => false,
-                    };
-                if letter.asks.is_some() && comes_later {
-                    fresh.push(parent.number);
                 }
                 start = end;
             }
-            lock(&shared.fresh[from]).append(&mut fresh);
+            if !self.look_up_pending() {
+                return;
+            }
         }
     }
 
@@ -564,29 +622,92 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The number of a state, which is added if it is new; `None` if there is no room.
-    fn insert(&mut self, lanes: &[u64], parent: Address) -> Option<u32> {
-        self.store.ensure_lanes(lanes.len());
-        self.numbers.clear();
-        self.numbers.resize(self.store.lanes(), 0);
+    /// Reads a state that is to be looked up soon. False if there is no room for the states
+    /// read before.
+    fn read(
+        &mut self,
+        lanes: &[u64],
+        hash_of_lanes: u64,
+        parent: Address,
+        asks: Option<Asks>,
+    ) -> bool {
+        let is_first = lanes.len() > self.store.lanes() || self.last_read.lanes.is_empty();
+        if is_first {
+            if !self.look_up_pending() {
+                return false;
+            }
+            self.store.ensure_lanes(lanes.len());
+        }
+        let count = self.store.lanes();
+        let last = &mut self.last_read;
+        last.lanes.resize(count, 0);
+        last.numbers.resize(count, 0);
         let mut fits = true;
         let padding = std::iter::repeat(&0);
-        let all = lanes.iter().chain(padding).take(self.store.lanes());
-        for (lane, &value) in all.enumerate() {
+        for (lane, &value) in lanes.iter().chain(padding).take(count).enumerate() {
+            if value == last.lanes[lane] && !is_first {
+                continue;
+            }
             let (number, has_room) = self.store.intern(lane, value);
-            self.numbers[lane] = number;
             fits &= has_room;
+            if fits && !is_first {
+                self.store.patch(&mut last.key, lane, number);
+                let change = self.store.hash_change(lane, last.numbers[lane], number);
+                last.hash = last.hash.wrapping_add(change);
+            }
+            last.lanes[lane] = value;
+            last.numbers[lane] = number;
         }
-        if !fits || self.parents.is_empty() {
+        if !fits {
+            // The states read before have keys of the present layout.
+            if !self.look_up_pending() {
+                return false;
+            }
             self.store.relayout();
         }
-        let hash = self.store.encode(&self.numbers, &mut self.key);
-        let inserted = self.store.insert(&self.key, hash, NO_PARENT).ok()?;
-        if inserted.is_new {
-            self.parents.push(parent);
-            self.shared.states.fetch_add(1, Ordering::Relaxed);
+        let last = &mut self.last_read;
+        if !fits || is_first {
+            last.hash = self.store.encode(&last.numbers, &mut last.key);
         }
-        Some(inserted.number)
+        self.store.prefetch(last.hash);
+        self.pending_keys.extend_from_slice(&last.key);
+        self.pending.push(Pending {
+            hash: last.hash,
+            parent,
+            hash_of_lanes,
+            asks,
+        });
+        self.pending.len() < MAX_PENDING || self.look_up_pending()
+    }
+
+    /// Looks up the states that have been read, adds those that are new, and tells the workers
+    /// that asked. False if there is no room.
+    fn look_up_pending(&mut self) -> bool {
+        let words = self.store.words();
+        for (position, pending) in self.pending.drain(..).enumerate() {
+            let key = &self.pending_keys[position * words..(position + 1) * words];
+            let Ok(inserted) = self.store.insert(key, pending.hash, NO_PARENT) else {
+                self.shared.stop(Stop::StoreFull);
+                return false;
+            };
+            if inserted.is_new {
+                self.parents.push(pending.parent);
+            }
+            let number = inserted.number;
+            let comes_later = number >= self.level_end
+                || match pending.asks {
+                    Some(Asks::WithHash(asking)) => {
+                        number >= self.level_start && pending.hash_of_lanes > asking
+                    }
+                    _ => false,
+                };
+            if pending.asks.is_some() && comes_later {
+                let asking = usize::from(pending.parent.worker);
+                lock(&self.shared.fresh[asking]).push(pending.parent.number);
+            }
+        }
+        self.pending_keys.clear();
+        true
     }
 
     fn report(
@@ -620,7 +741,7 @@ impl<'a> Worker<'a> {
         error: ErrorLocation,
         steps: impl FnOnce() -> Vec<Step>,
     ) -> ControlFlow<()> {
-        self.shared.transitions.fetch_add(1, Ordering::Relaxed);
+        self.transitions += 1;
         if self.shared.errors || error.property != Property::UnreachCall {
             let place = (error.template, error.location);
             self.report(error.property, Some(place), steps());
@@ -635,11 +756,8 @@ impl<'a> Worker<'a> {
             return;
         }
         let shared = self.shared;
-        let others = shared
-            .bytes
-            .iter()
-            .map(|bytes| bytes.load(Ordering::Relaxed));
-        let bytes = others.sum::<u64>() as usize + extra_bytes + self.store.next_growth();
+        let all = shared.total(|counts| &counts.bytes) as usize;
+        let bytes = all + extra_bytes + self.store.next_growth();
         if shared.interrupt.load(Ordering::Relaxed) {
             shared.stop(Stop::Interrupt);
         } else if shared.deadline.is_some_and(|end| Instant::now() >= end) {
@@ -651,9 +769,10 @@ impl<'a> Worker<'a> {
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
         self.look(bytes.max(1));
-        match *lock(&self.shared.stopped) {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
+        if self.shared.has_stopped() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Rendezvous offered and withdrawn, buffers with one or several users at each
 //! end, locks of several shapes (also in arrays, also re-entrant, also to read and to write, also misused),
-//! an owner that others look at and a predicate on it, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
+//! an owner that others look at and a predicate on it, rows of locks that name their owners, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
 //! `unless`, loops that never end, dead ends, processes that come and go, looks at
 //! other processes.
 //!
@@ -12,7 +12,7 @@
 use crate::random::Random;
 
 const DECLARATIONS: &str = "\
-byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2];
+byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2]; byte seat[2];
 byte again, depth; byte named; short rw; byte readers; bool writing;
 /*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
@@ -95,6 +95,16 @@ const TOPICS: &[&[&str]] = &[
     ],
     &["(_nr_pr < 3)", "atomic { (_nr_pr < 4) -> run Q(1) }"],
     &["false"],
+    &[
+        "atomic { seat[l] == 0 -> seat[l] = _pid + 1 }",
+        "atomic { seat[l] == _pid + 1 -> seat[l] = 0 }",
+        "atomic { seat[k] == _pid + 1 -> seat[k] = 0 }",
+        "seat[k] = 0",
+        "(seat[k] != _pid + 1)",
+        "l = (seat[l] == _pid + 1)",
+        "l = (seat[k] == 0)",
+        "k = 1 - k",
+    ],
 ];
 
 /// Well-behaved pieces: critical sections, so that something is protected.
@@ -116,6 +126,26 @@ const SECTIONS: &[(&str, &str)] = &[
         "atomic { !writing && readers == 0 -> writing = true }",
         "writing = false",
     ),
+    (
+        "atomic { seat[l] == 0 -> seat[l] = _pid + 1 }",
+        "atomic { seat[l] == _pid + 1 -> seat[l] = 0 }",
+    ),
+    (
+        "atomic { seat[k] == 0 -> seat[k] = _pid + 1 }",
+        "atomic { seat[k] == _pid + 1 -> seat[k] = 0 }",
+    ),
+];
+
+/// What one process does in answer to another, and what may wait for an answer but need not: a
+/// transaction that does not wait misses what happens after one.
+const ANSWERS: &[&str] = &[
+    "x = 1",
+    "y = 1",
+    "(x == 1); y = 1",
+    "(y == 1); x = 1 - x",
+    "if :: (y == 1) -> assert(false) :: skip fi",
+    "if :: (y == 1) -> assert(l == 0) :: l = 1 fi",
+    "if :: (x == 1) -> y = 1 :: (x == 0) -> k = 1 fi",
 ];
 
 /// The numbers of sections that belong together, and of the topic by which they are misused.
@@ -128,7 +158,11 @@ const KINDS: &[(&[usize], usize)] = &[
     (&[6], 15),
     (&[7, 8], 16),
     (&[9, 10], 16),
+    (&[11, 12], 19),
 ];
+
+/// The kind that the predicate on `z` is about.
+const NAMED: usize = 5;
 
 /// Sections that others may be in at the same time.
 const SHARED: &[usize] = &[7, 9];
@@ -202,7 +236,7 @@ impl Palette {
         };
         let (mut kinds, mut data, mut channels) = (1, 0, 0);
         let mut misuses = true;
-        match random.below(5) {
+        match random.below(6) {
             0 => {
                 palette.simple = TOPICS.concat();
                 kinds = KINDS.len();
@@ -219,6 +253,10 @@ impl Palette {
                 palette.likes_sections = true;
             }
             3 => {
+                palette.simple.extend(ANSWERS);
+                palette.likes_sections = random.below(2) == 0;
+            }
+            4 => {
                 data = 1 + random.below(2);
                 channels = 1 + random.below(2);
             }
@@ -229,11 +267,15 @@ impl Palette {
                 palette.simple.extend(TOPICS[topic as usize]);
             }
         }
-        let chosen: Vec<(&[usize], usize)> = if kinds == KINDS.len() {
+        let mut chosen: Vec<(&[usize], usize)> = if kinds == KINDS.len() {
             KINDS.to_vec()
         } else {
             (0..kinds).map(|_| random.pick(KINDS)).collect()
         };
+        // Data with a predicate is seldom guarded by what the predicate is about.
+        if palette.guarded == Some(1) && random.below(2) == 0 {
+            chosen[0] = KINDS[NAMED];
+        }
         for (kind, misused_by) in chosen {
             palette.sections.extend(kind);
             if misuses && random.below(2) == 0 {

@@ -13,6 +13,14 @@
 //! permit (`s > 0 -> s--` and `s++`). A thread that is still alone may make them
 //! free again, as programs do that initialise their locks.
 //!
+//! A row whose cells *name their owner* asks for less. If whoever takes a lock
+//! writes his number into it, and others only compare it with their own
+//! (`fork[right] == self + 1`), then nobody but its owner sees what becomes of
+//! it, whatever way has led there: a thread may give back what its guard says it
+//! has. Which locks of such a row a thread has, the cells tell ([`LockRows::mark`]).
+//! That is how mutexes in C look: to unlock one that somebody else has is an error
+//! that the guard asks for.
+//!
 //! A variable whose address is taken is not looked at here.
 //!
 //! Two indices that look different can be the same cell. They are not if one was
@@ -48,6 +56,18 @@ pub struct LockRows {
     held: Vec<Vec<Vec<LockPlace>>>,
     /// By template, location and edge.
     handled: Vec<Vec<Vec<Handled>>>,
+    /// By variable: what a thread writes into locks that it takes, if the cells have to tell
+    /// who has them.
+    marks: Vec<Option<Expr>>,
+}
+
+/// What an edge does to one place, and how.
+#[derive(Clone, Debug)]
+struct Use {
+    index: Expr,
+    handling: Handling,
+    /// The thread's mark, if what is done does no more than ask for it, write it, or take it away.
+    mark: Option<Expr>,
 }
 
 /// What an edge does to one place.
@@ -71,7 +91,7 @@ enum Style {
 }
 
 /// The places of a row that an edge touches; `None` if it breaks the rules.
-type PlacesOfRow = Option<Vec<(Expr, Handling)>>;
+type PlacesOfRow = Option<Vec<Use>>;
 
 impl LockRows {
     pub fn find(program: &Program, alone: &Alone) -> LockRows {
@@ -107,6 +127,9 @@ impl LockRows {
         let mut taken = vec![false; candidates.len()];
         let mut counts = vec![false; candidates.len()];
         let mut other = vec![false; candidates.len()];
+        let mut marks: Vec<Option<Expr>> = vec![None; candidates.len()];
+        let mut has_other_marks = vec![false; candidates.len()];
+        let mut needs_mark = vec![false; candidates.len()];
         let mut places = Vec::new();
         let mut handled = Vec::new();
         for template in &program.templates {
@@ -127,11 +150,20 @@ impl LockRows {
                             broken[variable.index()] = true;
                             continue;
                         };
-                        for (index, handling) in found {
+                        for Use {
+                            index,
+                            handling,
+                            mark,
+                        } in found
+                        {
                             let place = LockPlace { variable, index };
                             match handling {
                                 Handling::Takes(_) => {
                                     taken[variable.index()] = true;
+                                    let known = &mut marks[variable.index()];
+                                    let is_same = known.is_none() || *known == mark;
+                                    has_other_marks[variable.index()] |= mark.is_none() || !is_same;
+                                    *known = mark.clone();
                                     handles.takes.push(place.clone());
                                 }
                                 Handling::GivesBack(_) => handles.gives_back.push(place.clone()),
@@ -141,7 +173,7 @@ impl LockRows {
                                 counts[variable.index()] |= style == Style::Counts;
                                 other[variable.index()] |= style == Style::Other;
                             }
-                            of_edge.push((place, handling));
+                            of_edge.push((place, handling, mark));
                         }
                     }
                     // It is enabled only if these are not, which is a look at their locks.
@@ -153,11 +185,12 @@ impl LockRows {
                             }
                             match places_of_row(program, higher, variable, never_written) {
                                 None => broken[variable.index()] = true,
-                                Some(found) => {
-                                    of_edge.extend(found.into_iter().map(|(index, _)| {
-                                        (LockPlace { variable, index }, Handling::Looks)
-                                    }))
-                                }
+                                Some(found) => of_edge.extend(found.into_iter().map(|found| {
+                                    let index = found.index;
+                                    let is_look = found.handling == Handling::Looks;
+                                    let mark = found.mark.filter(|_| is_look);
+                                    (LockPlace { variable, index }, Handling::Looks, mark)
+                                })),
                             }
                         }
                     }
@@ -185,15 +218,21 @@ impl LockRows {
                         location,
                         edge,
                     };
-                    for (place, handling) in of_edge {
+                    for (place, handling, mark) in of_edge {
+                        let row = place.variable.index();
                         let has = held[template][location].contains(place);
+                        let names_owner = !matches!(handling, Handling::Takes(_))
+                            && mark.is_some()
+                            && *mark == marks[row]
+                            && !has_other_marks[row];
                         let obeys = match handling {
                             Handling::Takes(_) => !is_atomic && !has,
                             // To make a lock free before there is anybody to take it does no harm.
                             Handling::GivesBack(Style::Plain) => has || alone.is_alone(program, at),
                             Handling::GivesBack(_) | Handling::Looks => has,
                         };
-                        broken[place.variable.index()] |= !obeys;
+                        needs_mark[row] |= !obeys;
+                        broken[row] |= !obeys && !names_owner;
                     }
                 }
             }
@@ -202,11 +241,23 @@ impl LockRows {
             is_lock: candidates.to_vec(),
             held,
             handled,
+            marks: marks
+                .into_iter()
+                .zip(needs_mark)
+                .map(|(mark, needs_mark)| mark.filter(|_| needs_mark))
+                .collect(),
         }
     }
 
     pub fn is_lock(&self, variable: VariableId) -> bool {
         self.is_lock[variable.index()]
+    }
+
+    /// What a thread writes into the locks of a row that it takes, if that tells which of them it
+    /// has: those, besides the ones that are held by its location.
+    pub fn mark(&self, variable: VariableId) -> Option<&Expr> {
+        let mark = self.marks[variable.index()].as_ref();
+        mark.filter(|_| self.is_lock(variable))
     }
 
     /// Locks that a thread at the location has.
@@ -241,7 +292,14 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
                     after.push(place.clone());
                 }
             }
-            after.retain(|place| !handles.gives_back.contains(place));
+            let is_given_back = |place: &LockPlace| {
+                // An index that the thread is not known to have can be that of any of its locks.
+                let is_any =
+                    |given: &LockPlace| given.variable == place.variable && !before.contains(given);
+                let mut given_back = handles.gives_back.iter();
+                given_back.any(|given| given == place || is_any(given))
+            };
+            after.retain(|place| !is_given_back(place));
             after.retain(|place| !changes(edge, &place.index));
             let target = edge.target.index();
             let joined = match &held[target] {
@@ -385,20 +443,98 @@ fn places_of_row(
     let mut found = Vec::new();
     for index in indices {
         let mut to_it = assigned.iter().filter(|(place, _)| *place.index == index);
+        let mut to_mark = to_it.clone();
         let handling = match (to_it.next(), to_it.next()) {
             (None, _) => Handling::Looks,
             (Some((place, value)), None) => handling(program, edge, place, value, free)?,
             _ => return None,
         };
-        found.push((index, handling));
+        let mark = match (handling, to_mark.next()) {
+            (Handling::Takes(_), Some((_, value))) => own_mark(value).cloned(),
+            (Handling::GivesBack(_), Some((place, _))) => asked_mark(edge, place),
+            _ => compared_mark(edge, row, &index),
+        };
+        found.push(Use {
+            index,
+            handling,
+            mark,
+        });
     }
     let taken: Vec<&Expr> = found
         .iter()
-        .filter(|(_, handling)| matches!(handling, Handling::Takes(_)))
-        .map(|(index, _)| index)
+        .filter(|found| matches!(found.handling, Handling::Takes(_)))
+        .map(|found| &found.index)
         .collect();
     let told_apart = taken.iter().all(|index| index.as_const().is_some());
     (taken.len() < 2 || told_apart).then_some(found)
+}
+
+/// The thread's number plus a constant, if that is what the value is. Where such a value is never
+/// that of a lock that is free (`range`), no two threads write the same.
+fn own_mark(value: &Expr) -> Option<&Expr> {
+    let mark = without_resize(value);
+    let is_mark = match mark {
+        Expr::ThreadId => true,
+        Expr::Binary(BinaryOp::Add, lhs, rhs) => {
+            matches!(without_resize(lhs), Expr::ThreadId) && rhs.as_const().is_some()
+        }
+        _ => false,
+    };
+    is_mark.then_some(mark)
+}
+
+/// The mark that a comparison asks a place for.
+fn mark_in<'e>(condition: &'e Expr, reads: &impl Fn(&Place) -> bool) -> Option<&'e Expr> {
+    let is_place = |expr: &Expr| match expr {
+        Expr::Read(read) => reads(read),
+        // Widening keeps the number.
+        Expr::Resize { arg, width, signed } => match &**arg {
+            Expr::Read(read) => reads(read) && read.ty.width <= *width && !signed,
+            _ => false,
+        },
+        _ => false,
+    };
+    let Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, lhs, rhs) = condition else {
+        return None;
+    };
+    match (is_place(lhs), is_place(rhs)) {
+        (true, false) => own_mark(rhs),
+        (false, true) => own_mark(lhs),
+        _ => None,
+    }
+}
+
+/// The mark that the guard says is in a place.
+fn asked_mark(edge: &Edge, place: &Place) -> Option<Expr> {
+    let literals = conjunction(&edge.guard);
+    let mut marks = literals.iter().filter_map(|literal| {
+        let is_equality = matches!(literal.condition, Expr::Binary(BinaryOp::Eq, ..));
+        let mark = mark_in(&literal.condition, &|read| read == place)?;
+        (literal.holds == is_equality).then(|| mark.clone())
+    });
+    marks.next()
+}
+
+/// The mark that a place is compared with wherever the edge reads it.
+fn compared_mark(edge: &Edge, row: VariableRef, index: &Expr) -> Option<Expr> {
+    let is_it = |place: &Place| place.variable == row && *place.index == *index;
+    let mut reads = 0;
+    let mut comparisons = Vec::new();
+    let mut visit = |expr: &Expr| {
+        if let Expr::Read(place) = expr
+            && is_it(place)
+        {
+            reads += 1;
+        }
+        comparisons.extend(mark_in(expr, &is_it).cloned());
+    };
+    edge.guard.walk(&mut visit);
+    for effect in &edge.effects {
+        effect.walk(&mut visit);
+    }
+    let mark = comparisons.first()?.clone();
+    let all_same = comparisons.iter().all(|other| *other == mark);
+    (all_same && comparisons.len() == reads).then_some(mark)
 }
 
 /// Whether only the thread itself can change the value of an expression.

@@ -27,6 +27,8 @@ mod progress;
 mod races;
 #[path = "cli/rw_locks.rs"]
 mod rw_locks;
+#[path = "cli/signed_locks.rs"]
+mod signed_locks;
 #[path = "cli/token.rs"]
 mod token;
 
