@@ -118,6 +118,7 @@ fn page(chapters: &[Chapter]) -> String {
             110
         )
     );
+    out += &warning(chapters);
     let _ = write!(
         out,
         "\n- [Machine and versions](#machine-and-versions)\n- [{BEHIND}](#{})\n",
@@ -140,6 +141,49 @@ fn page(chapters: &[Chapter]) -> String {
         );
     }
     out
+}
+
+/// What makes figures preliminary: a build that is no release, other work on the machine, rows
+/// that are missing.
+fn warning(chapters: &[Chapter]) -> String {
+    let files = |is_so: &dyn Fn(&Chapter) -> bool| {
+        let so = chapters.iter().filter(|chapter| is_so(chapter));
+        so.map(|chapter| chapter.file)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let is_busy = |chapter: &Chapter| {
+        let load = chapter
+            .head
+            .get("load")
+            .and_then(|load| load.parse::<f64>().ok());
+        let cores = chapter
+            .head
+            .get("cores")
+            .and_then(|cores| cores.parse::<f64>().ok());
+        load.zip(cores)
+            .is_some_and(|(load, cores)| load > cores + 0.5)
+    };
+    let is_for_tests = |chapter: &Chapter| {
+        let mover = chapter.head.get("mover").unwrap_or_default();
+        mover.ends_with(records::FOR_TESTS)
+    };
+    let reasons: Vec<String> = [
+        ("measured with a build for tests", files(&is_for_tests)),
+        ("measured beside other work", files(&is_busy)),
+        ("cut off", files(&|chapter| !chapter.is_complete)),
+    ]
+    .into_iter()
+    .filter(|(_, files)| !files.is_empty())
+    .map(|(reason, files)| format!("{reason}: {files}"))
+    .collect();
+    match &reasons[..] {
+        [] => String::new(),
+        some => {
+            let told = format!("**These figures are preliminary** ({}).", some.join("; "));
+            format!("\n{}", wrapped(&told, 110))
+        }
+    }
 }
 
 /// What each table says about itself and not about the machine.
@@ -258,7 +302,8 @@ fn headlines(chapters: &[Chapter]) -> String {
         ),
         format!("[all of them]({PAGE}#{})", anchor(BEHIND)),
     ]);
-    table.markdown()
+    let warning = warning(chapters);
+    format!("{}{}", table.markdown(), warning)
 }
 
 /// A text with other figures between the marks.

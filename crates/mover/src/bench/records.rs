@@ -160,9 +160,14 @@ fn here_and_now(limit: Option<&LimitArgs>) -> Head {
         "load",
         load.split_whitespace().next().unwrap_or("unknown").into(),
     );
+    let build = if cfg!(debug_assertions) {
+        FOR_TESTS
+    } else {
+        ""
+    };
     add(
         "mover",
-        format!("{}, {}{BUILD}", env!("CARGO_PKG_VERSION"), commit()),
+        format!("{}, {}{build}", env!("CARGO_PKG_VERSION"), commit()),
     );
     add("kernel", or_unknown(&file("/proc/sys/kernel/osrelease")));
     let behind = |text: &str, name: &str| {
@@ -199,12 +204,8 @@ fn here_and_now(limit: Option<&LimitArgs>) -> Head {
     Head(entries)
 }
 
-/// Figures of a build with checks for developers are not those of a release.
-const BUILD: &str = if cfg!(debug_assertions) {
-    ", a build for tests"
-} else {
-    ""
-};
+/// How the line about mover ends when figures are not those of a release.
+pub const FOR_TESTS: &str = ", a build for tests";
 
 /// The commit that mover was made from, as far as the directory tells.
 fn commit() -> String {
