@@ -145,7 +145,7 @@ fn here_and_now(limit: Option<&LimitArgs>) -> Head {
     let mut entries = Vec::new();
     let arguments: Vec<String> = std::env::args_os()
         .skip(1)
-        .map(|argument| argument.to_string_lossy().into_owned())
+        .map(|argument| quoted(&argument.to_string_lossy()))
         .collect();
     let mut add = |key: &str, value: String| entries.push((key.to_string(), one_line(&value)));
     add("command", format!("mover {}", arguments.join(" ")));
@@ -202,6 +202,16 @@ fn here_and_now(limit: Option<&LimitArgs>) -> Head {
         );
     }
     Head(entries)
+}
+
+/// As a shell reads it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_=+.,:/@%".contains(letter);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_string()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
 }
 
 /// How the line about mover ends when figures are not those of a release.
@@ -396,6 +406,13 @@ mod tests {
                 .get("mover")
                 .is_some_and(|mover| mover.contains("0."))
         );
+    }
+
+    #[test]
+    fn a_command_can_be_pasted() {
+        assert_eq!(quoted("--rows=E1,E2"), "--rows=E1,E2");
+        assert_eq!(quoted("Conc 2"), "'Conc 2'");
+        assert_eq!(quoted("a'b"), r"'a'\''b'");
     }
 
     #[test]
