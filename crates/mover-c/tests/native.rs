@@ -144,6 +144,32 @@ impl Generator<'_> {
             self.random.below(1 << 30)
         );
         let _ = writeln!(self.out, "static int64_t grid_{n}[2][3];");
+        self.small_structure();
+    }
+
+    /// A structure of one to four fields, which calling conventions put into one register, two
+    /// or none, and functions that take and give it and the large one by value.
+    fn small_structure(&mut self) {
+        let n = self.number;
+        let count = 1 + self.random.below(4);
+        let fields: String = (0..count)
+            .map(|field| format!("{} t{field}; ", self.random.pick(&TYPES[..8])))
+            .collect();
+        let last = count - 1;
+        let _ = writeln!(self.out, "struct t_{n} {{ {fields}}};");
+        let _ = writeln!(self.out, "static struct t_{n} small_{n}[2];");
+        let _ = writeln!(
+            self.out,
+            "static struct t_{n} turn_{n}(struct t_{n} x, struct s_{n} y, int z) {{\n  \
+             x.t0 ^= y.a + z; x.t{last} -= y.row[1]; y.in.c += x.t0; y.b = z;\n  \
+             return y.in.c & 1 ? small_{n}[1] : x;\n}}"
+        );
+        let _ = writeln!(
+            self.out,
+            "static struct s_{n} grow_{n}(struct s_{n} x, const struct t_{n} *y) {{\n  \
+             struct t_{n} z = turn_{n}(*y, x, x.f2);\n  \
+             x.a += z.t{last}; x.row[2] ^= z.t0; x.f1++;\n  return x;\n}}"
+        );
     }
 
     fn global_places(&self) -> Vec<String> {
@@ -162,6 +188,8 @@ impl Generator<'_> {
             "both_N.h[1]",
             "grid_N[1][2]",
             "grid_N[0][1]",
+            "small_N[0].t0",
+            "small_N[1].t0",
         ]
         .iter()
         .map(|place| place.replace("_N", &format!("_{n}")))
@@ -249,7 +277,26 @@ impl Generator<'_> {
 
     fn statement(&mut self, depth: usize) {
         let n = self.number;
-        match self.random.below(14) {
+        match self.random.below(16) {
+            14 => {
+                let (from, to) = (self.random.below(2), self.random.below(2));
+                let (item, value) = (self.random.below(3), self.expression(1));
+                let _ = writeln!(
+                    self.out,
+                    "  small_{n}[{to}] = turn_{n}(small_{n}[{from}], items_{n}[{item}], {value});"
+                );
+            }
+            15 => {
+                let (from, to, small) = (
+                    self.random.below(3),
+                    self.random.below(3),
+                    self.random.below(2),
+                );
+                let _ = writeln!(
+                    self.out,
+                    "  items_{n}[{to}] = grow_{n}(items_{n}[{from}], &small_{n}[{small}]);"
+                );
+            }
             0..=3 => {
                 let (place, value) = (self.place(), self.expression(2));
                 let _ = writeln!(self.out, "  {place} = {value};");
