@@ -99,7 +99,7 @@ pub struct Point {
 
 impl Row for Point {
     fn check(&self) -> Result<(), String> {
-        if self.complete && !self.states.is_some_and(|states| states > 0) {
+        if self.complete && self.states.is_none_or(|states| states == 0) {
             return Err(format!("{}: a complete search without states", self.model));
         }
         Ok(())

@@ -40,14 +40,21 @@ impl Table {
         self.rows.len() < 2
     }
 
-    /// As Markdown has tables.
+    /// As Markdown has tables, with numbers to the right.
     pub fn markdown(&self) -> String {
+        let is_number = |cell: &String| !cell.starts_with(|c: char| c.is_alphabetic() || c == '[');
         let mut out = String::new();
         for (number, row) in self.rows.iter().enumerate() {
             let cells = row.iter().map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
             if number == 0 {
-                let _ = writeln!(out, "|---|{}", "---:|".repeat(row.len().saturating_sub(1)));
+                out.push('|');
+                for column in 0..row.len() {
+                    let mut cells = self.rows.iter().skip(1).filter_map(|row| row.get(column));
+                    let is_right = column > 0 && cells.all(is_number);
+                    out += if is_right { "---:|" } else { "---|" };
+                }
+                out.push('\n');
             }
         }
         out

@@ -91,7 +91,7 @@ impl Row for Point {
         if !(2..=100).contains(&self.threads) {
             return Err(format!("{} threads cannot be", self.threads));
         }
-        if self.complete && !self.states.is_some_and(|states| states > 0) {
+        if self.complete && self.states.is_none_or(|states| states == 0) {
             return Err("a complete search without states".into());
         }
         Ok(())
