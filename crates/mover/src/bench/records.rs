@@ -315,6 +315,9 @@ fn parse<T: Row>(text: &str) -> Result<Results<T>, String> {
             .map_err(|reason| format!("line {line}: {reason}"))?;
         rows.push(row);
     }
+    if rows.is_empty() {
+        return Err("there is no row; it has to be measured again".into());
+    }
     Ok(Results {
         head,
         rows,
@@ -439,6 +442,7 @@ mod tests {
         );
         let missing = format!("{}a,1,2.5,true\n", HEAD.replace("states", "stats"));
         assert_eq!(said(&missing), "line 4: missing field `states`");
+        assert!(said(HEAD).starts_with("there is no row"));
         let twice = HEAD.replace("seconds", "states");
         assert_eq!(said(&twice), "two columns are called `states`");
         assert_eq!(

@@ -158,7 +158,7 @@ fn wrong_results_are_refused_with_their_place_and_nothing_is_written() {
         let renamed = lines[columns].replacen(|c: char| c.is_alphabetic(), "z", 1);
         refused(&with(columns, &renamed), &["missing field"]);
         refused("", &["line 1"]);
-        refused("# command: x\n# date: y\n\u{0}\n", &[]);
+        refused("# command: x\n# date: y\n\u{0}\n", &["no row"]);
         std::fs::remove_file(&path).expect("it was there");
         let ended = page(copy.path());
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
