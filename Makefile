@@ -2,12 +2,13 @@
 # make test       run all tests (within some 20 minutes on 2 cores)
 # make test-long  the same tests with more random programs and longer fuzzing
 # make mutations  break mover on purpose and see that the fuzzer notices
-# make bench      measure mover beside SPIN
+# make bench      measure everything and make BENCHMARKS.md of it (40 minutes at most on 2 idle cores)
+# make bench-page make BENCHMARKS.md of the results that are there
 # make lint       formatting, lints, documentation, licences of dependencies
 
 MOVER = target/release/mover
 
-.PHONY: demo build test test-long mutations bench lint build-packages test-packages
+.PHONY: demo build test test-long mutations bench bench-page lint build-packages test-packages
 
 demo: build
 	@echo
@@ -32,8 +33,26 @@ test-long: test-packages
 mutations: test-packages
 	scripts/check-mutations
 
+# Each point is given up after BENCH_SECONDS; the rows are in bench/results as soon as they are measured.
+BENCH_SECONDS = 10
+BENCH_RUNS = 3
+RESULTS = bench/results
+
 bench: build test-packages
-	$(MOVER) bench spin
+	@mkdir -p $(RESULTS)
+	$(MOVER) bench spin --runs $(BENCH_RUNS) --csv $(RESULTS)/spin.csv
+	$(MOVER) bench reduced --limit $(BENCH_SECONDS) --csv $(RESULTS)/reduced.csv
+	$(MOVER) bench threads --limit $(BENCH_SECONDS) --csv $(RESULTS)/threads.csv
+	$(MOVER) bench bounds --limit $(BENCH_SECONDS) --csv $(RESULTS)/bounds.csv
+	$(MOVER) bench cores --limit $(BENCH_SECONDS) --csv $(RESULTS)/cores.csv
+	$(MOVER) bench cpc --limit $(BENCH_SECONDS) --csv $(RESULTS)/cpc.csv
+	$(MOVER) bench dynamic --limit $(BENCH_SECONDS) --csv $(RESULTS)/dynamic.csv
+	$(MOVER) bench mat --limit $(BENCH_SECONDS) --csv $(RESULTS)/mat.csv
+	$(MOVER) bench tm --large --csv $(RESULTS)/tm.csv
+	$(MOVER) bench page
+
+bench-page: build
+	$(MOVER) bench page
 
 lint:
 	cargo fmt --check

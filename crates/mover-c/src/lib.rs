@@ -17,6 +17,7 @@ mod build;
 mod claims;
 mod clang;
 mod flatten;
+mod left_locked;
 mod llvm;
 mod lower;
 pub mod native;
@@ -384,6 +385,17 @@ fn translate(
         caveats.push(
             "attributes of threads and locks other than kind and detach state are ignored".into(),
         );
+    }
+    if let Some(end) = templates
+        .iter()
+        .find_map(|template| left_locked::find(template, &world.globals))
+    {
+        let at = end.map_or_else(String::new, |span| {
+            format!(" (first at {})", world.sources.locate(span))
+        });
+        caveats.push(format!(
+            "a thread may end with a lock in hand{at}; a later one with its number passes for its owner"
+        ));
     }
     let exclusive = claims::find(sources, numbers, &world.globals)?;
     let mut program = Program {

@@ -253,7 +253,7 @@ impl Palette {
                 palette.likes_sections = true;
             }
             3 => {
-                palette.simple.extend(ANSWERS);
+                palette.simple = ANSWERS.to_vec();
                 palette.likes_sections = random.below(2) == 0;
             }
             4 => {

@@ -11,6 +11,7 @@
 //! - `small`: which integers are no pointers for certain;
 //! - [`staying`]: whether addresses stay in their objects;
 //! - [`locks`]: which of them are locks, and who has them where;
+//! - [`races`]: data races that locks rule out;
 //! - [`rw_locks`]: locks that many have to read and one to write;
 //! - `eyes`: what an expression is for given values of a cell or two;
 //! - [`owners`]: cells whose value tells who has them, found or given by the user;
@@ -52,6 +53,7 @@ pub mod phase;
 pub mod pointer_locks;
 pub mod points_to;
 pub mod presence;
+pub mod races;
 pub mod rw_locks;
 mod small;
 pub mod staying;

@@ -92,7 +92,7 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 /// `2026-11-16T05:30:00Z`.
-fn timestamp(time: SystemTime) -> String {
+pub fn timestamp(time: SystemTime) -> String {
     let seconds = time
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());

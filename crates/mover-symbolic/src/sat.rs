@@ -69,6 +69,8 @@ struct Patience {
     limit: Limit,
     asked: Cell<u32>,
     is_over: Cell<bool>,
+    /// Conflicts until the present question is given up.
+    conflicts_left: Option<u64>,
     /// Follows what the solver learns.
     witness: Option<Box<Witness>>,
 }
@@ -98,6 +100,7 @@ const DECISIONS_PER_LOOK: u32 = 64;
 
 impl Callbacks for Patience {
     fn on_new_clause(&mut self, clause: &[BatLit], _: ClauseKind) {
+        self.conflicts_left = self.conflicts_left.map(|left| left.saturating_sub(1));
         if let Some(witness) = &mut self.witness {
             let (checker, clause) = witness.told(clause);
             if !checker.learn(clause) {
@@ -125,7 +128,7 @@ impl Callbacks for Patience {
         if asked.is_multiple_of(DECISIONS_PER_LOOK) {
             self.is_over.set(self.limit.is_reached());
         }
-        self.is_over.get()
+        self.is_over.get() || self.conflicts_left == Some(0)
     }
 }
 
@@ -195,6 +198,7 @@ impl Solver {
             limit: limit.clone(),
             asked: Cell::new(0),
             is_over: Cell::new(false),
+            conflicts_left: None,
             witness,
         };
         let mut bat = Bat::new(SolverOpts::default(), patience);
@@ -259,6 +263,14 @@ impl Solver {
         } else {
             Answer::Stopped
         }
+    }
+
+    /// The same, but given up after so many conflicts.
+    pub fn solve_within(&mut self, conflicts: u64, assumptions: &[Lit]) -> Answer {
+        self.bat.cb_mut().conflicts_left = Some(conflicts);
+        let answer = self.solve(assumptions);
+        self.bat.cb_mut().conflicts_left = None;
+        answer
     }
 
     /// Whether a limit was reached.
@@ -391,6 +403,25 @@ mod tests {
             .cb_mut()
             .on_new_clause(&[a.0], ClauseKind::Learnt);
         assert!(solver.checks().is_err());
+    }
+
+    /// Nine pigeons in eight holes take more than ten conflicts, and can be asked about again.
+    #[test]
+    fn a_question_can_be_given_up() {
+        let mut solver = Solver::new(Limit::default());
+        let pigeons: Vec<Vec<Lit>> = (0..9)
+            .map(|_| (0..8).map(|_| solver.new_lit()).collect())
+            .collect();
+        for (number, pigeon) in pigeons.iter().enumerate() {
+            solver.add(pigeon);
+            for other in &pigeons[..number] {
+                for (&one, &two) in pigeon.iter().zip(other) {
+                    solver.add(&[!one, !two]);
+                }
+            }
+        }
+        assert_eq!(solver.solve_within(10, &[]), Answer::Stopped);
+        assert_eq!(solver.solve(&[]), Answer::Unsat);
     }
 
     #[test]

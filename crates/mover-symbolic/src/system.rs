@@ -7,7 +7,10 @@
 //! Cells that nothing of interest depends on are left out.
 //!
 //! Besides the bits of the cells, cubes and clauses may speak about *predicates*:
-//! the comparisons that the program itself makes (see [`Observable`]).
+//! the comparisons that the program itself makes (see [`Observable`]), and what must have been
+//! true a block earlier for these to hold ([`weakest`]).
+
+mod weakest;
 
 use mover_ir::expr::Expr;
 use mover_ir::program::{Effect, LocationId};
@@ -123,6 +126,7 @@ impl<'a, 'p> System<'a, 'p> {
             system.observe();
             if predicates {
                 system.predicates_of_the_program();
+                system.predicates_before();
             }
             return Some(system);
         }

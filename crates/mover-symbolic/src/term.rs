@@ -755,6 +755,38 @@ impl Terms {
         order
     }
 
+    /// The term with other terms, of the same widths, in place of variables.
+    pub fn substitute(&mut self, root: Term, replace: impl Fn(Var) -> Option<Term>) -> Term {
+        let mut made: FxHashMap<Term, Term> = FxHashMap::default();
+        for term in self.below(&[root]) {
+            let width = self.width(term);
+            let of = |child: Term| made[&child];
+            let new = match self.node(term) {
+                Node::Const(_) => term,
+                Node::Var(var) => replace(var).unwrap_or(term),
+                Node::Not(a) => self.not(of(a)),
+                Node::And(a, b) => self.and(of(a), of(b)),
+                Node::Xor(a, b) => self.xor(of(a), of(b)),
+                Node::Add(a, b) => self.add(of(a), of(b)),
+                Node::Sub(a, b) => self.sub(of(a), of(b)),
+                Node::Mul(a, b) => self.mul(of(a), of(b)),
+                Node::UDiv(a, b) => self.udiv(of(a), of(b)),
+                Node::URem(a, b) => self.urem(of(a), of(b)),
+                Node::Shl(a, b) => self.shl(of(a), of(b)),
+                Node::LShr(a, b) => self.lshr(of(a), of(b)),
+                Node::AShr(a, b) => self.ashr(of(a), of(b)),
+                Node::Eq(a, b) => self.eq(of(a), of(b)),
+                Node::ULt(a, b) => self.ult(of(a), of(b)),
+                Node::SLt(a, b) => self.slt(of(a), of(b)),
+                Node::Ite(a, b, c) => self.ite(of(a), of(b), of(c)),
+                Node::Low(a) | Node::ZeroExtend(a) => self.resize(of(a), width, false),
+                Node::SignExtend(a) => self.resize(of(a), width, true),
+            };
+            made.insert(term, new);
+        }
+        made[&root]
+    }
+
     /// The value of a node whose children have these values.
     pub fn apply(&self, term: Term, value: impl Fn(Term) -> u64) -> u64 {
         let width = self.width(term);

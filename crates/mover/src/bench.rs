@@ -2,21 +2,36 @@
 //!
 //! A figure from last year, from another machine or from a paper says little.
 //! So the peer is run here and now, in turns with mover, and both are measured
-//! in the same way: as child processes, one at a time, the median of several
-//! runs.
+//! in the same way: as child processes, one at a time.
+//!
+//! Each measurement is a module: a struct for a row of its CSV file, a function that
+//! measures rows, and one that turns rows into a [`Section`]. [`records`] keeps the rows,
+//! [`page`] makes `BENCHMARKS.md` of the files.
 
+mod ask;
+mod bounds;
 mod child;
+mod cores;
 mod cpc;
 mod dynamic;
 mod mat;
+mod page;
 mod pan;
 mod plot;
+mod records;
 mod reduced;
+mod searches;
+mod section;
 mod spin;
 mod table;
+mod threads;
 mod tm;
 
 use clap::{Args, Subcommand};
+use section::Section;
+
+use crate::output::print;
+use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
 #[derive(Args)]
 pub struct BenchArgs {
@@ -28,6 +43,9 @@ pub struct BenchArgs {
 enum Peer {
     /// States per second and bytes per state beside SPIN's verifier, without reduction.
     Spin(spin::SpinArgs),
+    /// What the reductions of both tools leave: states, time and memory beside SPIN's verifier
+    /// with and without its own partial-order reduction.
+    Reduced(reduced::ReducedArgs),
     /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
     /// each solution of the ignoring problem, the paper's figures beside ours.
     Cpc(cpc::CpcArgs),
@@ -39,14 +57,63 @@ enum Peer {
     Mat(mat::MatArgs),
     /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
     Tm(tm::BenchTmArgs),
+    /// Explicit search of models with more and more threads, beside SPIN.
+    Threads(threads::ThreadsArgs),
+    /// Bounded model checking with larger and larger bounds.
+    Bounds(bounds::BoundsArgs),
+    /// Explicit search with one job and with several.
+    Cores(cores::CoresArgs),
+    /// Make BENCHMARKS.md, its plots and the figures in README.md of the files in bench/results.
+    Page(page::PageArgs),
+}
+
+/// Why there is no result, and with it the exit code.
+pub enum Trouble {
+    Usage(String),
+    Input(String),
+    Internal(String),
+}
+
+impl From<String> for Trouble {
+    fn from(reason: String) -> Self {
+        Trouble::Internal(reason)
+    }
 }
 
 pub fn run(args: &BenchArgs) -> u8 {
-    match &args.peer {
+    let said = match &args.peer {
         Peer::Spin(args) => spin::run(args),
+        Peer::Reduced(args) => reduced::run(args),
         Peer::Cpc(args) => cpc::run(args),
         Peer::Dynamic(args) => dynamic::run(args),
         Peer::Mat(args) => mat::run(args),
         Peer::Tm(args) => tm::run(args),
-    }
+        Peer::Threads(args) => threads::run(args),
+        Peer::Bounds(args) => bounds::run(args),
+        Peer::Cores(args) => cores::run(args),
+        Peer::Page(args) => page::run(args).map(|()| Section::default()),
+    };
+    let (reason, code) = match said {
+        Ok(section) if section.blocks.is_empty() => return 0,
+        Ok(section) => return print(&section.plain()).err().unwrap_or(0),
+        Err(Trouble::Usage(reason)) => (reason, USAGE),
+        Err(Trouble::Input(reason)) => (reason, BAD_INPUT),
+        Err(Trouble::Internal(reason)) => (reason, INTERNAL_ERROR),
+    };
+    eprintln!("mover: {reason}");
+    code
+}
+
+/// Whether a name is among those asked for: all are, if none is.
+fn is_wanted(name: &str, words: &[String]) -> bool {
+    let name = name.to_lowercase();
+    words.is_empty() || words.iter().any(|word| name.contains(&word.to_lowercase()))
+}
+
+/// A directory for files that nobody needs afterwards.
+fn scratch() -> Result<tempfile::TempDir, Trouble> {
+    tempfile::Builder::new()
+        .prefix("mover-bench-")
+        .tempdir()
+        .map_err(|error| Trouble::Internal(format!("cannot make a directory: {error}")))
 }

@@ -203,7 +203,8 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     };
     let options = args.c_options(&properties);
     match mover_c::read(&args.files, &options) {
-        Ok(read) => {
+        Ok(mut read) => {
+            mover_reduce::races::rule_out(&mut read.program);
             let limit = |limit: mover_c::Limit| Limit {
                 template: limit.template,
                 location: limit.location,

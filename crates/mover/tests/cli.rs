@@ -1,6 +1,8 @@
 //! What scripts and people rely on at the command line: exit codes, the JSON,
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
+#[path = "cli/bench.rs"]
+mod bench;
 #[path = "cli/certify.rs"]
 mod certify;
 #[path = "cli/checkpoint.rs"]

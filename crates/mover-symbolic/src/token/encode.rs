@@ -24,13 +24,13 @@ mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use order::{MOST_ORDER_CLAUSES, Order};
+use order::Order;
 
 use crate::blast::Blaster;
 use crate::layout::bits_for;
 use crate::sat::{Limit, Lit};
 use crate::term::{Term, Terms};
-use crate::token::events::system;
+use crate::token::events::{Events, Wait, events};
 use crate::token::pairs::{Id, Pairs, System};
 use crate::token::unroll::{Node, Unrolled, Unroller};
 
@@ -47,7 +47,8 @@ struct Holding {
     /// Whether the thread has the token when it leaves the node.
     has: Term,
     clock: Term,
-    /// How often it was given the token, up to one more than is allowed.
+    /// How often it was given the token, up to one more than is allowed; whether it was, if
+    /// there is no bound.
     visits: Term,
 }
 
@@ -77,6 +78,8 @@ pub struct Encoding<'e, 'p> {
     ends_with: Vec<Term>,
     clock_width: u8,
     order: Order,
+    /// Assumed, it lets each thread be given the token once only.
+    pub few_changes: Term,
     /// By thread: whether it begins with the token.
     starts: Vec<Term>,
     /// Whether the only thread at the start stays alone, and the shared cells then.
@@ -98,7 +101,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         bound: Option<&[ContextBound]>,
         limit: &Limit,
     ) -> (Self, Option<Lit>) {
-        let (system, _) = system(unroller, &unrolled, terms);
+        let Events { system, waits, .. } = events(unroller, &unrolled, terms);
         let pairs = system.pairs(which);
         let total = system.events();
         let mut encoding = Encoding {
@@ -112,6 +115,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
             ends_with: Vec::new(),
             clock_width: bits_for(total as u64 + 2),
             order: Order::Clock,
+            few_changes: Terms::FALSE,
             starts: Vec::new(),
             alone: None,
             passes: BTreeMap::new(),
@@ -131,6 +135,8 @@ impl<'e, 'p> Encoding<'e, 'p> {
         encoding.assert_constant_bits(terms, blaster);
         encoding.order(blaster);
         encoding.flow(terms, blaster, &all, bound);
+        encoding.locks_exclude(terms, blaster);
+        encoding.waits_are_over(terms, blaster, &waits);
         let switch = (!extra.is_empty()).then(|| blaster.solver.new_lit());
         encoding.pass(terms, blaster, &all, (&extra, switch), limit);
         (encoding, switch)
@@ -179,6 +185,34 @@ impl<'e, 'p> Encoding<'e, 'p> {
         }
     }
 
+    /// What waits for a value goes on only if somebody has written it. That is known already,
+    /// but only to who follows the values through the whole run.
+    fn waits_are_over(&self, terms: &mut Terms, blaster: &mut Blaster, waits: &[Wait]) {
+        for Wait { waiting, openers } in waits {
+            let goes = blaster.lit(terms, self.node_of(*waiting).goes);
+            let comes_before = |opener: &Id| {
+                let is_own = opener.thread == waiting.thread;
+                !is_own || opener != waiting && self.system.reaches(*opener, *waiting)
+            };
+            let mut some = vec![!goes];
+            for &opener in openers.iter().filter(|opener| comes_before(opener)) {
+                some.push(blaster.lit(terms, self.node_of(opener).goes));
+            }
+            blaster.solver.add(&some);
+            if let ([opener], Order::Literals(_)) = (&openers[..], &self.order)
+                && opener.thread != waiting.thread
+            {
+                let first = self.comes_first(*opener, *waiting);
+                blaster.solver.add(&[!goes, first]);
+            }
+        }
+    }
+
+    fn node_of(&self, id: Id) -> &Node {
+        let node = self.passings[id.thread][id.event].node;
+        &self.unrolled.threads[id.thread].nodes[node]
+    }
+
     /// How the token flows along each thread.
     fn flow(
         &mut self,
@@ -187,6 +221,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         pairs: &BTreeSet<(Id, Id)>,
         bound: Option<&[ContextBound]>,
     ) {
+        self.few_changes = self.input(terms, "few changes".into(), 1);
         let comes: BTreeSet<Id> = pairs.iter().map(|(_, to)| *to).collect();
         let goes: BTreeSet<Id> = pairs.iter().map(|(from, _)| *from).collect();
         let mut starts = Vec::new();
@@ -298,6 +333,12 @@ impl<'e, 'p> Encoding<'e, 'p> {
                         let end = terms.constant(bound.most + 1, visit_width);
                         let few = terms.ult(holding.visits, end);
                         blaster.assert(terms, few);
+                    } else {
+                        let counts = terms.and(gets, goes_on);
+                        let again = terms.all([self.few_changes, holding.visits, counts]);
+                        let once = terms.not(again);
+                        blaster.assert(terms, once);
+                        holding.visits = terms.or(holding.visits, counts);
                     }
                 }
                 let is_here = terms.or(gets, holding.has);
@@ -397,6 +438,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
     ) {
         let mut comes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
         let mut goes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
+        let says_what_is_between = self.can_say_what_is_between(pairs);
         for (number, &(from, to)) in pairs.iter().enumerate() {
             if number % 1024 == 0 && limit.is_reached() {
                 return;
@@ -427,7 +469,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 Order::Literals(_) => {
                     let first = self.comes_first(from, to);
                     blaster.solver.add(&[!passes, first]);
-                    if pairs.len() * self.system.events() <= MOST_ORDER_CLAUSES {
+                    if says_what_is_between {
                         self.nothing_between(terms, blaster, from, to, passes);
                     }
                 }

@@ -13,12 +13,24 @@ use crate::term::Terms;
 use crate::token::pairs::{Event, Id, System};
 use crate::token::unroll::{Standing, Thread, Unrolled, Unroller, Writes};
 
-/// The events of the threads with what they touch and what follows what, and their nodes.
-pub fn system(
-    unroller: &Unroller,
-    unrolled: &Unrolled,
-    terms: &mut Terms,
-) -> (System, Vec<Vec<usize>>) {
+/// An event that can happen only after one of others.
+pub struct Wait {
+    pub waiting: Id,
+    /// Those that may write what it waits for.
+    pub openers: Vec<Id>,
+}
+
+/// The events of an unrolling.
+pub struct Events {
+    /// What they touch and what follows what.
+    pub system: System,
+    /// Their nodes, by thread.
+    pub nodes: Vec<Vec<usize>>,
+    pub waits: Vec<Wait>,
+}
+
+/// The events of the threads.
+pub fn events(unroller: &Unroller, unrolled: &Unrolled, terms: &mut Terms) -> Events {
     let events: Vec<Vec<usize>> = unrolled
         .threads
         .iter()
@@ -64,20 +76,24 @@ pub fn system(
             made
         })
         .collect();
-    let ordered = ordered(unroller, unrolled, terms, &events, &threads);
-    (System::new(threads, &ordered), events)
+    let waits = waits(unroller, unrolled, terms, &events);
+    let ordered = ordered(&waits, &threads);
+    Events {
+        system: System::new(threads, &ordered),
+        nodes: events,
+        waits,
+    }
 }
 
-/// Pairs of events of different threads the first of which always comes before the second.
-fn ordered(
+/// The events that wait for a value that only certain events write.
+fn waits(
     unroller: &Unroller,
     unrolled: &Unrolled,
     terms: &mut Terms,
     events: &[Vec<usize>],
-    threads: &[Vec<Event>],
-) -> Vec<(Id, Id)> {
+) -> Vec<Wait> {
     let initial = unroller.layout.initial();
-    let mut ordered = Vec::new();
+    let mut waits = Vec::new();
     for (waiter, waiting) in unrolled.threads.iter().enumerate() {
         for (event, &node) in events[waiter].iter().enumerate() {
             for position in waiting.nodes[node].reads.clone() {
@@ -106,29 +122,45 @@ fn ordered(
                         }
                     }
                 }
-                let Some(&Id { thread: writer, .. }) = openers.first() else {
-                    continue;
-                };
-                if writer == waiter || openers.iter().any(|id| id.thread != writer) {
-                    continue;
-                }
-                let opening: BTreeSet<usize> = openers.iter().map(|id| id.event).collect();
-                let before = surely_before(&threads[writer], &opening);
-                let after = surely_after(&threads[waiter], event);
-                for &first in &before {
-                    ordered.extend(after.iter().map(|&second| {
-                        let first = Id {
-                            thread: writer,
-                            event: first,
-                        };
-                        let second = Id {
-                            thread: waiter,
-                            event: second,
-                        };
-                        (first, second)
-                    }));
-                }
+                waits.push(Wait {
+                    waiting: Id {
+                        thread: waiter,
+                        event,
+                    },
+                    openers,
+                });
             }
+        }
+    }
+    waits
+}
+
+/// Pairs of events of different threads the first of which always comes before the second.
+fn ordered(waits: &[Wait], threads: &[Vec<Event>]) -> Vec<(Id, Id)> {
+    let mut ordered = Vec::new();
+    for Wait { waiting, openers } in waits {
+        let waiter = waiting.thread;
+        let Some(&Id { thread: writer, .. }) = openers.first() else {
+            continue;
+        };
+        if writer == waiter || openers.iter().any(|id| id.thread != writer) {
+            continue;
+        }
+        let opening: BTreeSet<usize> = openers.iter().map(|id| id.event).collect();
+        let before = surely_before(&threads[writer], &opening);
+        let after = surely_after(&threads[waiter], waiting.event);
+        for &first in &before {
+            ordered.extend(after.iter().map(|&second| {
+                let first = Id {
+                    thread: writer,
+                    event: first,
+                };
+                let second = Id {
+                    thread: waiter,
+                    event: second,
+                };
+                (first, second)
+            }));
         }
     }
     // Threads that wait for each other have no order that all ghosts can keep.

@@ -193,7 +193,7 @@ impl System {
     }
 
     /// Whether the first can come before the second in their thread, or is the same.
-    fn reaches(&self, a: Id, b: Id) -> bool {
+    pub fn reaches(&self, a: Id, b: Id) -> bool {
         self.reach[self.number(a)].contains(self.number(b))
     }
 
@@ -202,7 +202,7 @@ impl System {
         self.ids(thread).any(|other| self.conflicts(event, other))
     }
 
-    fn previous(&self, event: Id) -> impl Iterator<Item = Id> + '_ {
+    pub fn previous(&self, event: Id) -> impl Iterator<Item = Id> + '_ {
         self.ids(event.thread)
             .filter(move |id| self.event(*id).next.contains(&event.event))
     }

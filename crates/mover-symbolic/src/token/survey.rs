@@ -68,11 +68,12 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, Failure>
     let Some(unrolled) = unrolled else {
         return Err(Failure::Internal("a limit that is none was reached".into()));
     };
-    let (system, events) = events::system(&unroller, &unrolled, &mut terms);
+    let events = events::events(&unroller, &unrolled, &mut terms);
+    let system = events.system;
     let threads = unrolled
         .threads
         .iter()
-        .zip(&events)
+        .zip(&events.nodes)
         .map(|(thread, events)| ThreadFacts {
             name: thread_name(program, thread.slot),
             events: events
@@ -86,6 +87,7 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, Failure>
         || unrolled.threads.iter().any(|t| !t.unborn.is_empty());
     let total = system.events();
     let own: usize = events
+        .nodes
         .iter()
         .map(|events| events.len() * events.len())
         .sum();

@@ -1,7 +1,10 @@
 //! One child process, run to its end and measured.
 
+use std::io::Read;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// What a child printed and what it took.
 pub struct Finished {
@@ -15,22 +18,73 @@ pub struct Finished {
 
 /// Runs a command to its end. Measures right only if no other child ends meanwhile.
 pub fn run(command: &mut Command) -> Result<Finished, String> {
+    let ended = run_until(command, None)?;
+    ended.ok_or_else(|| format!("{} was ended", command.get_program().display()))
+}
+
+/// Runs a command to its end, or ends it when the time is up; then there is nothing to tell.
+pub fn run_for(command: &mut Command, limit: Duration) -> Result<Option<Finished>, String> {
+    run_until(command, Some(limit))
+}
+
+fn run_until(command: &mut Command, limit: Option<Duration>) -> Result<Option<Finished>, String> {
+    let name = command.get_program().display().to_string();
+    let describe = |error: std::io::Error| format!("cannot run {name}: {error}");
     let cpu_before = cpu_time_of_ended_children();
     let started = Instant::now();
-    let output = command
+    let mut child = command
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(describe)?;
+    let (sender, receiver) = mpsc::channel();
+    let stdout = read_aside(child.stdout.take(), sender.clone());
+    let stderr = read_aside(child.stderr.take(), sender);
+    // A child that has closed both streams has ended, or is about to.
+    let is_over = (0..2).all(|_| match limit {
+        Some(limit) => {
+            let left = limit.saturating_sub(started.elapsed());
+            receiver.recv_timeout(left).is_ok()
+        }
+        None => receiver.recv().is_ok(),
+    });
+    if !is_over {
+        // Fails if it has ended meanwhile.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(describe)?;
     let wall_s = started.elapsed().as_secs_f64();
     let cpu_s = cpu_time_of_ended_children()
         .zip(cpu_before)
         .map(|(after, before)| after - before);
-    Ok(Finished {
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        code: output.status.code(),
+    let (stdout, stderr) = (
+        stdout.join().unwrap_or_default(),
+        stderr.join().unwrap_or_default(),
+    );
+    Ok(is_over.then_some(Finished {
+        stdout,
+        stderr,
+        code: status.code(),
         wall_s,
         cpu_s,
+    }))
+}
+
+/// Reads a stream to its end in a thread of its own, and tells when it is there.
+fn read_aside(
+    stream: Option<impl Read + Send + 'static>,
+    is_over: mpsc::Sender<()>,
+) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(mut stream) = stream {
+            // What came before an error is kept; the exit code tells of the error.
+            let _ = stream.read_to_end(&mut text);
+        }
+        // Nobody listens any more when the time was up.
+        let _ = is_over.send(());
+        String::from_utf8_lossy(&text).into_owned()
     })
 }
 
@@ -57,6 +111,16 @@ mod tests {
         assert_eq!(child.stderr, "err\n");
         assert_eq!(child.code, Some(3));
         assert!(child.wall_s > 0.0);
+    }
+
+    #[test]
+    fn a_child_that_takes_too_long_is_ended() {
+        let limit = Duration::from_millis(200);
+        let slow = run_for(Command::new("sleep").arg("60"), limit).expect("there is a sleep");
+        assert!(slow.is_none());
+        let quick = run_for(Command::new("echo").arg("x"), Duration::from_secs(60));
+        let quick = quick.expect("there is an echo").expect("it ends in time");
+        assert_eq!((quick.stdout.as_str(), quick.code), ("x\n", Some(0)));
     }
 
     #[test]

@@ -11,18 +11,16 @@
 //! The property is that no assertion fails, as in the paper. Every run is a
 //! child process of its own.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::Args;
 use mover_report::text::grouped;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-use super::child;
+use super::records::{LimitArgs, RecordArgs, Recorder, Results, rounded};
+use super::section::{Ratio, Section};
 use super::table::{Table, median};
-use crate::output::{print, write_file};
-use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
+use super::{Trouble, ask, is_wanted, records};
 
 #[derive(Args)]
 pub struct CpcArgs {
@@ -34,13 +32,11 @@ pub struct CpcArgs {
     #[arg(long)]
     large: bool,
 
-    /// Seconds after which a search is given up
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    timeout: u32,
+    #[command(flatten)]
+    limit: LimitArgs,
 
-    /// Write states and times to a file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
 
     /// Only rows whose name contains one of these words (separated by commas)
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
@@ -208,18 +204,32 @@ const ROWS: &[Row] = &[
 ];
 
 /// What a search came to.
-#[derive(Clone, Copy)]
-struct Cell {
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Cell {
+    program: String,
+    search: String,
     states: u64,
     seconds: f64,
     /// Whether it saw everything.
-    is_complete: bool,
+    complete: bool,
+}
+
+impl records::Row for Cell {
+    fn check(&self) -> Result<(), String> {
+        if !ROWS.iter().any(|row| row.name == self.program) {
+            return Err(format!("no program is called `{}`", self.program));
+        }
+        if !COLUMNS.iter().any(|column| column.name == self.search) {
+            return Err(format!("no search is called `{}`", self.search));
+        }
+        Ok(())
+    }
 }
 
 impl Cell {
     fn states(&self) -> String {
         let states = grouped(self.states);
-        if self.is_complete {
+        if self.complete {
             states
         } else {
             format!(">{states}")
@@ -228,7 +238,7 @@ impl Cell {
 
     fn seconds(&self) -> String {
         let seconds = format!("{:.3}", self.seconds);
-        if self.is_complete {
+        if self.complete {
             seconds
         } else {
             format!(">{seconds}")
@@ -236,109 +246,111 @@ impl Cell {
     }
 }
 
-struct Measured {
+/// A program with what each search came to, as far as it was measured.
+struct Measured<'a> {
     row: &'static Row,
-    cells: Vec<Cell>,
+    cells: Vec<Option<&'a Cell>>,
 }
 
-impl Measured {
+impl Measured<'_> {
     /// The states of some columns, if all of these searches saw everything.
     fn complete<const N: usize>(&self, columns: [usize; N]) -> Option<[u64; N]> {
-        let cells = columns.map(|column| self.cells[column]);
-        let all = cells.iter().all(|cell| cell.is_complete);
-        all.then(|| cells.map(|cell| cell.states))
+        let mut states = [0; N];
+        for (slot, column) in states.iter_mut().zip(columns) {
+            *slot = self.cells[column].filter(|cell| cell.complete)?.states;
+        }
+        Some(states)
     }
 }
 
-pub fn run(args: &CpcArgs) -> u8 {
+pub fn run(args: &CpcArgs) -> Result<Section, Trouble> {
     let chosen: Vec<&'static Row> = ROWS
         .iter()
         .filter(|row| args.large || !row.is_large)
         .filter(|row| cfg!(feature = "c") || !row.is_c())
-        .filter(|row| {
-            let name = row.name.to_lowercase();
-            args.rows.is_empty() || args.rows.iter().any(|w| name.contains(&w.to_lowercase()))
-        })
+        .filter(|row| is_wanted(row.name, &args.rows))
         .collect();
     if chosen.is_empty() {
-        eprintln!("mover: no row is called like that");
-        return USAGE;
+        return Err(Trouble::Usage("no row is called like that".into()));
     }
-    let mut measured = Vec::new();
+    let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for row in chosen {
         let path = args.models.join(row.file_name());
         if !path.exists() {
-            eprintln!("mover: there is no {}; see --models", path.display());
-            return BAD_INPUT;
+            let missing = format!("there is no {}; see --models", path.display());
+            return Err(Trouble::Input(missing));
         }
         eprintln!("{}", row.name);
-        let mut cells = Vec::new();
         for column in COLUMNS {
-            match measure(args, row, column, &path) {
-                Ok(cell) => cells.push(cell),
-                Err(reason) => {
-                    eprintln!("mover: {}, {}: {reason}", row.name, column.name);
-                    return INTERNAL_ERROR;
-                }
-            }
+            let cell = measure(args, row, column, &path);
+            recorder.record(cell.map_err(|reason| {
+                Trouble::Internal(format!("{}, {}: {reason}", row.name, column.name))
+            })?)?;
         }
-        measured.push(Measured { row, cells });
     }
-    if let Some(path) = &args.csv
-        && let Err(reason) = write_file(path, &csv(&measured))
-    {
-        eprintln!("mover: {reason}");
-        return INTERNAL_ERROR;
-    }
-    match print(&report(&measured)) {
-        Ok(()) => 0,
-        Err(code) => code,
-    }
+    Ok(section(&recorder.finish()?))
 }
 
 fn measure(args: &CpcArgs, row: &Row, column: &Column, path: &Path) -> Result<Cell, String> {
-    let own = std::env::current_exe().map_err(|error| format!("cannot find mover: {error}"))?;
+    let options = [&["--property", "unreach-call", "--reduce"], column.options].concat();
     let mut cells = Vec::new();
     for _ in 0..args.runs {
-        let finished = child::run(
-            Command::new(&own)
-                .args(["check", "--json", "--quiet", "--property", "unreach-call"])
-                .args(["--timeout", &args.timeout.to_string()])
-                .arg("--reduce")
-                .args(column.options)
-                .args(row.defines)
-                .arg(path),
-        )?;
-        let answer: Value = serde_json::from_str(&finished.stdout)
-            .map_err(|_| format!("no answer: {}", finished.stderr.trim()))?;
-        cells.push(cell(&answer)?);
+        let seconds = args.limit.seconds;
+        let (states, seconds, complete) =
+            match ask::check(path, row.defines, &options, Some(seconds))? {
+                Some(answer) => (
+                    answer.number("states")? as u64,
+                    rounded(answer.number("time_s")?),
+                    is_complete(answer.verdict(), answer.reason(), &answer.json["ignoring"])?,
+                ),
+                None => (0, f64::from(seconds), false),
+            };
+        cells.push(Cell {
+            program: row.name.to_string(),
+            search: column.name.to_string(),
+            states,
+            seconds,
+            complete,
+        });
     }
     let seconds = median(cells.iter().map(|cell| cell.seconds).collect());
-    cells
-        .first()
-        .map(|first| Cell { seconds, ..*first })
-        .ok_or_else(|| "nothing was run".into())
+    let first = cells.into_iter().next().ok_or("nothing was run")?;
+    Ok(Cell { seconds, ..first })
 }
 
 /// All programs are right; a search that has not seen everything was cut off or is the unsound one.
-fn cell(answer: &Value) -> Result<Cell, String> {
-    let reason = answer["reason"].as_str().unwrap_or_default();
-    let is_complete = match answer["verdict"].as_str() {
-        Some("safe") => true,
-        Some("unknown") => answer["ignoring"] == "unsound" && !reason.contains("limit"),
-        _ => return Err(format!("not safe: {reason}")),
-    };
-    Ok(Cell {
-        states: answer["states"].as_u64().ok_or("no states in the answer")?,
-        seconds: answer["time_s"].as_f64().ok_or("no time in the answer")?,
-        is_complete,
-    })
+fn is_complete(verdict: &str, reason: &str, ignoring: &serde_json::Value) -> Result<bool, String> {
+    match verdict {
+        "safe" => Ok(true),
+        "unknown" => Ok(ignoring == "unsound" && !reason.contains("limit")),
+        _ => Err(format!("not safe: {reason}")),
+    }
 }
 
-fn report(measured: &[Measured]) -> String {
-    let mut out = String::from(
-        "Table 1 of \"Sound Transaction-based Reduction without Cycle Detection\": states stored\n\
-         (left: left movers only, with cpc; >: given up; the programs are ours, so compare ratios)\n\n",
+/// A time below that is mostly start-up.
+const WORTH_COMPARING_S: f64 = 0.1;
+
+pub fn section(results: &Results<Cell>) -> Section {
+    let measured: Vec<Measured> = ROWS
+        .iter()
+        .filter(|row| results.rows.iter().any(|cell| cell.program == row.name))
+        .map(|row| Measured {
+            row,
+            cells: COLUMNS
+                .iter()
+                .map(|column| {
+                    let mut cells = results.rows.iter();
+                    cells.find(|cell| cell.program == row.name && cell.search == column.name)
+                })
+                .collect(),
+        })
+        .collect();
+    let mut out = Section::new("Commit point completion");
+    out.text(
+        "Table 1 of *Sound Transaction-based Reduction without Cycle Detection*: states stored by each \
+         solution of the ignoring problem. The paper's programs are not to be had; these are written anew \
+         in their manner and differ in size, so ratios are to be compared, not counts. `left`: left movers \
+         only, with cpc; `blocks` and `phase`: mover's own ways; `>`: given up.",
     );
     let names = COLUMNS.iter().map(|column| column.name);
     let titles: Vec<&str> = std::iter::once("program")
@@ -346,42 +358,136 @@ fn report(measured: &[Measured]) -> String {
         .chain(["paper: unsound", "cpc", "cycle"])
         .collect();
     let mut states = Table::new(&titles);
-    let titles: Vec<&str> = std::iter::once("seconds").chain(names).collect();
+    let titles: Vec<&str> = std::iter::once("program").chain(names).collect();
     let mut seconds = Table::new(&titles);
-    for one in measured {
+    let mut ratios = Table::new(&[
+        "program",
+        "cpc by unsound",
+        "paper",
+        "cycle by cpc",
+        "paper",
+        "none by blocks",
+    ]);
+    for one in &measured {
         let name = std::iter::once(one.row.name.to_string());
         let paper = one.row.paper.iter().map(|&states| grouped(states));
-        let cells = name.clone().chain(one.cells.iter().map(Cell::states));
-        states.row(cells.chain(paper).collect());
-        seconds.row(name.chain(one.cells.iter().map(Cell::seconds)).collect());
+        let cell = |text: fn(&Cell) -> String| {
+            let cells = one.cells.iter();
+            cells.map(move |cell| cell.map_or(String::new(), text))
+        };
+        states.row(
+            name.clone()
+                .chain(cell(Cell::states))
+                .chain(paper)
+                .collect(),
+        );
+        seconds.row(name.chain(cell(Cell::seconds)).collect());
+        let by = |columns: [usize; 2]| {
+            let [above, below] = one.complete(columns)?;
+            (below > 0).then(|| above as f64 / below as f64)
+        };
+        let [unsound, cpc, cycle] = one.row.paper.map(|states| states as f64);
+        let shown = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{ratio:.2}"));
+        ratios.row(vec![
+            one.row.name.into(),
+            shown(by([CPC, UNSOUND])),
+            shown(Some(cpc / unsound)),
+            shown(by([CYCLE, CPC])),
+            shown(Some(cycle / cpc)),
+            shown(by([NONE, BLOCKS])),
+        ]);
+        out.ratios.extend(compared(one, &by));
     }
-    out += &states.render();
-    out.push('\n');
-    out += &seconds.render();
-    out.push('\n');
-    out += &summary(measured);
+    out.heading("Stored states");
+    out.table(states);
+    out.heading("Ratios of stored states");
+    out.table(ratios);
+    out.heading("Seconds");
+    out.table(seconds);
+    out.heading("The paper's findings");
+    let findings = findings(&measured);
+    out.text(
+        findings
+            .iter()
+            .map(|(claim, figure)| format!("- {claim}: {figure}\n"))
+            .collect::<String>(),
+    );
+    for (claim, figure) in findings {
+        out.headline(claim, figure);
+    }
     out
 }
 
-/// How the aims were met.
-fn summary(measured: &[Measured]) -> String {
-    let mut out = String::new();
-    let is_above = |one: &&Measured| {
-        let (cpc, cycle) = (one.cells[CPC], one.cells[CYCLE]);
-        !cpc.is_complete || cycle.states < cpc.states
+/// How completion compares with the paper's, and mover's own blocks with no reduction.
+fn compared(one: &Measured, by: &dyn Fn([usize; 2]) -> Option<f64>) -> Vec<Ratio> {
+    let [unsound, cpc, _] = one.row.paper.map(|states| states as f64);
+    let mut ratios = Vec::new();
+    let mut add = |measure: &str, peer, ours: String, theirs: String, value: f64| {
+        ratios.push(Ratio {
+            subject: one.row.name.into(),
+            measure: measure.into(),
+            peer,
+            ours,
+            theirs,
+            value,
+            is_at_most: false,
+        });
     };
-    let above: Vec<&str> = measured
+    if let Some(ours) = by([CPC, UNSOUND]) {
+        let theirs = cpc / unsound;
+        add(
+            "states of cpc by the lower bound",
+            "the paper on cpc",
+            format!("{ours:.2}"),
+            format!("{theirs:.2}"),
+            theirs / ours,
+        );
+    }
+    if let Some([cycle, cpc]) = one.complete([CYCLE, CPC]).filter(|&[_, cpc]| cpc > 0) {
+        add(
+            "states stored with cpc",
+            "cycle detection",
+            grouped(cpc),
+            grouped(cycle),
+            cycle as f64 / cpc as f64,
+        );
+    }
+    let seconds = |column: usize| one.cells[column].filter(|cell| cell.complete);
+    if let Some((none, blocks)) = seconds(NONE).zip(seconds(BLOCKS))
+        && none.seconds.max(blocks.seconds) >= WORTH_COMPARING_S
+    {
+        add(
+            "seconds with blocks",
+            "no reduction",
+            blocks.seconds(),
+            none.seconds(),
+            none.seconds.max(0.001) / blocks.seconds.max(0.001),
+        );
+    }
+    ratios
+}
+
+/// What the paper claims, and mover's aims, with what came out.
+fn findings(measured: &[Measured]) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    let judged: Vec<(&Measured, [u64; 2])> = measured
         .iter()
-        .filter(is_above)
-        .map(|one| one.row.name)
+        .filter_map(|one| Some((one, one.complete([CPC, CYCLE])?)))
         .collect();
-    let _ = writeln!(
-        out,
-        "cpc at or below cycle detection: {} of {} rows{}",
-        measured.len() - above.len(),
-        measured.len(),
-        named(" (above: ", &above)
-    );
+    let above: Vec<&str> = judged
+        .iter()
+        .filter(|(_, [cpc, cycle])| cycle < cpc)
+        .map(|(one, _)| one.row.name)
+        .collect();
+    out.push((
+        "completion stores no more than cycle detection".into(),
+        format!(
+            "{} of {} programs{}",
+            judged.len() - above.len(),
+            judged.len(),
+            named(" (more: ", &above)
+        ),
+    ));
     let near = |unsound: u64, cpc: u64| cpc * 10 <= unsound * 11;
     let compared: Vec<(&Measured, [u64; 2])> = measured
         .iter()
@@ -393,13 +499,15 @@ fn summary(measured: &[Measured]) -> String {
         .filter(|(_, [unsound, cpc])| !near(*unsound, *cpc))
         .map(|(one, _)| one.row.name)
         .collect();
-    let _ = writeln!(
-        out,
-        "cpc within 10 % of the lower bound, where the paper is: {} of {} rows{}",
-        compared.len() - far.len(),
-        compared.len(),
-        named(" (not: ", &far)
-    );
+    out.push((
+        "completion is within 10 % of the lower bound, where the paper is".into(),
+        format!(
+            "{} of {} programs{}",
+            compared.len() - far.len(),
+            compared.len(),
+            named(" (not: ", &far)
+        ),
+    ));
     let mut total = [0; 3];
     let locks = measured.iter().filter(|one| one.row.is_lock_based);
     for states in locks.filter_map(|one| one.complete([NONE, CPC, BLOCKS])) {
@@ -410,15 +518,15 @@ fn summary(measured: &[Measured]) -> String {
     let [none, cpc, blocks] = total;
     if none > 0 {
         let share = |states: u64| 100.0 * states as f64 / none as f64;
-        let _ = writeln!(
-            out,
-            "stored on rows with locks: {} without reduction, cpc {} ({:.1} %), blocks {} ({:.2} %)",
-            grouped(none),
-            grouped(cpc),
-            share(cpc),
-            grouped(blocks),
-            share(blocks)
-        );
+        out.push((
+            "share of all states that is stored, programs with locks".into(),
+            format!(
+                "completion {:.1} %, blocks {:.2} % of {}",
+                share(cpc),
+                share(blocks),
+                grouped(none)
+            ),
+        ));
     }
     out
 }
@@ -432,26 +540,12 @@ fn named(before: &str, names: &[&str]) -> String {
     }
 }
 
-fn csv(measured: &[Measured]) -> String {
-    let mut out = String::from("program,search,states,seconds,complete\n");
-    for one in measured {
-        for (column, cell) in COLUMNS.iter().zip(&one.cells) {
-            let _ = writeln!(
-                out,
-                "{},{},{},{},{}",
-                one.row.name, column.name, cell.states, cell.seconds, cell.is_complete
-            );
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_the_summary_are_where_it_looks_for_them() {
+    fn columns_of_the_findings_are_where_they_are_looked_for() {
         let named = [
             (NONE, "none"),
             (UNSOUND, "unsound"),
@@ -465,38 +559,52 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_counts_rows() {
-        let cell = |states| Cell {
+    fn the_findings_count_programs() {
+        let states = [100, 10, 12, 12, 11, 10, 10, 1, 1];
+        let rows = COLUMNS.iter().zip(states).map(|(column, states)| Cell {
+            program: "Conc 2".into(),
+            search: column.name.into(),
             states,
             seconds: 0.0,
+            complete: true,
+        });
+        let results = Results {
+            head: records::Head(Vec::new()),
+            rows: rows.collect(),
             is_complete: true,
         };
-        let states = [100, 10, 12, 12, 11, 10, 10, 1];
-        let measured = [Measured {
-            row: &ROWS[3],
-            cells: states.map(cell).to_vec(),
-        }];
+        let section = section(&results);
+        let told: Vec<&str> = section
+            .headlines
+            .iter()
+            .map(|h| h.figure.as_str())
+            .collect();
         assert_eq!(
-            summary(&measured),
-            "cpc at or below cycle detection: 0 of 1 rows (above: Conc 2)\n\
-             cpc within 10 % of the lower bound, where the paper is: 0 of 1 rows (not: Conc 2)\n\
-             stored on rows with locks: 100 without reduction, cpc 12 (12.0 %), blocks 1 (1.00 %)\n"
+            told,
+            [
+                "0 of 1 programs (more: Conc 2)",
+                "0 of 1 programs (not: Conc 2)",
+                "completion 12.0 %, blocks 1.00 % of 100"
+            ]
         );
+        let behind: Vec<&str> = section
+            .ratios
+            .iter()
+            .filter(|ratio| ratio.is_behind())
+            .map(|ratio| ratio.peer)
+            .collect();
+        assert_eq!(behind, ["the paper on cpc", "cycle detection"]);
     }
 
     #[test]
     fn an_unsound_search_that_was_not_cut_off_is_complete() {
-        let answer = |verdict: &str, ignoring: &str, reason: &str| {
-            let answer = serde_json::json!({
-                "verdict": verdict, "ignoring": ignoring, "reason": reason,
-                "states": 7, "time_s": 0.5,
-            });
-            cell(&answer).map(|cell| cell.is_complete)
+        let judged = |verdict: &str, ignoring: &str, reason: &str| {
+            is_complete(verdict, reason, &ignoring.into())
         };
-        assert_eq!(answer("safe", "cpc", ""), Ok(true));
-        assert_eq!(answer("unknown", "unsound", "misses errors"), Ok(true));
-        assert_eq!(answer("unknown", "unsound", "the time limit"), Ok(false));
-        assert_eq!(answer("unknown", "cpc", "the time limit"), Ok(false));
-        assert!(answer("unsafe", "cpc", "assertion violated").is_err());
+        assert_eq!(judged("safe", "cpc", ""), Ok(true));
+        assert_eq!(judged("unknown", "unsound", "misses errors"), Ok(true));
+        assert_eq!(judged("unknown", "unsound", "the time limit"), Ok(false));
+        assert_eq!(judged("unknown", "cpc", "the time limit"), Ok(false));
+        assert!(judged("unsafe", "cpc", "assertion violated").is_err());
     }
 }

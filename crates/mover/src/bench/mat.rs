@@ -7,34 +7,31 @@
 
 mod programs;
 
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use clap::Args;
 use mover_report::text::grouped;
 use mover_symbolic::token::survey::survey;
-use programs::{ROWS, Row};
-use serde_json::Value;
+use programs::{PROGRAMS, Program};
+use serde::{Deserialize, Serialize};
 
-use super::child;
+use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use super::section::{Ratio, Section};
 use super::table::Table;
-use crate::output::{print, write_file};
-use crate::{INTERNAL_ERROR, UNKNOWN};
+use super::{Trouble, ask, scratch};
+use crate::output::write_file;
 
 #[derive(Args)]
 pub struct MatArgs {
-    /// Seconds after which a search is given up
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    timeout: u32,
+    #[command(flatten)]
+    limit: LimitArgs,
+
+    #[command(flatten)]
+    record: RecordArgs,
 
     /// Only these rows (separated by commas): E1, E2, …
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     rows: Vec<String>,
-
-    /// Write every single measurement to this file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
 }
 
 /// A way to search.
@@ -81,59 +78,133 @@ const WAYS: &[Way] = &[
     way("scheduler, reduced", "--engine bmc --reduce static", None),
 ];
 
-pub fn run(args: &MatArgs) -> u8 {
-    let scratch = std::env::temp_dir().join(format!("mover-bench-mat-{}", std::process::id()));
-    let measured = measure(args, &scratch);
-    let _ = std::fs::remove_dir_all(&scratch);
-    match measured {
-        Ok(()) => 0,
-        Err(Trouble::Reported(code)) => code,
-        Err(Trouble::Failed(reason)) => {
-            eprintln!("mover: {reason}");
-            INTERNAL_ERROR
+/// One search of one program.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Search {
+    program: String,
+    search: String,
+    verdict: String,
+    wall_s: f64,
+    cpu_s: Option<f64>,
+    pairs: Option<u64>,
+    variables: Option<u64>,
+    clauses: Option<u64>,
+    /// What is counted without a search: all pairs, those of the transactions, the
+    /// transactions, those of normal forms.
+    all_pairs: u64,
+    mat_pairs: u64,
+    mats: u64,
+    lex_pairs: u64,
+}
+
+impl Row for Search {
+    fn check(&self) -> Result<(), String> {
+        if !PROGRAMS.iter().any(|program| program.name == self.program) {
+            return Err(format!("no program is called `{}`", self.program));
         }
+        if !WAYS.iter().any(|way| way.name == self.search) {
+            return Err(format!("no search is called `{}`", self.search));
+        }
+        Ok(())
     }
 }
 
-enum Trouble {
-    Reported(u8),
-    Failed(String),
-}
+const OUT_OF_TIME: &str = "out of time";
 
-impl From<String> for Trouble {
-    fn from(reason: String) -> Self {
-        Trouble::Failed(reason)
+pub fn run(args: &MatArgs) -> Result<Section, Trouble> {
+    let is_named = |program: &Program| args.rows.iter().any(|name| program.name.starts_with(name));
+    let wanted = |program: &&Program| args.rows.is_empty() || is_named(program);
+    let programs: Vec<&Program> = PROGRAMS.iter().filter(wanted).collect();
+    if programs.is_empty() {
+        return Err(Trouble::Usage("no row is called like that".into()));
     }
-}
-
-fn measure(args: &MatArgs, scratch: &Path) -> Result<(), Trouble> {
-    let is_named = |row: &Row| args.rows.iter().any(|name| row.name.starts_with(name));
-    let wanted = |row: &&Row| args.rows.is_empty() || is_named(row);
-    let rows: Vec<&Row> = ROWS.iter().filter(wanted).collect();
-    std::fs::create_dir_all(scratch)
-        .map_err(|error| format!("cannot make {}: {error}", scratch.display()))?;
-    let mut counts = Table::new(&[
-        "", "accesses", "pairs", "paper", "mat", "paper", "MATs", "paper", "lex",
-    ]);
-    let mut searches = Vec::new();
-    for row in rows {
-        let text = row.text();
-        let path = scratch.join(format!("{}.pml", row.name));
+    let scratch = scratch()?;
+    let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
+    for program in programs {
+        let text = program.text();
+        let path = scratch.path().join(format!("{}.pml", program.name));
         write_file(&path, &text)?;
-        counts.row(pairs(row, &text)?);
+        let counts = counts(program, &text)?;
         for way in WAYS {
-            let search = search(args, row, way, &path)?;
+            let search = search(args, program, way, &path, counts)?;
             let (verdict, seconds) = (&search.verdict, search.wall_s);
-            let line = format!("{}  {}  {verdict}  {seconds:.2}\n", row.name, way.name);
-            print(&line).map_err(Trouble::Reported)?;
-            searches.push(search);
+            eprintln!("{}  {}  {verdict}  {seconds:.2}", program.name, way.name);
+            recorder.record(search)?;
         }
     }
-    if let Some(path) = &args.csv {
-        write_file(path, &csv(&searches))?;
+    Ok(section(&recorder.finish()?))
+}
+
+/// All pairs, pairs of the transactions, transactions, pairs of normal forms.
+fn counts(program: &Program, text: &str) -> Result<[u64; 4], String> {
+    let read = mover_promela::parse_text(program.name, text)
+        .map_err(|_| format!("{} is no valid model", program.name))?;
+    let count =
+        |transactions| survey(&read.program, transactions).map_err(|failure| failure.to_string());
+    let (single, joined) = (count(false)?, count(true)?);
+    let counts = [single.all, joined.mat.len(), joined.mats.len(), joined.lex];
+    Ok(counts.map(|count| count as u64))
+}
+
+fn search(
+    args: &MatArgs,
+    program: &Program,
+    way: &Way,
+    path: &Path,
+    [all_pairs, mat_pairs, mats, lex_pairs]: [u64; 4],
+) -> Result<Search, String> {
+    let options: Vec<&str> = ["--property", "unreach-call"]
+        .into_iter()
+        .chain(way.options.split(' '))
+        .collect();
+    let limit = args.limit.seconds;
+    let answer = ask::check(path, &[], &options, Some(limit))?;
+    let answer = answer.as_ref();
+    let verdict = match answer.map_or("unknown", ask::Answer::verdict) {
+        "unknown" => OUT_OF_TIME,
+        verdict => verdict,
+    };
+    let is_wrong = match verdict {
+        "safe" => program.is_unsafe,
+        "unsafe" => !program.is_unsafe,
+        _ => false,
+    };
+    if is_wrong {
+        return Err(format!(
+            "{} {}: the verdict {verdict} is wrong",
+            program.name, way.name
+        ));
     }
+    let figure = |name: &str| answer.and_then(|answer| answer.symbolic(name));
+    Ok(Search {
+        program: program.name.into(),
+        search: way.name.into(),
+        verdict: verdict.into(),
+        wall_s: answer.map_or(f64::from(limit), |answer| rounded(answer.ran.wall_s)),
+        cpu_s: answer.and_then(|answer| answer.ran.cpu_s).map(rounded),
+        pairs: figure("pairs").filter(|_| way.options.contains("token")),
+        variables: figure("variables"),
+        clauses: figure("clauses"),
+        all_pairs,
+        mat_pairs,
+        mats,
+        lex_pairs,
+    })
+}
+
+pub fn section(results: &Results<Search>) -> Section {
+    let limit = results.head.get("limit").unwrap_or("the limit");
+    let mut out = Section::new("Token passing and mutually atomic transactions");
+    out.text(
+        "Table 1 of *Reduction of Verification Conditions for Concurrent System using Mutually Atomic \
+         Transactions*. The programs have the paper's shape and its numbers of pairs (a third thread that \
+         looks at the result makes two pairs and two transactions more).",
+    );
+    let mut counts = Table::new(&[
+        "program", "accesses", "pairs", "paper", "mat", "paper", "MATs", "paper", "lex",
+    ]);
     let mut times = Table::new(&[
-        "",
+        "program",
         "search",
         "verdict",
         "s",
@@ -143,156 +214,90 @@ fn measure(args: &MatArgs, scratch: &Path) -> Result<(), Trouble> {
         "variables",
         "clauses",
     ]);
-    for search in &searches {
-        times.row(search.cells());
+    let (mut answered, mut open) = (Vec::new(), Vec::new());
+    for program in PROGRAMS {
+        let searches = || {
+            results
+                .rows
+                .iter()
+                .filter(|search| search.program == program.name)
+        };
+        let Some(first) = searches().next() else {
+            continue;
+        };
+        counts.row(vec![
+            program.name.into(),
+            program.shape(),
+            grouped(first.all_pairs),
+            grouped(program.paper[0]),
+            grouped(first.mat_pairs),
+            grouped(program.paper[1]),
+            grouped(first.mats),
+            grouped(program.paper[2]),
+            grouped(first.lex_pairs),
+        ]);
+        for search in searches() {
+            let way = WAYS.iter().find(|way| way.name == search.search);
+            let paper_s = way
+                .and_then(|way| way.paper)
+                .map(|paper| program.times[paper]);
+            let figure = |figure: Option<u64>| figure.map_or("-".into(), grouped);
+            times.row(vec![
+                program.name.into(),
+                search.search.clone(),
+                search.verdict.clone(),
+                format!("{:.2}", search.wall_s),
+                search.cpu_s.map_or("-".into(), |s| format!("{s:.2}")),
+                paper_s.unwrap_or("").into(),
+                figure(search.pairs),
+                figure(search.variables),
+                figure(search.clauses),
+            ]);
+            let Some(paper_s) = paper_s else {
+                continue;
+            };
+            let is_open = search.verdict == OUT_OF_TIME;
+            let name = format!("{}, {}", program.name, search.search);
+            match (paper_s.parse::<f64>(), is_open) {
+                // Times of another machine count only where one of the two has no answer.
+                (Ok(seconds), true) if seconds < search.wall_s => out.ratios.push(Ratio {
+                    subject: name,
+                    measure: "seconds to an answer".into(),
+                    peer: "the paper on MATs",
+                    ours: format!(">{:.1}", search.wall_s),
+                    theirs: paper_s.into(),
+                    value: seconds.max(0.01) / search.wall_s.max(0.01),
+                    is_at_most: true,
+                }),
+                (Err(_), true) => open.push(name),
+                (Err(_), false) => answered.push(name),
+                (Ok(_), _) => {}
+            }
+        }
     }
-    let mut out = String::from("\nPairs and mutually atomic transactions\n\n");
-    out += &counts.render();
-    let _ = write!(
-        out,
-        "\nSearches, {} s at most (the paper: 1,800 s, Yices, 2.0 GHz)\n\n{}",
-        args.timeout,
-        times.render()
-    );
-    print(&out).map_err(Trouble::Reported)
-}
-
-/// A row of the table of pairs.
-fn pairs(row: &Row, text: &str) -> Result<Vec<String>, String> {
-    let read = mover_promela::parse_text(row.name, text)
-        .map_err(|_| format!("{} is no valid model", row.name))?;
-    let count =
-        |transactions| survey(&read.program, transactions).map_err(|failure| failure.to_string());
-    let (single, joined) = (count(false)?, count(true)?);
-    let number = |count: usize| grouped(count as u64);
-    Ok(vec![
-        row.name.into(),
-        row.shape(),
-        number(single.all),
-        grouped(row.paper[0]),
-        number(joined.mat.len()),
-        grouped(row.paper[1]),
-        number(joined.mats.len()),
-        grouped(row.paper[2]),
-        number(joined.lex),
-    ])
-}
-
-/// What a search said and took.
-struct Search {
-    row: &'static str,
-    way: &'static str,
-    verdict: String,
-    wall_s: f64,
-    cpu_s: Option<f64>,
-    paper_s: &'static str,
-    pairs: Option<u64>,
-    variables: Option<u64>,
-    clauses: Option<u64>,
-}
-
-impl Search {
-    fn cells(&self) -> Vec<String> {
-        let figure = |figure: Option<u64>| figure.map_or("-".into(), grouped);
-        vec![
-            self.row.into(),
-            self.way.into(),
-            self.verdict.clone(),
-            format!("{:.2}", self.wall_s),
-            self.cpu_s.map_or("-".into(), |s| format!("{s:.2}")),
-            self.paper_s.into(),
-            figure(self.pairs),
-            figure(self.variables),
-            figure(self.clauses),
-        ]
-    }
-}
-
-fn csv(searches: &[Search]) -> String {
-    let mut out =
-        String::from("program,search,verdict,wall_s,cpu_s,paper_s,pairs,variables,clauses\n");
-    for search in searches {
-        let figure = |figure: Option<u64>| figure.map_or(String::new(), |n| n.to_string());
-        let _ = writeln!(
-            out,
-            "{},\"{}\",{},{:.3},{},{},{},{},{}",
-            search.row,
-            search.way,
-            search.verdict,
-            search.wall_s,
-            search.cpu_s.map_or(String::new(), |s| format!("{s:.2}")),
-            search.paper_s,
-            figure(search.pairs),
-            figure(search.variables),
-            figure(search.clauses),
+    out.heading("Pairs and transactions");
+    out.table(counts);
+    out.heading("Searches");
+    out.text(format!(
+        "At most {limit} each; the paper: 1,800 s, Yices, 2.0 GHz, `TO` out of time, `MO` out of memory."
+    ));
+    out.table(times);
+    if !answered.is_empty() || !open.is_empty() {
+        let names = |names: &[String]| match names {
+            [] => "none".to_string(),
+            names => names.join("; "),
+        };
+        out.text(format!(
+            "- without an answer in the paper, answered here: {}\n- without an answer in either: {}\n",
+            names(&answered),
+            names(&open)
+        ));
+        out.headline(
+            format!(
+                "searches without an answer in the paper on MATs that have one here within {limit}"
+            ),
+            format!("{} of {}", answered.len(), answered.len() + open.len()),
         );
     }
     out
-}
-
-fn search(
-    args: &MatArgs,
-    row: &'static Row,
-    way: &'static Way,
-    path: &Path,
-) -> Result<Search, String> {
-    let mover = std::env::current_exe().map_err(|error| format!("who am I? {error}"))?;
-    let mut command = Command::new(mover);
-    command
-        .args(["check", "--json", "--quiet", "--property", "unreach-call"])
-        .args(["--timeout", &args.timeout.to_string()])
-        .args(way.options.split(' '))
-        .arg(path);
-    let child = child::run(&mut command)?;
-    let told: Value = serde_json::from_str(&child.stdout)
-        .map_err(|error| format!("{} {}: {error}\n{}", row.name, way.name, child.stderr))?;
-    let verdict = told["verdict"].as_str().unwrap_or("?");
-    let is_wrong = match verdict {
-        "safe" => row.is_unsafe,
-        "unsafe" => !row.is_unsafe,
-        _ => false,
-    };
-    if is_wrong {
-        return Err(format!(
-            "{} {}: the verdict {verdict} is wrong",
-            row.name, way.name
-        ));
-    }
-    let is_open = child.code == Some(i32::from(UNKNOWN)) && verdict == "unknown";
-    let figure = |name: &str| told["symbolic"][name].as_u64();
-    Ok(Search {
-        row: row.name,
-        way: way.name,
-        verdict: if is_open { "out of time" } else { verdict }.into(),
-        wall_s: child.wall_s,
-        cpu_s: child.cpu_s,
-        paper_s: way.paper.map_or("", |paper| row.times[paper]),
-        pairs: figure("pairs").filter(|_| way.options.contains("token")),
-        variables: figure("variables"),
-        clauses: figure("clauses"),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_of_the_csv_has_as_many_fields_as_its_head() {
-        let search = Search {
-            row: "E1S",
-            way: "all",
-            verdict: "unsafe".into(),
-            wall_s: 1.5,
-            cpu_s: None,
-            paper_s: "0.0",
-            pairs: Some(48),
-            variables: Some(2),
-            clauses: None,
-        };
-        let written = csv(&[search]);
-        let (head, line) = written.split_once('\n').expect("two lines");
-        assert_eq!(line, "E1S,\"all\",unsafe,1.500,,0.0,48,2,\n");
-        assert_eq!(head.split(',').count(), line.split(',').count());
-    }
 }

@@ -7,15 +7,21 @@
 //!
 //! `pan` stores its search stack apart, in a block whose size must be given
 //! with `-m`; when it is too small, the search is cut off with a remark. So the
-//! size is found first, in runs that are not measured.
+//! size is found first, in runs that do not count.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use super::child::{self, Finished};
 
 pub const SPIN_OPTIONS: [&str; 2] = ["-a", "-o3"];
 pub const GCC_OPTIONS: [&str; 4] = ["-O2", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"];
+/// With SPIN's own partial-order reduction.
+pub const GCC_OPTIONS_REDUCED: [&str; 3] = ["-O2", "-DSAFETY", "-DNOCLAIM"];
+
+/// As `pan` counts them.
+pub const MEGABYTE: f64 = 1024.0 * 1024.0;
 
 /// SPIN's own default, and the most that is tried: some gigabytes of stack.
 const FIRST_DEPTH: u64 = 10_000;
@@ -25,8 +31,14 @@ const LAST_DEPTH: u64 = 100_000_000;
 pub struct Pan {
     directory: PathBuf,
     pub compile_s: f64,
-    /// The smallest power of ten that is enough for the search stack.
+    /// The smallest power of ten that is enough for the search stack, as far as is known.
     pub depth: u64,
+}
+
+/// One run.
+pub struct Ran {
+    pub report: Report,
+    pub child: Finished,
 }
 
 /// What `pan` says about a run.
@@ -60,7 +72,7 @@ pub fn check_tools() -> Result<(), String> {
 impl Pan {
     pub fn make(
         model: &Path,
-        defines: &[String],
+        defines: &[&str],
         directory: PathBuf,
         gcc_options: &[&str],
     ) -> Result<Self, String> {
@@ -87,31 +99,44 @@ impl Pan {
         if compiled.code != Some(0) {
             return Err(format!("gcc fails on pan.c: {}", compiled.stderr));
         }
-        let mut pan = Pan {
+        Ok(Pan {
             directory,
             compile_s: translated.wall_s + compiled.wall_s,
             depth: FIRST_DEPTH,
-        };
-        while pan.run()?.0.is_cut_off {
-            if pan.depth == LAST_DEPTH {
-                return Err(format!("pan needs a search stack above -m{LAST_DEPTH}"));
-            }
-            pan.depth *= 10;
-        }
-        Ok(pan)
+        })
     }
 
-    pub fn run(&self) -> Result<(Report, Finished), String> {
-        let program = self.directory.join("pan");
-        let finished = child::run(
-            Command::new(program)
-                .arg("-c0")
-                .arg(format!("-m{}", self.depth))
-                .current_dir(&self.directory),
-        )?;
-        let report = read_report(&finished.stdout)
-            .ok_or_else(|| format!("pan ends without a report: {}", finished.stdout))?;
-        Ok((report, finished))
+    /// Runs until the search stack is large enough. Nothing comes back if a run takes too long.
+    pub fn run_deep_enough(&mut self, limit: Option<Duration>) -> Result<Option<Ran>, String> {
+        loop {
+            match self.run(limit)? {
+                Some(ran) if ran.report.is_cut_off => {
+                    if self.depth == LAST_DEPTH {
+                        return Err(format!("pan needs a search stack above -m{LAST_DEPTH}"));
+                    }
+                    self.depth *= 10;
+                }
+                ended => return Ok(ended),
+            }
+        }
+    }
+
+    fn run(&self, limit: Option<Duration>) -> Result<Option<Ran>, String> {
+        let mut command = Command::new(self.directory.join("pan"));
+        command
+            .arg("-c0")
+            .arg(format!("-m{}", self.depth))
+            .current_dir(&self.directory);
+        let ended = match limit {
+            Some(limit) => child::run_for(&mut command, limit)?,
+            None => Some(child::run(&mut command)?),
+        };
+        let Some(child) = ended else {
+            return Ok(None);
+        };
+        let report = read_report(&child.stdout)
+            .ok_or_else(|| format!("pan ends without a report: {}", child.stdout))?;
+        Ok(Some(Ran { report, child }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Line plots as SVG.
 //!
-//! Small multiples that share their axes: whole numbers to the right, seconds on a
-//! logarithmic scale upwards, one line for each series. Written by hand, for a plot of this
+//! Small multiples that share their axes: whole numbers to the right, seconds or states on
+//! a logarithmic scale upwards, one line for each series. Written by hand, for a plot of this
 //! kind is a page of text and no library was small enough to be worth its build time.
 
 use std::fmt::Write;
@@ -25,22 +25,30 @@ pub struct Panel {
 }
 
 /// Told apart by colour-blind readers, too.
-const COLOURS: [&str; 4] = ["#999999", "#56b4e9", "#e69f00", "#009e73"];
+const COLOURS: [&str; 6] = [
+    "#999999", "#56b4e9", "#e69f00", "#009e73", "#d55e00", "#cc79a7",
+];
 const WIDTH: f64 = 330.0;
 const HEIGHT: f64 = 230.0;
 const LEFT: f64 = 48.0;
 const TOP: f64 = 30.0;
 const RIGHT: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
-/// The lower end of the scale of seconds.
-const LEAST: f64 = 0.01;
+/// At most so many numbers along the lower edge.
+const LABELS: u32 = 12;
 
-/// Draws panels, three in a row, with a legend below; `most` is the upper end of the seconds.
+/// The scale of a plot of seconds up to a limit.
+pub fn seconds_up_to(most: f64) -> (f64, f64) {
+    (0.01, most.max(0.1))
+}
+
+/// Draws panels, three in a row, with a legend below; `least` and `most` are the ends of the
+/// logarithmic scale, the first a power of ten.
 pub fn plot(
     panels: &[Panel],
     styles: &[Style],
     (from, to): (u32, u32),
-    most: f64,
+    (least, most): (f64, f64),
     (across, upwards): (&str, &str),
 ) -> String {
     let columns = panels.len().clamp(1, 3);
@@ -52,7 +60,7 @@ pub fn plot(
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    let decades = (most / LEAST).log10();
+    let decades = (most / least).log10();
     let span = f64::from(to.max(from + 1) - from);
     for (number, panel) in panels.iter().enumerate() {
         let origin_x = (number % columns) as f64 * WIDTH + LEFT;
@@ -60,7 +68,7 @@ pub fn plot(
         let (inner_x, inner_y) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
         let x = |value: f64| origin_x + (value - f64::from(from)) / span * inner_x;
         let y = |value: f64| {
-            let share = (value.max(LEAST) / LEAST).log10() / decades;
+            let share = (value.max(least) / least).log10() / decades;
             origin_y + inner_y * (1.0 - share.min(1.0))
         };
         let _ = writeln!(
@@ -75,7 +83,8 @@ pub fn plot(
             "<rect x=\"{origin_x:.1}\" y=\"{origin_y:.1}\" width=\"{inner_x:.1}\" \
              height=\"{inner_y:.1}\" fill=\"none\" stroke=\"#444\"/>"
         );
-        for value in from..=to {
+        let step = (to.saturating_sub(from) / LABELS + 1) as usize;
+        for value in (from..=to).step_by(step) {
             let _ = writeln!(
                 out,
                 "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
@@ -83,17 +92,18 @@ pub fn plot(
                 origin_y + inner_y + 14.0
             );
         }
-        let mut tick = LEAST;
+        let mut tick = least;
         while tick <= most {
             let _ = writeln!(
                 out,
                 "<line x1=\"{origin_x:.1}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"#ddd\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{tick}</text>",
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 origin_x + inner_x,
                 y(tick),
                 y(tick),
                 origin_x - 5.0,
-                y(tick) + 4.0
+                y(tick) + 4.0,
+                short(tick)
             );
             tick = (tick * 1_000.0).round() / 100.0;
         }
@@ -174,6 +184,15 @@ impl Style {
     }
 }
 
+/// Powers of ten, with `k` and `M` for thousands and millions.
+fn short(number: f64) -> String {
+    match number {
+        n if n >= 1e6 => format!("{}M", n / 1e6),
+        n if n >= 1e3 => format!("{}k", n / 1e3),
+        n => n.to_string(),
+    }
+}
+
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -197,7 +216,13 @@ mod tests {
             colour: 1,
             is_dashed: true,
         };
-        let drawn = plot(&[panel], &[style], (2, 4), 60.0, ("threads", "seconds"));
+        let drawn = plot(
+            &[panel],
+            &[style],
+            (2, 4),
+            seconds_up_to(60.0),
+            ("threads", "seconds"),
+        );
         assert!(drawn.contains("a &lt; b") && drawn.contains("bmc dynamic"));
         let line = drawn
             .lines()

@@ -1,26 +1,52 @@
-//! `mover bench spin --reduced`: what each tool's own reduction leaves.
+//! `mover bench reduced`: what each tool's own reduction leaves.
 //!
-//! SPIN's partial-order reduction (a verifier made without `-DNOREDUCE`) beside
-//! `mover check --reduce phase` and `dynamic`, on safe models, so that every search
-//! is complete. Stored states are the measure; seconds are those of one run, and
-//! include of SPIN not the time to make the verifier.
+//! SPIN's verifier without and with its partial-order reduction (made with and without
+//! `-DNOREDUCE`) beside `mover check --reduce none`, `phase` and `dynamic`, on safe models, so
+//! that every search is complete. One run each ([`super::searches`]).
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
+use clap::Args;
 use mover_report::text::grouped;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-use super::child;
-use super::pan::Pan;
+use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use super::searches::{Search, search};
+use super::section::{Ratio, Section, mean_and_range};
+use super::spin::SPIN_EXAMPLES;
 use super::table::Table;
+use super::{Trouble, is_wanted, pan, scratch};
+
+#[derive(Args)]
+pub struct ReducedArgs {
+    #[command(flatten)]
+    limit: LimitArgs,
+
+    #[command(flatten)]
+    record: RecordArgs,
+
+    /// Only models whose name contains one of these words (separated by commas)
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    models: Vec<String>,
+
+    /// Where mover's own models are
+    #[arg(long, value_name = "DIR", default_value = "examples/promela")]
+    examples: PathBuf,
+
+    /// Where the programs of `bench cpc` are
+    #[arg(long, value_name = "DIR", default_value = "bench/cpc")]
+    cpc: PathBuf,
+
+    /// Where the models that come with SPIN are
+    #[arg(long, value_name = "DIR", default_value = SPIN_EXAMPLES)]
+    spin_examples: PathBuf,
+}
 
 /// Where a model lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Home {
     Examples,
     Spin,
-    /// Beside the examples, with the programs of `bench cpc`.
     Cpc,
 }
 
@@ -49,116 +75,209 @@ const SUBJECTS: &[Subject] = &[
     Subject(Home::Examples, "sliding_window", &[], "channels"),
 ];
 
-/// `pan` with its reduction.
-const GCC_OPTIONS: [&str; 3] = ["-O2", "-DSAFETY", "-DNOCLAIM"];
+const SEARCHES: [Search; 5] = [
+    Search::Spin,
+    Search::SpinReduced,
+    Search::None,
+    Search::Phase,
+    Search::Dynamic,
+];
 
-struct Found {
-    states: u64,
+/// One search of one model.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Point {
+    model: String,
+    made_of: String,
+    search: Search,
+    states: Option<u64>,
     seconds: f64,
-    megabytes: f64,
+    cpu_s: Option<f64>,
+    store_bytes: Option<u64>,
+    table_bytes: Option<u64>,
+    complete: bool,
 }
 
-pub fn report(
-    examples: &Path,
-    spin_examples: &Path,
-    words: &[String],
-    scratch: &Path,
-) -> Result<String, String> {
-    let mut table = Table::new(&[
-        "model",
-        "made of",
-        "states",
-        "pan reduced",
-        "phase",
-        "dynamic",
-        "seconds pan",
-        "phase",
-        "dynamic",
-        "MB pan",
-        "phase",
-    ]);
-    let mut behind = Vec::new();
-    for Subject(home, name, defines, made_of) in SUBJECTS {
-        if !words.is_empty() && !words.iter().any(|word| name.contains(word.as_str())) {
-            continue;
+impl Row for Point {
+    fn check(&self) -> Result<(), String> {
+        if self.complete && self.states.is_none_or(|states| states == 0) {
+            return Err(format!("{}: a complete search without states", self.model));
         }
-        let directory: PathBuf = match home {
-            Home::Examples => examples.to_path_buf(),
-            Home::Spin => spin_examples.to_path_buf(),
-            Home::Cpc => examples.join("../../bench/cpc"),
+        Ok(())
+    }
+}
+
+pub fn run(args: &ReducedArgs) -> Result<Section, Trouble> {
+    pan::check_tools().map_err(Trouble::Usage)?;
+    let wanted = |subject: &&Subject| is_wanted(subject.1, &args.models);
+    let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
+    if subjects.is_empty() {
+        return Err(Trouble::Usage("no model is called like that".into()));
+    }
+    let scratch = scratch()?;
+    let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
+    for Subject(home, name, defines, made_of) in subjects {
+        let directory = match home {
+            Home::Examples => &args.examples,
+            Home::Spin => &args.spin_examples,
+            Home::Cpc => &args.cpc,
         };
-        let model = directory.join(format!("{name}.pml"));
-        let defines: Vec<String> = defines.iter().map(|define| (*define).to_string()).collect();
-        let shown = format!("{name} {}", defines.join(" "))
-            .trim_end()
-            .to_string();
-        eprintln!("{shown}");
-        let place = scratch.join(format!("reduced-{}", shown.replace(['/', ' '], "-")));
-        let with_model = |reason: String| format!("{shown}: {reason}");
-        let pan = Pan::make(&model, &defines, place, &GCC_OPTIONS).map_err(with_model)?;
-        let (theirs, _) = pan.run().map_err(with_model)?;
-        let ours = |reduction: &str| check(&model, &defines, reduction).map_err(with_model);
-        let (all, phase, dynamic) = (ours("none")?, ours("phase")?, ours("dynamic")?);
-        if theirs.errors > 0 {
-            return Err(format!(
-                "{shown}: SPIN finds an error where mover finds none"
-            ));
+        let path = directory.join(format!("{name}.pml"));
+        let model = format!("{name} {}", defines.join(" "));
+        let model = model.trim_end();
+        eprintln!("{model}");
+        for way in SEARCHES {
+            let found = search(way, &path, defines, 1, args.limit.seconds, scratch.path())
+                .map_err(|reason| Trouble::Input(format!("{model}: {reason}")))?;
+            recorder.record(Point {
+                model: model.to_string(),
+                made_of: (*made_of).to_string(),
+                search: way,
+                states: found.states,
+                seconds: found.seconds,
+                cpu_s: found.cpu_s,
+                store_bytes: found.store_bytes,
+                table_bytes: found.table_bytes,
+                complete: found.is_complete,
+            })?;
         }
-        if phase.states.min(dynamic.states) > theirs.states {
-            behind.push(shown.clone());
-        }
-        table.row(vec![
-            shown,
-            (*made_of).to_string(),
-            grouped(all.states),
-            grouped(theirs.states),
-            grouped(phase.states),
-            grouped(dynamic.states),
-            format!("{:.2}", theirs.elapsed_s),
-            format!("{:.2}", phase.seconds),
-            format!("{:.2}", dynamic.seconds),
-            format!("{:.1}", theirs.table_mb),
-            format!("{:.1}", phase.megabytes),
-        ]);
     }
-    let mut out = format!(
-        "SPIN: spin -a -o3; gcc {}; pan -c0 with partial-order reduction\n\
-         mover: mover check --reduce phase and --reduce dynamic; one core, one run each\n\n",
-        GCC_OPTIONS.join(" ")
-    );
-    out += &table.render();
-    out += &match &behind[..] {
-        [] => "\nmover stores no more states than SPIN on any of these models\n".to_string(),
-        some => format!(
-            "\nmover stores more states than SPIN on {}\n",
-            some.join(", ")
-        ),
-    };
-    Ok(out)
+    Ok(section(&recorder.finish()?))
 }
 
-fn check(model: &Path, defines: &[String], reduction: &str) -> Result<Found, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let finished = child::run(
-        Command::new(program)
-            .args(["check", "--reduce", reduction, "--json", "--quiet"])
-            .args(defines)
-            .arg(model),
-    )?;
-    if finished.code != Some(0) {
-        return Err(format!(
-            "mover does not find it safe: {}{}",
-            finished.stdout, finished.stderr
-        ));
+/// Clocks are not finer than that, and shorter runs are mostly start-up.
+const WORTH_COMPARING_S: f64 = 0.1;
+const SHORTEST_S: f64 = 0.01;
+
+pub fn section(results: &Results<Point>) -> Section {
+    let mut out = Section::new("Beside SPIN, with both tools' reductions");
+    out.text(
+        "SPIN: `spin -a -o3`, `pan -c0`, made with and without `-DNOREDUCE`; mover: `mover check \
+         --engine explicit` with `--reduce none`, `phase` and `dynamic` (the default). One core, one run \
+         each, each tool's own clock. `>` and `-`: given up. The ratio is SPIN reduced by `dynamic`; above \
+         1 mover is ahead. Of seconds there is one only where a search took a tenth of a second.",
+    );
+    let mut states = titled("model", &["made of"], &["ratio"]);
+    let mut seconds = titled("model", &[], &["ratio"]);
+    let mut memory = titled("model", &[], &["ratio"]);
+    let mut leads: Vec<(String, String, f64)> = Vec::new();
+    let mut models: Vec<&str> = Vec::new();
+    for point in &results.rows {
+        if !models.contains(&point.model.as_str()) {
+            models.push(&point.model);
+        }
     }
-    let answer: Value = serde_json::from_str(&finished.stdout).map_err(|e| e.to_string())?;
-    let number = |field: &str| {
-        let value = answer[field].as_f64();
-        value.ok_or_else(|| format!("mover's answer has no number `{field}`"))
-    };
-    Ok(Found {
-        states: number("states")? as u64,
-        seconds: number("time_s")?,
-        megabytes: number("peak_mb")?,
-    })
+    for model in models {
+        let of = |way: Search| {
+            let mut rows = results.rows.iter();
+            rows.find(|point| point.model == model && point.search == way)
+        };
+        let made_of = SEARCHES.into_iter().find_map(of).map_or("", |p| &p.made_of);
+        let both = of(Search::SpinReduced).zip(of(Search::Dynamic));
+        let both = both.filter(|(theirs, ours)| theirs.complete || ours.complete);
+        let ratio = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+        let row = |first: Vec<String>, cell: &dyn Fn(&Point) -> String, value: Option<f64>| {
+            let cells = SEARCHES.map(|way| of(way).map_or(String::new(), cell));
+            first
+                .into_iter()
+                .chain(cells)
+                .chain([ratio(value)])
+                .collect()
+        };
+        let complete = both.filter(|(theirs, ours)| theirs.complete && ours.complete);
+        let by_states =
+            complete.and_then(|(theirs, ours)| Some(theirs.states? as f64 / ours.states? as f64));
+        let by_seconds = both
+            .filter(|(theirs, ours)| theirs.seconds.max(ours.seconds) >= WORTH_COMPARING_S)
+            .map(|(theirs, ours)| theirs.seconds.max(SHORTEST_S) / ours.seconds.max(SHORTEST_S));
+        let by_memory = complete.and_then(|(theirs, ours)| {
+            let ours = ours.store_bytes.filter(|&bytes| bytes > 0)?;
+            Some(theirs.store_bytes? as f64 / ours as f64)
+        });
+        states.row(row(
+            vec![model.into(), made_of.into()],
+            &Point::states_cell,
+            by_states,
+        ));
+        seconds.row(row(vec![model.into()], &Point::seconds_cell, by_seconds));
+        memory.row(row(vec![model.into()], &Point::memory_cell, by_memory));
+        if let Some(value) = by_states {
+            leads.push((made_of.to_string(), model.to_string(), value));
+        }
+        for (measure, cell, value) in [
+            (
+                "states stored, reduced",
+                &Point::states_cell as &dyn Fn(&Point) -> String,
+                by_states,
+            ),
+            ("seconds, reduced", &Point::seconds_cell, by_seconds),
+            ("memory for states, reduced", &Point::memory_cell, by_memory),
+        ] {
+            if let Some(((theirs, ours), value)) = both.zip(value) {
+                out.ratios.push(Ratio {
+                    subject: model.into(),
+                    measure: measure.into(),
+                    peer: "SPIN",
+                    ours: cell(ours),
+                    theirs: cell(theirs),
+                    value,
+                    is_at_most: !ours.complete,
+                });
+            }
+        }
+    }
+    out.heading("Stored states");
+    out.table(states);
+    out.heading("Seconds");
+    out.table(seconds);
+    out.heading("Memory");
+    out.text(
+        "kB for the stored states, and bytes for each of them. Of SPIN without its hash table, which takes \
+         128 MB unless told otherwise; of mover the whole store, with index and parents.",
+    );
+    out.table(memory);
+    for kind in ["locks", "channels"] {
+        let of_kind: Vec<(String, f64)> = leads
+            .iter()
+            .filter(|(made_of, _, _)| made_of == kind)
+            .map(|(_, model, value)| (model.clone(), *value))
+            .collect();
+        if let Some(figure) = mean_and_range(&of_kind) {
+            out.headline(
+                format!("stored states with both tools' reductions, SPIN by mover, models made of {kind}"),
+                figure,
+            );
+        }
+    }
+    out
+}
+
+fn titled(first: &str, before: &[&str], behind: &[&str]) -> Table {
+    let searches = SEARCHES.map(Search::name);
+    Table::new(&[&[first], before, &searches, behind].concat())
+}
+
+impl Point {
+    fn states_cell(&self) -> String {
+        match self.states {
+            Some(states) if self.complete => grouped(states),
+            Some(states) => format!(">{}", grouped(states)),
+            None => "-".into(),
+        }
+    }
+
+    fn seconds_cell(&self) -> String {
+        let sign = if self.complete { "" } else { ">" };
+        format!("{sign}{:.2}", self.seconds)
+    }
+
+    fn memory_cell(&self) -> String {
+        match self.store_bytes.zip(self.states) {
+            Some((bytes, states)) if self.complete && states > 0 => format!(
+                "{} kB, {:.1}",
+                grouped(bytes / 1024),
+                bytes as f64 / states as f64
+            ),
+            _ => "-".into(),
+        }
+    }
 }

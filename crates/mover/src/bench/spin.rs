@@ -11,20 +11,17 @@
 //! times: the states, the parents from which counterexamples are rebuilt, and
 //! the index.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::Args;
 use mover_report::text::grouped;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-use super::child;
-use super::pan::{self, GCC_OPTIONS, Pan, SPIN_OPTIONS};
-use super::reduced;
+use super::pan::{self, GCC_OPTIONS, MEGABYTE, Pan, SPIN_OPTIONS};
+use super::records::{RecordArgs, Recorder, Results, Row, rounded};
+use super::section::{Ratio, Section, mean_and_range};
 use super::table::{Table, geometric_mean, median};
-use crate::output::{print, write_file};
-use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
+use super::{Trouble, ask, is_wanted, scratch};
 
 #[derive(Args)]
 pub struct SpinArgs {
@@ -32,30 +29,24 @@ pub struct SpinArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
-    /// Write what every single run gave to a file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
 
     /// Only models whose name contains one of these words (separated by commas)
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     models: Vec<String>,
-
-    /// Compare what the reductions of both tools leave, instead of their speed
-    #[arg(long)]
-    reduced: bool,
 
     /// Where mover's own models are
     #[arg(long, value_name = "DIR", default_value = "examples/promela")]
     examples: PathBuf,
 
     /// Where the models that come with SPIN are
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = "/usr/share/doc/spin/examples/Examples"
-    )]
+    #[arg(long, value_name = "DIR", default_value = SPIN_EXAMPLES)]
     spin_examples: PathBuf,
 }
+
+/// Where Debian's package has them.
+pub const SPIN_EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
@@ -67,8 +58,9 @@ enum Origin {
 
 /// Between 200,000 and 3 million states each, of many kinds: shared variables, channels,
 /// rendezvous, dynamic processes, atomic sequences.
-const MODELS: [(Origin, &str); 14] = [
+const MODELS: [(Origin, &str); 15] = [
     (Origin::Own, "bakery"),
+    (Origin::Own, "barrier"),
     (Origin::Own, "channel_server"),
     (Origin::Own, "leader_chang_roberts"),
     (Origin::Own, "msi_snooping"),
@@ -84,120 +76,70 @@ const MODELS: [(Origin, &str); 14] = [
     (Origin::Spin, "sort"),
 ];
 
-/// One run of both tools.
-struct Round {
+/// One run of both tools on one model.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Round {
+    model: String,
+    round: u32,
+    pan_states: u64,
+    pan_transitions: u64,
+    pan_errors: u64,
     pan_elapsed_s: f64,
     pan_wall_s: f64,
     pan_cpu_s: Option<f64>,
-    mover_s: f64,
+    pan_compile_s: f64,
+    pan_depth: u64,
+    pan_state_mb: f64,
+    pan_table_mb: f64,
+    mover_states: u64,
+    mover_transitions: u64,
+    mover_time_s: f64,
     mover_wall_s: f64,
     mover_cpu_s: Option<f64>,
+    mover_store_bytes: u64,
     mover_peak_mb: f64,
 }
 
-/// All about one model.
-struct Comparison {
-    model: String,
-    compile_s: f64,
-    depth: u64,
-    pan: pan::Report,
-    mover_states: u64,
-    mover_transitions: u64,
-    mover_store_bytes: u64,
-    rounds: Vec<Round>,
-}
-
-impl Comparison {
-    fn median_of(&self, value: impl Fn(&Round) -> f64) -> f64 {
-        median(self.rounds.iter().map(value).collect())
-    }
-
-    fn pan_rate(&self, seconds: impl Fn(&Round) -> f64) -> f64 {
-        self.pan.states as f64 / self.median_of(seconds)
-    }
-
-    fn mover_rate(&self, seconds: impl Fn(&Round) -> f64) -> f64 {
-        self.mover_states as f64 / self.median_of(seconds)
-    }
-
-    /// Of the memory that SPIN says its states take.
-    fn pan_bytes(&self) -> f64 {
-        self.pan.state_mb * MEGABYTE / self.pan.states as f64
-    }
-
-    fn pan_bytes_with_table(&self) -> f64 {
-        self.pan.table_mb * MEGABYTE / self.pan.states as f64
-    }
-
-    fn mover_bytes(&self) -> f64 {
-        self.mover_store_bytes as f64 / self.mover_states as f64
+impl Row for Round {
+    fn check(&self) -> Result<(), String> {
+        if self.pan_states == 0 || self.mover_states == 0 {
+            return Err(format!("{} without states", self.model));
+        }
+        Ok(())
     }
 }
 
-/// As `pan` counts them.
-const MEGABYTE: f64 = 1024.0 * 1024.0;
-
-pub fn run(args: &SpinArgs) -> u8 {
-    if let Err(reason) = pan::check_tools() {
-        eprintln!("mover: {reason}");
-        return USAGE;
-    }
-    let scratch = std::env::temp_dir().join(format!("mover-bench-{}", std::process::id()));
-    if args.reduced {
-        let told = reduced::report(&args.examples, &args.spin_examples, &args.models, &scratch);
-        let _ = std::fs::remove_dir_all(&scratch);
-        return match told.map(|told| print(&told)) {
-            Ok(Ok(())) => 0,
-            Ok(Err(code)) => code,
-            Err(reason) => {
-                eprintln!("mover: {reason}");
-                BAD_INPUT
-            }
-        };
-    }
+pub fn run(args: &SpinArgs) -> Result<Section, Trouble> {
     let chosen: Vec<(Origin, &str)> = MODELS
         .into_iter()
-        .filter(|(_, name)| {
-            args.models.is_empty() || args.models.iter().any(|word| name.contains(word.as_str()))
-        })
+        .filter(|(_, name)| is_wanted(name, &args.models))
         .collect();
     if chosen.is_empty() {
         let names: Vec<&str> = MODELS.iter().map(|(_, name)| *name).collect();
-        eprintln!(
-            "mover: no model of that name; there are {}",
+        return Err(Trouble::Usage(format!(
+            "no model of that name; there are {}",
             names.join(", ")
-        );
-        return USAGE;
+        )));
     }
-    let compared: Result<Vec<Comparison>, String> = chosen
-        .iter()
-        .map(|&(origin, name)| {
-            let directory = match origin {
-                Origin::Own => &args.examples,
-                Origin::Spin => &args.spin_examples,
-            };
-            compare(origin, name, directory, &scratch, args.runs)
-                .map_err(|reason| format!("{name}: {reason}"))
-        })
-        .collect();
-    let _ = std::fs::remove_dir_all(&scratch);
-    let compared = match compared {
-        Ok(compared) => compared,
-        Err(reason) => {
-            eprintln!("mover: {reason}");
-            return BAD_INPUT;
-        }
-    };
-    if let Some(path) = &args.csv
-        && let Err(reason) = write_file(path, &csv(&compared))
-    {
-        eprintln!("mover: {reason}");
-        return INTERNAL_ERROR;
+    pan::check_tools().map_err(Trouble::Usage)?;
+    let scratch = scratch()?;
+    let mut recorder = Recorder::begin(&args.record, None)?;
+    for (origin, name) in chosen {
+        let directory = match origin {
+            Origin::Own => &args.examples,
+            Origin::Spin => &args.spin_examples,
+        };
+        compare(
+            origin,
+            name,
+            directory,
+            scratch.path(),
+            args.runs,
+            &mut recorder,
+        )
+        .map_err(|reason| Trouble::Input(format!("{name}: {reason}")))?;
     }
-    match print(&report(&compared, args.runs)) {
-        Ok(()) => 0,
-        Err(code) => code,
-    }
+    Ok(section(&recorder.finish()?))
 }
 
 fn compare(
@@ -206,64 +148,62 @@ fn compare(
     directory: &Path,
     scratch: &Path,
     runs: u32,
-) -> Result<Comparison, String> {
+    recorder: &mut Recorder<Round>,
+) -> Result<(), String> {
     let model = directory.join(format!("{name}.pml"));
     let defines = match origin {
         Origin::Own => scale(&model)?,
         Origin::Spin => Vec::new(),
     };
+    let defines: Vec<&str> = defines.iter().map(String::as_str).collect();
     let shown = match origin {
         Origin::Own => format!("{name} {}", defines.join(" ")),
         Origin::Spin => format!("SPIN's {name}"),
     };
     eprintln!("{shown}: making the verifier");
-    let pan = Pan::make(
-        &model,
-        &defines,
-        scratch.join(name.replace('/', "-")),
-        &GCC_OPTIONS,
-    )?;
-    let mut comparison: Option<Comparison> = None;
+    let place = scratch.join(name.replace('/', "-"));
+    let mut pan = Pan::make(&model, &defines, place, &GCC_OPTIONS)?;
+    let mut before: Option<(u64, u64)> = None;
     for round in 1..=runs {
-        let (report, ran) = pan.run()?;
-        let (answer, ours) = check(&model, &defines)?;
+        let ran = pan.run_deep_enough(None)?.ok_or("pan was ended")?;
+        let options = ["--reduce", "none", "--keep-going"];
+        let answer = ask::check(&model, &defines, &options, None)?.ok_or("mover was ended")?;
+        if !matches!(answer.ran.code, Some(0 | 10)) {
+            return Err(format!("mover gives no verdict: {}", answer.reason()));
+        }
+        let (report, states) = (&ran.report, answer.number("states")? as u64);
         eprintln!(
             "{shown}: round {round} of {runs}: pan {:.2} s, mover {:.2} s",
             report.elapsed_s,
             answer.number("time_s")?
         );
-        let round = Round {
-            pan_elapsed_s: report.elapsed_s,
-            pan_wall_s: ran.wall_s,
-            pan_cpu_s: ran.cpu_s,
-            mover_s: answer.number("time_s")?,
-            mover_wall_s: ours.wall_s,
-            mover_cpu_s: ours.cpu_s,
-            mover_peak_mb: answer.number("peak_mb")?,
-        };
-        let states = answer.number("states")? as u64;
-        match &mut comparison {
-            Some(comparison) => {
-                if comparison.pan.states != report.states || comparison.mover_states != states {
-                    return Err("two runs of a tool differ in the number of states".into());
-                }
-                comparison.rounds.push(round);
-            }
-            None => {
-                comparison = Some(Comparison {
-                    model: shown.trim_end().to_string(),
-                    compile_s: pan.compile_s,
-                    depth: pan.depth,
-                    pan: report,
-                    mover_states: states,
-                    mover_transitions: answer.number("transitions")? as u64,
-                    mover_store_bytes: answer.number("store_bytes")? as u64,
-                    rounds: vec![round],
-                });
-            }
+        if before.is_some_and(|before| before != (report.states, states)) {
+            return Err("two runs of a tool differ in the number of states".into());
         }
+        before = Some((report.states, states));
+        recorder.record(Round {
+            model: shown.trim_end().to_string(),
+            round,
+            pan_states: report.states,
+            pan_transitions: report.transitions,
+            pan_errors: report.errors,
+            pan_elapsed_s: report.elapsed_s,
+            pan_wall_s: rounded(ran.child.wall_s),
+            pan_cpu_s: ran.child.cpu_s.map(rounded),
+            pan_compile_s: rounded(pan.compile_s),
+            pan_depth: pan.depth,
+            pan_state_mb: report.state_mb,
+            pan_table_mb: rounded(report.table_mb),
+            mover_states: states,
+            mover_transitions: answer.number("transitions")? as u64,
+            mover_time_s: rounded(answer.number("time_s")?),
+            mover_wall_s: rounded(answer.ran.wall_s),
+            mover_cpu_s: answer.ran.cpu_s.map(rounded),
+            mover_store_bytes: answer.number("store_bytes")? as u64,
+            mover_peak_mb: answer.number("peak_mb")?,
+        })?;
     }
-    comparison.ok_or_else(|| "no run was asked for".to_string())
+    Ok(())
 }
 
 /// The preprocessor options in the `scale:` line of a model's header.
@@ -281,115 +221,193 @@ fn scale(model: &Path) -> Result<Vec<String>, String> {
         .collect())
 }
 
-/// The JSON object that `mover check` prints.
-struct Answer(Value);
+/// All rounds on one model.
+struct Comparison<'a> {
+    rounds: Vec<&'a Round>,
+    first: &'a Round,
+}
 
-impl Answer {
-    fn number(&self, field: &str) -> Result<f64, String> {
-        self.0[field]
-            .as_f64()
-            .ok_or_else(|| format!("mover's answer has no number `{field}`"))
+/// A run shorter than that has no rate: it is the resolution of `pan`'s clock.
+const SHORTEST_S: f64 = 0.01;
+
+impl Comparison<'_> {
+    fn median_of(&self, value: impl Fn(&Round) -> f64) -> f64 {
+        median(self.rounds.iter().map(|round| value(round)).collect())
+    }
+
+    fn pan_rate(&self, seconds: impl Fn(&Round) -> f64) -> f64 {
+        self.first.pan_states as f64 / self.median_of(seconds).max(SHORTEST_S)
+    }
+
+    fn mover_rate(&self, seconds: impl Fn(&Round) -> f64) -> f64 {
+        self.first.mover_states as f64 / self.median_of(seconds).max(SHORTEST_S)
+    }
+
+    /// States per second, mover by SPIN.
+    fn speed(&self) -> f64 {
+        self.mover_rate(|r| r.mover_time_s) / self.pan_rate(|r| r.pan_elapsed_s)
+    }
+
+    /// Of the memory that SPIN says its states take.
+    fn pan_bytes(&self) -> f64 {
+        self.first.pan_state_mb * MEGABYTE / self.first.pan_states as f64
+    }
+
+    fn pan_bytes_with_table(&self) -> f64 {
+        self.first.pan_table_mb * MEGABYTE / self.first.pan_states as f64
+    }
+
+    fn mover_bytes(&self) -> f64 {
+        (self.first.mover_store_bytes as f64 / self.first.mover_states as f64).max(f64::EPSILON)
     }
 }
 
-fn check(model: &Path, defines: &[String]) -> Result<(Answer, child::Finished), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let finished = child::run(
-        Command::new(program)
-            .args(["check", "--reduce", "none", "--keep-going", "--json"])
-            .args(defines)
-            .arg(model),
-    )?;
-    match finished.code {
-        Some(0 | 10) => {
-            let answer = serde_json::from_str(&finished.stdout).map_err(|e| e.to_string())?;
-            Ok((Answer(answer), finished))
+fn by_model(rounds: &[Round]) -> Vec<Comparison<'_>> {
+    let mut compared: Vec<Comparison> = Vec::new();
+    for round in rounds {
+        match compared.iter_mut().find(|c| c.first.model == round.model) {
+            Some(comparison) => comparison.rounds.push(round),
+            None => compared.push(Comparison {
+                rounds: vec![round],
+                first: round,
+            }),
         }
-        _ => Err(format!(
-            "mover gives no answer: {}{}",
-            finished.stdout, finished.stderr
-        )),
     }
+    compared
 }
 
-fn report(compared: &[Comparison], runs: u32) -> String {
-    let mut out = format!(
-        "SPIN: spin {}; gcc {}; pan -c0 -m<enough>, one core\n\
-         mover: mover check --reduce none --keep-going, one core\n\
-         median of {runs}, in turns; a ratio above 1 means that mover is ahead\n\n",
+pub fn section(results: &Results<Round>) -> Section {
+    let compared = by_model(&results.rows);
+    let mut out = Section::new("Beside SPIN, every interleaving");
+    out.text(format!(
+        "SPIN: `spin {}`, `gcc {}`, `pan -c0 -m<enough>`; mover: `mover check --reduce none --keep-going`. \
+         Both visit the same states on one core, in turns; the median of all rounds counts. \
+         Seconds are by each tool's own clock; the time in which SPIN's verifier is made (compile) \
+         comes on top. A ratio above 1 means that mover is ahead.",
         SPIN_OPTIONS.join(" "),
         GCC_OPTIONS.join(" ")
+    ));
+    out.heading("States per second");
+    out.table(speed_table(&compared));
+    out.heading("Memory per state");
+    out.text(
+        "SPIN: \"actual memory usage for states\" by stored states; with table: \"total actual memory \
+         usage\" without the search stack. mover: the whole store, with the index and the parents of \
+         states.",
     );
-    out += &speed_table(compared).render();
-    out.push('\n');
-    out += &memory_table(compared).render();
-    out += "\npan bytes: \"actual memory usage for states\" by stored states; with table: \"total \
-            actual memory usage\" without the search stack.\nmover bytes: the whole store, with \
-            the index and the parents of states.\n\n";
-    let mean = |name: &str, ratio: &dyn Fn(&Comparison) -> f64| {
-        format!(
-            "{name:<58} {:.2}\n",
-            geometric_mean(compared.iter().map(ratio))
-        )
+    out.table(memory_table(&compared));
+    out.heading("Geometric means");
+    out.table(means(&compared));
+    for c in &compared {
+        let mut add = |measure: &str, ours: String, theirs: String, value: f64| {
+            out.ratios.push(Ratio {
+                subject: c.first.model.clone(),
+                measure: measure.into(),
+                peer: "SPIN",
+                ours,
+                theirs,
+                value,
+                is_at_most: false,
+            });
+        };
+        let (pan, mover) = (
+            c.pan_rate(|r| r.pan_elapsed_s),
+            c.mover_rate(|r| r.mover_time_s),
+        );
+        add(
+            "states per second, no reduction",
+            grouped(mover as u64),
+            grouped(pan as u64),
+            c.speed(),
+        );
+        add(
+            "bytes per state, no reduction",
+            format!("{:.1}", c.mover_bytes()),
+            format!("{:.1}", c.pan_bytes()),
+            c.pan_bytes() / c.mover_bytes(),
+        );
+    }
+    let figure = |ratio: &dyn Fn(&Comparison) -> f64| {
+        let ratios: Vec<(String, f64)> = compared
+            .iter()
+            .map(|c| (c.first.model.clone(), ratio(c)))
+            .collect();
+        mean_and_range(&ratios)
     };
-    out += &format!("geometric means over {} models\n", compared.len());
-    out += &mean(
-        "  states/s, mover by pan, as each tool reports its time",
-        &|c| c.mover_rate(|r| r.mover_s) / c.pan_rate(|r| r.pan_elapsed_s),
+    if let Some(figure) = figure(&|c| c.speed()) {
+        out.headline("states per second without reduction, mover by SPIN", figure);
+    }
+    if let Some(figure) = figure(&|c| c.pan_bytes() / c.mover_bytes()) {
+        out.headline(
+            "bytes per state, SPIN (without its hash table) by mover",
+            figure,
+        );
+    }
+    out
+}
+
+fn means(compared: &[Comparison]) -> Table {
+    let mut table = Table::new(&["ratio", "geometric mean", "models"]);
+    let mut mean = |name: &str, ratio: &dyn Fn(&Comparison) -> f64| {
+        if !compared.is_empty() {
+            let mean = geometric_mean(compared.iter().map(ratio));
+            table.row(vec![
+                name.into(),
+                format!("{mean:.2}"),
+                compared.len().to_string(),
+            ]);
+        }
+    };
+    mean(
+        "states/s, mover by SPIN, as each tool reports its time",
+        &|c| c.speed(),
     );
-    out += &mean("  states/s, mover by pan, wall time of the process", &|c| {
+    mean("states/s, mover by SPIN, wall time of the process", &|c| {
         c.mover_rate(|r| r.mover_wall_s) / c.pan_rate(|r| r.pan_wall_s)
     });
-    let has_cpu_times = compared
-        .iter()
-        .flat_map(|c| &c.rounds)
-        .all(|r| r.pan_cpu_s.is_some() && r.mover_cpu_s.is_some());
-    if has_cpu_times {
-        out += &mean(
-            "  states/s, mover by pan, processor time of the process",
+    let cpu = |r: &Round| r.pan_cpu_s.zip(r.mover_cpu_s);
+    let mut rounds = compared.iter().flat_map(|c| &c.rounds);
+    if rounds.all(|r| cpu(r).is_some()) {
+        mean(
+            "states/s, mover by SPIN, processor time of the process",
             &|c| {
-                c.mover_rate(|r| r.mover_cpu_s.unwrap_or(f64::NAN))
-                    / c.pan_rate(|r| r.pan_cpu_s.unwrap_or(f64::NAN))
+                c.mover_rate(|r| r.mover_cpu_s.unwrap_or(r.mover_wall_s))
+                    / c.pan_rate(|r| r.pan_cpu_s.unwrap_or(r.pan_wall_s))
             },
         );
     }
-    out += &mean("  bytes/state, pan by mover", &|c| {
+    mean("bytes/state, SPIN by mover", &|c| {
         c.pan_bytes() / c.mover_bytes()
     });
-    out += &mean("  bytes/state, pan with its hash table by mover", &|c| {
+    mean("bytes/state, SPIN with its hash table by mover", &|c| {
         c.pan_bytes_with_table() / c.mover_bytes()
     });
-    out
+    table
 }
 
 fn speed_table(compared: &[Comparison]) -> Table {
     let mut table = Table::new(&[
         "model",
-        "states pan",
+        "states SPIN",
         "mover",
-        "seconds pan",
-        "mover",
-        "wall pan",
+        "seconds SPIN",
         "mover",
         "compile",
-        "states/s pan",
+        "states/s SPIN",
         "mover",
         "ratio",
     ]);
     for c in compared {
-        let (pan, mover) = (c.pan_rate(|r| r.pan_elapsed_s), c.mover_rate(|r| r.mover_s));
         table.row(vec![
-            c.model.clone(),
-            grouped(c.pan.states),
-            grouped(c.mover_states),
+            c.first.model.clone(),
+            grouped(c.first.pan_states),
+            grouped(c.first.mover_states),
             format!("{:.2}", c.median_of(|r| r.pan_elapsed_s)),
-            format!("{:.2}", c.median_of(|r| r.mover_s)),
-            format!("{:.2}", c.median_of(|r| r.pan_wall_s)),
-            format!("{:.2}", c.median_of(|r| r.mover_wall_s)),
-            format!("{:.2}", c.compile_s),
-            grouped(pan as u64),
-            grouped(mover as u64),
-            format!("{:.2}", mover / pan),
+            format!("{:.2}", c.median_of(|r| r.mover_time_s)),
+            format!("{:.2}", c.first.pan_compile_s),
+            grouped(c.pan_rate(|r| r.pan_elapsed_s) as u64),
+            grouped(c.mover_rate(|r| r.mover_time_s) as u64),
+            format!("{:.2}", c.speed()),
         ]);
     }
     table
@@ -398,7 +416,7 @@ fn speed_table(compared: &[Comparison]) -> Table {
 fn memory_table(compared: &[Comparison]) -> Table {
     let mut table = Table::new(&[
         "model",
-        "bytes/state pan",
+        "bytes/state SPIN",
         "with table",
         "mover",
         "ratio",
@@ -406,7 +424,7 @@ fn memory_table(compared: &[Comparison]) -> Table {
     ]);
     for c in compared {
         table.row(vec![
-            c.model.clone(),
+            c.first.model.clone(),
             format!("{:.1}", c.pan_bytes()),
             format!("{:.1}", c.pan_bytes_with_table()),
             format!("{:.1}", c.mover_bytes()),
@@ -415,42 +433,4 @@ fn memory_table(compared: &[Comparison]) -> Table {
         ]);
     }
     table
-}
-
-/// Every run of both tools, one line each.
-fn csv(compared: &[Comparison]) -> String {
-    let mut out = String::from(
-        "model,round,pan_states,pan_transitions,pan_errors,pan_elapsed_s,pan_wall_s,pan_cpu_s,\
-         pan_compile_s,pan_depth,pan_state_mb,pan_table_mb,mover_states,mover_transitions,\
-         mover_time_s,mover_wall_s,mover_cpu_s,mover_store_bytes,mover_peak_mb\n",
-    );
-    let seconds = |time: Option<f64>| time.map_or(String::new(), |time| format!("{time:.2}"));
-    for c in compared {
-        for (number, r) in c.rounds.iter().enumerate() {
-            let _ = writeln!(
-                out,
-                "{},{},{},{},{},{},{:.6},{},{:.6},{},{},{},{},{},{},{:.6},{},{},{}",
-                c.model,
-                number + 1,
-                c.pan.states,
-                c.pan.transitions,
-                c.pan.errors,
-                r.pan_elapsed_s,
-                r.pan_wall_s,
-                seconds(r.pan_cpu_s),
-                c.compile_s,
-                c.depth,
-                c.pan.state_mb,
-                c.pan.table_mb,
-                c.mover_states,
-                c.mover_transitions,
-                r.mover_s,
-                r.mover_wall_s,
-                seconds(r.mover_cpu_s),
-                c.mover_store_bytes,
-                r.mover_peak_mb,
-            );
-        }
-    }
-    out
 }

@@ -20,6 +20,7 @@ pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// A first column of names and columns of numbers, aligned.
+#[derive(Clone)]
 pub struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -33,6 +34,30 @@ impl Table {
 
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() < 2
+    }
+
+    /// As Markdown has tables, with numbers to the right.
+    pub fn markdown(&self) -> String {
+        let is_number = |cell: &String| !cell.starts_with(|c: char| c.is_alphabetic() || c == '[');
+        let mut out = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            let cells = row.iter().map(|cell| cell.replace('|', "\\|"));
+            let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+            if number == 0 {
+                out.push('|');
+                for column in 0..row.len() {
+                    let mut cells = self.rows.iter().skip(1).filter_map(|row| row.get(column));
+                    let is_right = column > 0 && cells.all(is_number);
+                    out += if is_right { "---:|" } else { "---|" };
+                }
+                out.push('\n');
+            }
+        }
+        out
     }
 
     pub fn render(&self) -> String {
@@ -77,5 +102,9 @@ mod tests {
         let mut table = Table::new(&["model", "states"]);
         table.row(vec!["a".into(), "1,234,567".into()]);
         assert_eq!(table.render(), "model     states\na      1,234,567\n");
+        assert_eq!(
+            table.markdown(),
+            "| model | states |\n|---|---:|\n| a | 1,234,567 |\n"
+        );
     }
 }

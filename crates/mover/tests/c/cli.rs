@@ -479,3 +479,62 @@ fn structures_are_read_field_by_field() {
         }
     }
 }
+
+/// Numbers of threads are used again, so a thread that leaves a lock behind is told of.
+#[test]
+fn a_thread_that_ends_with_a_lock_in_hand_is_told_of() {
+    let program = |body: &str| {
+        format!(
+            "#include <pthread.h>\n\
+             static pthread_mutex_t m[2], one;\n\
+             static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;\n\
+             static int x;\n\
+             static void *body(void *arg) {{ int i = (int)(long)arg; {body} return 0; }}\n\
+             int main(void) {{ pthread_t t;\n\
+               for (long i = 0; i < 2; i++) {{\n\
+                 pthread_create(&t, 0, body, (void *)i); pthread_join(t, 0); }}\n\
+               return 0; }}\n"
+        )
+    };
+    let caveat = "may end with a lock in hand";
+    for (name, body, is_told) in [
+        ("left_one", "pthread_mutex_lock(&one);", true),
+        (
+            "left_sometimes",
+            "pthread_mutex_lock(&one); if (i == 0) return 0; pthread_mutex_unlock(&one);",
+            true,
+        ),
+        (
+            "left_second",
+            "pthread_mutex_lock(&m[i]); pthread_mutex_lock(&one); pthread_mutex_unlock(&m[i]);",
+            true,
+        ),
+        ("left_writing", "pthread_rwlock_wrlock(&rw);", true),
+        (
+            "given_back",
+            "pthread_mutex_lock(&m[i]); pthread_mutex_lock(&m[1 - i]); x++;\n\
+             pthread_mutex_unlock(&m[i]); pthread_mutex_unlock(&m[1 - i]);",
+            false,
+        ),
+        (
+            "tried",
+            "if (pthread_mutex_trylock(&one) == 0) { x++; pthread_mutex_unlock(&one); }",
+            false,
+        ),
+        (
+            "read_or_written",
+            "if (i) pthread_rwlock_rdlock(&rw); else pthread_rwlock_wrlock(&rw);\n\
+             pthread_rwlock_unlock(&rw);",
+            false,
+        ),
+    ] {
+        let path = file("left_locked", &format!("{name}.c"), &program(body));
+        let ended = check(&["--dump", "ir"], &[path]);
+        let is_found = ended.stdout.contains(caveat);
+        assert_eq!(
+            is_found, is_told,
+            "{name}: {}{}",
+            ended.stdout, ended.stderr
+        );
+    }
+}

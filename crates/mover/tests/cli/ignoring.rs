@@ -131,7 +131,7 @@ fn the_bench_prints_its_rows() {
         "Shipping",
         "Peterson 2",
         "paper: unsound",
-        "cpc at or below cycle detection: 3 of 3 rows",
+        "completion stores no more than cycle detection: 3 of 3 programs",
     ] {
         assert!(ended.stdout.contains(expected), "{}", ended.stdout);
     }

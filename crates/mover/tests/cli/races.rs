@@ -10,6 +10,8 @@ fn program(name: &str, one: &str, two: &str, main: &str) -> std::path::PathBuf {
         "#include <pthread.h>\n#include <stdatomic.h>\n\
          void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
          int x, a[2], *p = &x; atomic_int flag; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+         pthread_mutex_t n = PTHREAD_MUTEX_INITIALIZER;\n\
+         pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;\n\
          void *one(void *arg) {{ int l = 0; {one} return (void *)(long)l; }}\n\
          void *two(void *arg) {{ int l = 0; {two} return (void *)(long)l; }}\n\
          int main(void) {{\n  pthread_t s, t;\n  {main}\n  return 0;\n}}\n"
@@ -127,4 +129,44 @@ fn races_count_only_if_asked_for() {
     let path = program("unasked", "x = 1;", "x = 1;", BOTH);
     let ended = check(&path, &[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+}
+
+/// What a lock rules out costs nothing to prove; locks that do not rule it out rule out nothing.
+#[test]
+fn locks_rule_races_out_only_if_they_exclude_each_other() {
+    let locked = |lock: &str, access: &str, unlock: &str| format!("{lock} {access} {unlock}");
+    let with_m = locked(
+        "pthread_mutex_lock(&m);",
+        "x++;",
+        "pthread_mutex_unlock(&m);",
+    );
+    let with_n = locked(
+        "pthread_mutex_lock(&n);",
+        "x++;",
+        "pthread_mutex_unlock(&n);",
+    );
+    let reading = locked(
+        "pthread_rwlock_rdlock(&r);",
+        "x++;",
+        "pthread_rwlock_unlock(&r);",
+    );
+    for (name, one, two, is_race) in [
+        ("same-lock", &with_m, &with_m, false),
+        ("other-lock", &with_m, &with_n, true),
+        ("both-read", &reading, &reading, true),
+    ] {
+        let path = program(name, one, two, BOTH);
+        for engine in ["explicit", "ic3"] {
+            let options = ["--json", "--property", "no-data-race", "--engine", engine];
+            let ended = check(&path, &options);
+            let told: Value = serde_json::from_str(&ended.stdout)
+                .unwrap_or_else(|_| panic!("{name} {engine}: {}", ended.stderr));
+            let expected = if is_race { "unsafe" } else { "safe" };
+            assert_eq!(told["verdict"], expected, "{name} {engine}: {told}");
+            if engine == "ic3" && !is_race {
+                let lemmas = &told["symbolic"]["lemmas"];
+                assert_eq!(lemmas.as_u64(), Some(0), "{name}: {told}");
+            }
+        }
+    }
 }

@@ -5,6 +5,9 @@
 //! different threads, and clauses make that an order. Only if there are too many events for
 //! that there is a counter.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use mover_reduce::access::Object;
 use rustc_hash::FxHashMap;
 
 use super::Encoding;
@@ -21,8 +24,16 @@ pub(super) enum Order {
     Literals(FxHashMap<(Id, Id), Lit>),
 }
 
+/// What a thread does from one event to the next.
+struct Stretch {
+    from: Id,
+    to: Id,
+    /// Whether the thread comes to the second event from the first only.
+    is_only_way: bool,
+}
+
 /// Most clauses that make an order of literals.
-pub(super) const MOST_ORDER_CLAUSES: usize = 3_000_000;
+const MOST_ORDER_CLAUSES: usize = 3_000_000;
 
 impl Encoding<'_, '_> {
     fn ids(&self) -> Vec<Id> {
@@ -87,6 +98,106 @@ impl Encoding<'_, '_> {
         }
     }
 
+    /// Who has a lock keeps others from having it: of two stretches between neighbouring events
+    /// with the same lock in hand, one ends before the other begins. That follows from the
+    /// values of the lock, but only once they are known; said of the order it is known at once.
+    pub(super) fn locks_exclude(&self, terms: &mut Terms, blaster: &mut Blaster) {
+        let Order::Literals(_) = &self.order else {
+            return;
+        };
+        let stretches = self.locked_stretches();
+        let clauses: usize = stretches.values().map(|of_lock| of_lock.len().pow(2)).sum();
+        if clauses > MOST_ORDER_CLAUSES {
+            return;
+        }
+        for of_lock in stretches.values() {
+            for (number, one) in of_lock.iter().enumerate() {
+                for other in of_lock[number + 1..].iter() {
+                    if one.from.thread == other.from.thread {
+                        continue;
+                    }
+                    let mut clause = vec![
+                        self.comes_first(one.to, other.from),
+                        self.comes_first(other.to, one.from),
+                    ];
+                    for stretch in [one, other] {
+                        clause.push(!blaster.lit(terms, self.node_of(stretch.to).live));
+                        if !stretch.is_only_way {
+                            clause.push(!blaster.lit(terms, self.node_of(stretch.from).reach));
+                        }
+                    }
+                    blaster.solver.add(&clause);
+                }
+            }
+        }
+    }
+
+    /// By lock, the stretches between neighbouring events all along which a thread has it.
+    fn locked_stretches(&self) -> BTreeMap<Object, Vec<Stretch>> {
+        let mut stretches: BTreeMap<Object, Vec<Stretch>> = BTreeMap::new();
+        for to in self.ids() {
+            let locks = self.unroller.locks_at(self.node_of(to).standing);
+            if locks.is_empty() {
+                continue;
+            }
+            let previous: Vec<Id> = self.system.previous(to).collect();
+            for &from in &previous {
+                // If there are other ways from there, who was at both need not be a neighbour.
+                let mut others = previous.iter().filter(|&&other| other != from);
+                if others.any(|&other| self.system.reaches(from, other)) {
+                    continue;
+                }
+                for &lock in &locks {
+                    stretches.entry(lock).or_default().push(Stretch {
+                        from,
+                        to,
+                        is_only_way: previous.len() == 1 && !self.system.event(to).may_begin,
+                    });
+                }
+            }
+        }
+        stretches
+    }
+
+    /// The events that can come between two others.
+    ///
+    /// Of the thread that gives the token away those behind it, of the one that gets it those
+    /// before it; what a thread passes in any case makes clear where all beyond it are.
+    fn possibly_between(&self, from: Id, to: Id) -> Vec<Id> {
+        let mut between = Vec::new();
+        let is_sure = |id: Id| self.node_of(id).reach == Terms::TRUE;
+        let id = |thread: usize, event: usize| Id { thread, event };
+        for (thread, events) in self.passings.iter().enumerate() {
+            if thread == from.thread {
+                for event in from.event + 1..events.len() {
+                    between.push(id(thread, event));
+                    if is_sure(id(thread, event)) {
+                        break;
+                    }
+                }
+            } else if thread == to.thread {
+                for event in (0..to.event).rev() {
+                    between.push(id(thread, event));
+                    if is_sure(id(thread, event)) {
+                        break;
+                    }
+                }
+            } else {
+                between.extend((0..events.len()).map(|event| id(thread, event)));
+            }
+        }
+        between
+    }
+
+    /// Whether it is not too much to say of all pairs that nothing comes between.
+    pub(super) fn can_say_what_is_between(&self, pairs: &BTreeSet<(Id, Id)>) -> bool {
+        let mut clauses = 0;
+        pairs.iter().all(|&(from, to)| {
+            clauses += self.possibly_between(from, to).len();
+            clauses <= MOST_ORDER_CLAUSES
+        })
+    }
+
     /// When the token goes from one event to another, no third one comes between them.
     pub(super) fn nothing_between(
         &self,
@@ -96,28 +207,16 @@ impl Encoding<'_, '_> {
         to: Id,
         passes: Lit,
     ) {
-        for (thread, passings) in self.passings.iter().enumerate() {
-            for (event, passing) in passings.iter().enumerate() {
-                let id = Id { thread, event };
-                let node = &self.unrolled.threads[thread].nodes[passing.node];
-                let reach = blaster.lit(terms, node.reach);
-                let mut clause = vec![!passes, !reach];
-                if thread == from.thread {
-                    if event <= from.event {
-                        continue;
-                    }
-                    clause.push(self.comes_first(to, id));
-                } else if thread == to.thread {
-                    if event >= to.event {
-                        continue;
-                    }
-                    clause.push(self.comes_first(id, from));
-                } else {
-                    clause.push(self.comes_first(id, from));
-                    clause.push(self.comes_first(to, id));
-                }
-                blaster.solver.add(&clause);
+        for id in self.possibly_between(from, to) {
+            let reach = blaster.lit(terms, self.node_of(id).reach);
+            let mut clause = vec![!passes, !reach];
+            if id.thread != from.thread {
+                clause.push(self.comes_first(id, from));
             }
+            if id.thread != to.thread {
+                clause.push(self.comes_first(to, id));
+            }
+            blaster.solver.add(&clause);
         }
     }
 }

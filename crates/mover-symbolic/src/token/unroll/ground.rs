@@ -12,7 +12,7 @@ use mover_reduce::alone::Alone;
 use mover_reduce::control::{Bits, reaches};
 use mover_reduce::{Movers, Protection};
 
-use super::Plan;
+use super::{Plan, Standing};
 use crate::layout::{ChannelLayout, Layout};
 
 /// What is known of the program before threads are unrolled.
@@ -86,6 +86,20 @@ impl<'p> Unroller<'p> {
             .collect();
         unroller.shared = unroller.shared_cells();
         unroller
+    }
+
+    /// Locks that a thread there has, and that nobody else can have at the same time.
+    pub fn locks_at(&self, standing: Standing) -> BTreeSet<Object> {
+        let Standing::At { template, location } = standing else {
+            return BTreeSet::new();
+        };
+        let locks = &self.movers.locks;
+        let is_shared = |lock: &Object| match lock {
+            Object::Cell(id, _) | Object::Variable(id) => locks.is_rw(*id),
+            _ => true,
+        };
+        let held = locks.held(template, location).iter();
+        held.filter(|lock| !is_shared(lock)).copied().collect()
     }
 
     pub(super) fn template(&self, template: usize) -> &'p Template {

@@ -1,0 +1,194 @@
+//! Threads that may end with a lock in hand.
+//!
+//! A mutex holds the number of its owner (`actions`), and numbers are used again: a thread that
+//! is created when the owner has ended may pass for the owner. In C it would not: to unlock the
+//! mutex is a mistake, and to lock it, if it is recursive, waits for ever. So where a thread can
+//! end with a lock in hand, the verdict says so.
+//!
+//! On all ways to a location it is counted how often, at most, the thread may have taken each lock
+//! without giving it back: once more where it leaves its mark in a lock or counts what it has taken
+//! again, once less the other way round. The guards help: to find its mark in a lock that it
+//! cannot have is impossible, and where it finds something else it does not have the lock. The locks
+//! of an array, and those reached through pointers, are counted together, and their guards say nothing.
+
+use std::collections::HashMap;
+
+use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
+use mover_ir::literal::{Literal, conjunction};
+use mover_ir::program::{Edge, Effect, Template, Variable};
+use mover_ir::source::Span;
+
+use crate::actions::me;
+
+/// What is taken more often than this is not told apart.
+const MOST: u32 = 8;
+
+/// Locks that are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Locks {
+    Variable(VariableRef),
+    ReachedByPointers,
+}
+
+/// How often a thread may have taken them. What is not there it does not have.
+type InHand = HashMap<Locks, u32>;
+
+/// Where a thread of the template ends that may have a lock in hand.
+pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
+    let mut in_hand: Vec<Option<InHand>> = vec![None; template.locations.len()];
+    in_hand[template.entry.index()] = Some(InHand::new());
+    let mut work = vec![template.entry.index()];
+    while let Some(location) = work.pop() {
+        let Some(before) = in_hand[location].clone() else {
+            continue;
+        };
+        for edge in &template.locations[location].edges {
+            let Some(after) = pass(edge, before.clone(), globals) else {
+                continue;
+            };
+            if edge.effects.contains(&Effect::Exit) && after.values().any(|&count| count > 0) {
+                return Some(edge.span);
+            }
+            let target = edge.target.index();
+            let is_first = in_hand[target].is_none();
+            let known = in_hand[target].get_or_insert_default();
+            let mut has_grown = is_first;
+            for (locks, count) in after {
+                let most = known.entry(locks).or_insert(0);
+                has_grown |= *most < count;
+                *most = count.max(*most);
+            }
+            if has_grown {
+                work.push(target);
+            }
+        }
+    }
+    None
+}
+
+/// What is in hand behind an edge; `None` if no thread can pass it.
+fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand> {
+    let literals = conjunction(&edge.guard);
+    let mut asked = Vec::new();
+    for literal in &literals {
+        let Some((cell, asks)) = question(literal) else {
+            continue;
+        };
+        let Some(locks) = locks_of(cell) else {
+            continue;
+        };
+        let is_single = is_single(locks, globals);
+        let count = in_hand.entry(locks).or_insert(0);
+        match asks {
+            Asks::IsMine if is_single && *count == 0 => return None,
+            Asks::IsMine => asked.push(locks),
+            Asks::IsNotMine if is_single => *count = 0,
+            Asks::IsNotMine => {}
+        }
+    }
+    for effect in &edge.effects {
+        let (cell, value) = match effect {
+            Effect::Assign { place, value } if matches!(place.variable, VariableRef::Global(_)) => {
+                (Expr::Read(place.clone()), value)
+            }
+            Effect::Store { address, value } => {
+                let ty = Ty::unsigned(value.width());
+                (Expr::load(address.clone(), ty), value)
+            }
+            _ => continue,
+        };
+        let Some(locks) = locks_of(&cell) else {
+            continue;
+        };
+        if without_resize(value) == &me() {
+            let count = in_hand.entry(locks).or_insert(0);
+            *count = (*count + 1).min(MOST);
+        } else if value.as_const() == Some(0) && asked.contains(&locks) {
+            let count = in_hand.entry(locks).or_insert(0);
+            *count = count.saturating_sub(1);
+            if is_single(locks, globals) {
+                *count = 0;
+            }
+        } else if let (Some(step), Some(&of)) = (step(&cell, value), asked.first()) {
+            let count = in_hand.entry(of).or_insert(0);
+            if step == 1 {
+                *count = (*count + 1).min(MOST);
+            } else if is_single(of, globals) && *count < 2 {
+                return None;
+            } else {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+    Some(in_hand)
+}
+
+enum Asks {
+    IsMine,
+    IsNotMine,
+}
+
+/// The cell that a condition compares with the thread's mark, or with that of nobody.
+fn question(literal: &Literal) -> Option<(&Expr, Asks)> {
+    let Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), lhs, rhs) = &literal.condition else {
+        return None;
+    };
+    let is_equal = literal.holds == (*op == BinaryOp::Eq);
+    let (lhs, rhs) = (without_resize(lhs), without_resize(rhs));
+    let (cell, other) = if lhs == &me() || lhs.as_const().is_some() {
+        (rhs, lhs)
+    } else {
+        (lhs, rhs)
+    };
+    match other {
+        other if other == &me() && is_equal => Some((cell, Asks::IsMine)),
+        other if other == &me() => Some((cell, Asks::IsNotMine)),
+        other if other.as_const() == Some(0) && is_equal => Some((cell, Asks::IsNotMine)),
+        _ => None,
+    }
+}
+
+fn locks_of(cell: &Expr) -> Option<Locks> {
+    match cell {
+        Expr::Read(Place { variable, .. }) => Some(Locks::Variable(*variable)),
+        Expr::Load { .. } => Some(Locks::ReachedByPointers),
+        _ => None,
+    }
+}
+
+/// Whether the guards say all there is to know: it is one cell, and nothing else leads to it.
+fn is_single(locks: Locks, globals: &[Variable]) -> bool {
+    match locks {
+        Locks::Variable(VariableRef::Global(id)) => {
+            let variable = &globals[id.index()];
+            variable.len == 1 && !variable.addressable
+        }
+        Locks::Variable(VariableRef::Local(_)) | Locks::ReachedByPointers => false,
+    }
+}
+
+/// 1 or -1 if the value is that of the cell and one more or less.
+fn step(cell: &Expr, value: &Expr) -> Option<i64> {
+    let Expr::Binary(op, lhs, rhs) = value else {
+        return None;
+    };
+    let one = Expr::constant(1, value.width());
+    let minus_one = Expr::constant(-1, value.width());
+    let is_cell = |expr: &Expr| match (expr, cell) {
+        (Expr::Load { address, .. }, Expr::Load { address: of, .. }) => address == of,
+        _ => expr == cell,
+    };
+    match op {
+        BinaryOp::Add if is_cell(lhs) && **rhs == one => Some(1),
+        BinaryOp::Add if is_cell(lhs) && **rhs == minus_one => Some(-1),
+        BinaryOp::Sub if is_cell(lhs) && **rhs == one => Some(-1),
+        _ => None,
+    }
+}
+
+fn without_resize(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Resize { arg, .. } => without_resize(arg),
+        _ => expr,
+    }
+}

@@ -1,0 +1,205 @@
+//! `mover bench`: raw results are written row by row, and the page is what they say.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::common::{Ended, mover, repository, run};
+
+const MEASUREMENTS: [&str; 9] = [
+    "spin", "reduced", "threads", "bounds", "cores", "cpc", "dynamic", "mat", "tm",
+];
+
+/// The results and the README of the repository in a directory of their own, without the page.
+fn copy() -> TempDir {
+    let copy = tempfile::tempdir().expect("a directory");
+    let results = copy.path().join("bench/results");
+    std::fs::create_dir_all(&results).expect("directories");
+    for name in MEASUREMENTS {
+        let file = format!("{name}.csv");
+        let from = repository().join("bench/results").join(&file);
+        std::fs::copy(&from, results.join(&file)).expect("the results are in the repository");
+    }
+    std::fs::copy(
+        repository().join("README.md"),
+        copy.path().join("README.md"),
+    )
+    .expect("a README");
+    copy
+}
+
+fn page(root: &Path) -> Ended {
+    run(mover().args(["bench", "page"]).arg(root))
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_page_of_the_repository_is_what_the_results_say() {
+    let copy = copy();
+    let ended = page(copy.path());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let hint = "run `make bench-page`";
+    for file in ["BENCHMARKS.md", "README.md"] {
+        let (made, there) = (copy.path().join(file), repository().join(file));
+        assert!(
+            text(&made) == text(&there),
+            "{file} is not up to date: {hint}"
+        );
+    }
+    let drawn = |root: &Path| {
+        let files = std::fs::read_dir(root.join("bench/results")).expect("results");
+        let mut plots: Vec<(String, String)> = files
+            .map(|file| file.expect("a file").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "svg"))
+            .map(|path| {
+                let name = path.file_name().expect("a name").to_string_lossy();
+                (name.into_owned(), text(&path))
+            })
+            .collect();
+        plots.sort();
+        plots
+    };
+    let made = drawn(copy.path());
+    assert!(made.len() >= 5, "only {} plots", made.len());
+    assert!(
+        made == drawn(&repository()),
+        "the plots are not up to date: {hint}"
+    );
+}
+
+/// Every figure of the README is in a table that the page has, under the heading it links to.
+#[test]
+fn links_of_the_figures_lead_to_headings() {
+    let page = text(&repository().join("BENCHMARKS.md"));
+    let headings: Vec<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(|title| {
+            let kept = title.to_lowercase().replace(' ', "-");
+            kept.replace([':', ',', '\''], "")
+        })
+        .collect();
+    let readme = text(&repository().join("README.md"));
+    let links: Vec<&str> = readme
+        .split("BENCHMARKS.md#")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .collect();
+    assert!(links.len() > 8, "only {} links", links.len());
+    for link in links {
+        assert!(
+            headings.iter().any(|heading| heading == link),
+            "no heading for #{link}"
+        );
+    }
+}
+
+#[test]
+fn a_cut_off_measurement_is_shown_as_such() {
+    let copy = copy();
+    let path = copy.path().join("bench/results/cpc.csv");
+    let whole = text(&path);
+    let rows = whole.trim_end().rsplit_once('\n').expect("rows").0;
+    std::fs::write(&path, format!("{rows}\n")).expect("a file");
+    assert_eq!(page(copy.path()).code, Some(0));
+    assert!(text(&copy.path().join("BENCHMARKS.md")).contains("The measurement was cut off"));
+}
+
+#[test]
+fn wrong_results_are_refused_with_their_place_and_nothing_is_written() {
+    for name in MEASUREMENTS {
+        let copy = copy();
+        let path = copy.path().join(format!("bench/results/{name}.csv"));
+        let good = text(&path);
+        let lines: Vec<&str> = good.lines().collect();
+        let columns = lines
+            .iter()
+            .position(|line| !line.starts_with('#'))
+            .expect("columns");
+        let row = columns + 1;
+        let with = |line: usize, replacement: &str| {
+            let mut changed = lines.clone();
+            changed[line] = replacement;
+            changed.join("\n") + "\n"
+        };
+        let refused = |wrong: &str, expected: &[&str]| {
+            std::fs::write(&path, wrong).expect("a file");
+            let ended = page(copy.path());
+            assert_eq!(
+                ended.code,
+                Some(2),
+                "{name}: {}{}",
+                ended.stdout,
+                ended.stderr
+            );
+            assert!(!ended.stderr.contains("internal error"), "{}", ended.stderr);
+            for part in expected.iter().chain(&[format!("{name}.csv").as_str()]) {
+                assert!(
+                    ended.stderr.contains(part),
+                    "{name}: {part}: {}",
+                    ended.stderr
+                );
+            }
+            assert!(!copy.path().join("BENCHMARKS.md").exists(), "{name}");
+        };
+        let line = format!("line {}", row + 1);
+        refused(
+            &with(row, "only one field"),
+            &[&line, "1 fields instead of"],
+        );
+        let (_, rest) = lines[row].rsplit_once(',').expect("fields");
+        let cut = lines[row].strip_suffix(rest).expect("the last field");
+        refused(&with(row, &format!("{cut}NaN")), &[&line, "NaN"]);
+        let emptied = ",".repeat(lines[row].matches(',').count());
+        refused(&with(row, &emptied), &[&line]);
+        let renamed = lines[columns].replacen(|c: char| c.is_alphabetic(), "z", 1);
+        refused(&with(columns, &renamed), &["missing field"]);
+        refused("", &["line 1"]);
+        refused("# command: x\n# date: y\n\u{0}\n", &["no row"]);
+        std::fs::remove_file(&path).expect("it was there");
+        let ended = page(copy.path());
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains(&format!("`mover bench {name} --csv")),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn a_measurement_says_where_it_comes_from() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let csv = directory.path().join("cpc.csv");
+    let measure = |rows: &str| {
+        run(mover()
+            .args(["bench", "cpc", "--limit", "60", "--rows", rows, "--csv"])
+            .arg(&csv)
+            .current_dir(repository()))
+    };
+    let ended = measure("Shipping");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("Commit point completion"),
+        "{}",
+        ended.stdout
+    );
+    let written = text(&csv);
+    for part in [
+        "# command: mover bench cpc --limit 60 --rows Shipping --csv ",
+        "# limit: 60 s\n",
+        "# processor: ",
+        "# rustc: ",
+        "program,search,states,seconds,complete\n",
+        "Shipping,unsound,",
+    ] {
+        assert!(written.contains(part), "{part}: {written}");
+    }
+    assert!(written.ends_with("# end\n"), "{written}");
+    // What is not measured leaves what is there alone.
+    assert_eq!(measure("nonsense").code, Some(1));
+    assert_eq!(text(&csv), written);
+}
