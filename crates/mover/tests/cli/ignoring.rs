@@ -85,7 +85,7 @@ fn the_unsound_search_never_says_safe() {
 }
 
 /// Small programs that go wrong, each in a way that some rule of the search exists for.
-const TRAPS: [(&str, &str); 2] = [
+const TRAPS: [(&str, &str); 4] = [
     // When T1 comes to its choice only the step that moves is possible. The other one becomes
     // possible by what T2 does after it has seen that T1 has committed.
     (
@@ -101,6 +101,26 @@ const TRAPS: [(&str, &str); 2] = [
         bool m;
         active proctype T1() { byte x; atomic { !m -> m = true }; r?x; assert(x == 0); m = false }
         active proctype T2() { r!1 }
+        active proctype T3() { atomic { !m -> m = true }; m = false }",
+    ),
+    // As the first, but T1 still has a lock to give back, which alone would not end its transaction.
+    (
+        "late-choice-under-lock",
+        "byte x, y; bool m;
+        active proctype T1() {
+            atomic { !m -> m = true }; y = 1; if :: x == 1 -> assert(false) :: skip fi; m = false
+        }
+        active proctype T2() { y == 1; x = 1 }
+        active proctype T3() { atomic { !m -> m = true }; m = false }",
+    ),
+    // T1 has committed, has a lock in hand, and what it does next never comes to an end.
+    (
+        "caught-in-atomic",
+        "byte x; bool m;
+        active proctype T1() {
+            atomic { !m -> m = true }; x = 1; atomic { do :: skip od }; m = false
+        }
+        active proctype T2() { x == 1; assert(false) }
         active proctype T3() { atomic { !m -> m = true }; m = false }",
     ),
 ];
