@@ -53,6 +53,8 @@ mod tests {
         let text = write(&crate::ir::random(1), "nothing").unwrap();
         assert!(read(&text[..text.len() / 2]).is_err());
         assert!(read("{}").is_err());
-        assert!(read(&text.replace("\"target\": 0", "\"target\": 99")).is_err());
+        let leads_nowhere = text.replacen("\"target\": ", "\"target\": 99", 1);
+        assert_ne!(leads_nowhere, text);
+        assert!(read(&leads_nowhere).is_err());
     }
 }

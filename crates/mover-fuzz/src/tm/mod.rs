@@ -351,7 +351,7 @@ mod tests {
         let mut distinct: Vec<&String> = texts.iter().map(|text| &text.0).collect();
         distinct.sort();
         distinct.dedup();
-        assert!(distinct.len() > 150, "{}", distinct.len());
+        assert!(distinct.len() > 120, "{}", distinct.len());
     }
 
     #[test]
