@@ -29,7 +29,7 @@ use crate::liveness::{Lasso, Stuck, find_lasso};
 use crate::monitor::specification;
 use crate::monotonicity;
 use crate::property::{Liveness, Property, Safety, Update, is_defined};
-use crate::structure::{Condition, refute};
+use crate::structure::{Condition, difference, refute};
 use crate::word::{Word, print_word};
 
 #[derive(Clone, Debug)]
@@ -358,6 +358,25 @@ fn safety_scope(
         return Ok(only("the algorithm is too large to check P1 to P4"));
     };
     let automaton = automaton.minimized();
+    let larger = Algorithm::with_bystanders(program, 2, 2, options.manager);
+    let larger = match AlgorithmGraph::build(larger, false, STRUCTURE_LIMIT) {
+        Ok(graph) => Automaton::of_algorithm(&graph, STRUCTURE_LIMIT),
+        Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
+        Err(Incomplete::Limit { .. }) => None,
+    };
+    let Some(larger) = larger else {
+        return Ok(only(
+            "the algorithm is too large to add a thread that does nothing",
+        ));
+    };
+    if let Some(word) = difference(&automaton, &larger) {
+        let is_more = larger.accepts(&word);
+        return Ok(only(&format!(
+            "a thread and a variable more that nobody uses make a difference: {} {} a word then",
+            print_word(&word),
+            if is_more { "is" } else { "is not" }
+        )));
+    }
     for condition in Condition::ALL {
         if let Some(witness) = refute(&automaton, condition) {
             return Ok(only(&format!(

@@ -379,6 +379,47 @@ fn a_memory_that_breaks_p1_gets_no_verdict_for_all_numbers() {
     assert!(report.scope.contains("P1 fails"), "{}", report.scope);
 }
 
+/// With two threads it is one after the other; a third that does nothing lets both in.
+#[test]
+fn a_thread_that_does_nothing_can_make_a_difference() {
+    let text = "algorithm company;
+        thread { status: { finished, started }; }
+        require exists u != t : status(u) = finished;
+        on read(v) { do read { status(t) := started; } }
+        on write(v) { do write { status(t) := started; } }
+        on commit { do commit { status(t) := finished; } }
+        on abort { status(t) := finished; }";
+    let program = parse(text).unwrap();
+    let ask = |threads: usize| {
+        let options = Options {
+            threads: Some(threads),
+            variables: Some(2),
+            ..Options::default()
+        };
+        check(&program, Property::Safety(Safety::Opacity), &options).unwrap()
+    };
+    let two = ask(2);
+    assert_eq!(two.verdict, Verdict::Holds);
+    assert!(two.scope.contains("that nobody uses"), "{}", two.scope);
+    assert_eq!(ask(3).verdict, Verdict::Violated);
+}
+
+/// What names itself is a mistake, and has no end when it is expanded.
+#[test]
+fn bodies_that_name_themselves_are_refused() {
+    let complete = "on read(v) { do read when p(t); } on write(v) { do write; } on commit { do commit { q(t); } } on abort { }";
+    for declared in [
+        "procedure q(thread t) { b(t) := true; q(t); } predicate p(thread t) = b(t);",
+        "procedure q(thread t) { b(t) := true; } predicate p(thread t) = b(t) and p(t);",
+    ] {
+        let text = format!("algorithm a; thread {{ b: bool; }} {declared} {complete}");
+        // A stack that is soon full.
+        let small = std::thread::Builder::new().stack_size(1 << 18);
+        let parsed = small.spawn(move || parse(&text).map(|_| ())).unwrap();
+        assert!(parsed.join().unwrap().is_err(), "{declared}");
+    }
+}
+
 #[test]
 fn mistakes_are_named() {
     let complete = "on read(v) { do read; } on write(v) { do write; } on abort { }";

@@ -69,6 +69,11 @@ impl Resolver {
         None
     }
 
+    /// Not if there are errors: a body that names itself, which is one of them, has no end.
+    pub(super) fn may_expand(&self) -> Resolved<()> {
+        self.errors.is_empty().then_some(())
+    }
+
     pub(super) fn count_node(&mut self, span: Span) -> Resolved<()> {
         self.nodes += 1;
         if self.nodes == MAX_NODES {
@@ -623,6 +628,7 @@ impl Resolver {
                     );
                 };
                 let mut inner = self.bind(name, &procedure.params, arguments, scope)?;
+                self.may_expand()?;
                 self.block(&procedure.body, &mut inner)
             }
         }

@@ -214,6 +214,7 @@ impl Resolver {
         let predicate = self.predicates.iter().find(|p| p.name.text == name.text);
         if let Some(predicate) = predicate.cloned() {
             let mut inner = self.bind(name, &predicate.params, arguments, scope)?;
+            self.may_expand()?;
             return Some((self.condition(&predicate.body, &mut inner)?, Ty::Bool));
         }
         if let Some(extra) = arguments.get(1) {
