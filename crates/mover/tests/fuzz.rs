@@ -110,3 +110,58 @@ fn no_mismatch_comes_back() {
     }
     assert!(tried > 0, "there are some");
 }
+
+/// Races that locks rule out are none: the search of everything finds as many with them left out.
+#[cfg(feature = "c")]
+#[test]
+fn races_that_are_ruled_out_do_not_happen() {
+    use mover_explicit::{Options, Order, explore};
+    use mover_ir::program::{Program, Property};
+    use std::sync::atomic::AtomicBool;
+
+    let races = |program: &Program| {
+        let options = Options {
+            order: Order::BreadthFirst,
+            movers: None,
+            jobs: 1,
+            run_time: None,
+            errors: true,
+            deadlocks: false,
+            keep_going: true,
+            timeout: Some(Duration::from_secs(5)),
+            memory: Some(1 << 28),
+            interrupt: &AtomicBool::new(false),
+            progress: &mut |_| {},
+        };
+        let outcome = explore(program, options).ok()?;
+        (outcome.stopped.is_none()).then_some(outcome.statistics.violations)
+    };
+    let options = mover_c::Options {
+        properties: [Property::NoDataRace].into(),
+        ..mover_c::Options::default()
+    };
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("races");
+    std::fs::create_dir_all(&directory).expect("a scratch directory");
+    let first = setting("MOVER_SEED", 1);
+    let (mut ruled_out, mut compared, mut with_races) = (0, 0, 0);
+    for seed in first..first + setting("MOVER_PROGRAMS", 60) {
+        let file = directory.join(format!("{seed}.c"));
+        let text = mover_fuzz::c::Source::random(seed).text();
+        std::fs::write(&file, text).expect("a file");
+        let Ok(read) = mover_c::read(&[file], &options) else {
+            continue;
+        };
+        let mut fewer = read.program.clone();
+        ruled_out += mover_reduce::races::rule_out(&mut fewer);
+        if let (Some(all), Some(found)) = (races(&read.program), races(&fewer)) {
+            assert_eq!(all, found, "seed {seed}");
+            compared += 1;
+            with_races += u32::from(all > 0);
+        }
+    }
+    assert!(ruled_out > 0, "nothing was ruled out");
+    assert!(
+        compared > 10 && with_races > 0 && with_races < compared,
+        "{with_races} of {compared} with races"
+    );
+}
