@@ -119,6 +119,16 @@ fn assert_unsafe(ended: &Ended, words: &[&str]) {
     }
 }
 
+/// Whatever is taken for a mover, the verdict is that of the search of everything.
+fn all_reductions_agree(name: &str, path: &Path) {
+    let verdict =
+        |reduction: &str| run(mover().args(["check", "--reduce", reduction]).arg(path)).code;
+    let all = verdict("none");
+    for reduction in ["static", "phase", "dynamic"] {
+        assert_eq!(verdict(reduction), all, "{name} {reduction}");
+    }
+}
+
 #[test]
 fn exit_codes_and_last_lines_tell_the_verdict() {
     let ended = check(&model("exit-safe", SAFE), &[]);

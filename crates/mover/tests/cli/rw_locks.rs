@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::all_reductions_agree;
 use crate::common::{mover, run};
 use serde_json::Value;
 
@@ -139,12 +140,7 @@ fn what_is_not_quite_a_reader_writer_lock_is_none() {
     ] {
         let path = file(name, &program(declared, read, write));
         assert_eq!(protection(&path), "unprotected", "{name}");
-        let verdict =
-            |reduction: &str| run(mover().args(["check", "--reduce", reduction]).arg(&path)).code;
-        let all = verdict("none");
-        for reduction in ["static", "phase", "dynamic"] {
-            assert_eq!(verdict(reduction), all, "{name} {reduction}");
-        }
+        all_reductions_agree(name, &path);
     }
 }
 

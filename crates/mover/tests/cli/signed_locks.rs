@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::all_reductions_agree;
 use crate::common::{mover, run};
 
 fn file(name: &str, text: &str) -> PathBuf {
@@ -95,12 +96,7 @@ fn what_does_not_quite_name_its_owners_is_none() {
     ] {
         let path = file(name, &text);
         assert_ne!(kind(&path), "lock", "{name}");
-        let verdict =
-            |reduction: &str| run(mover().args(["check", "--reduce", reduction]).arg(&path)).code;
-        let all = verdict("none");
-        for reduction in ["static", "phase", "dynamic"] {
-            assert_eq!(verdict(reduction), all, "{name} {reduction}");
-        }
+        all_reductions_agree(name, &path);
     }
 }
 
