@@ -2,7 +2,9 @@
 //!
 //! After Bradley, *SAT-Based Model Checking without Unrolling*, with the later
 //! refinements that made it practical (delta-encoded frames, a queue of
-//! obligations, lifting by unsatisfiable cores), on the block relation of paper 001.
+//! obligations, lifting by unsatisfiable cores, lemmas against what stands in the way
+//! of a shorter lemma, as in Hassan, Bradley and Somenzi, *Better Generalization in
+//! IC3*), on the block relation of paper 001.
 //!
 //! A *frame* k is a set of clauses that hold in all states at most k blocks from
 //! the start. A state of the last frame that is bad, or leads to such a state, is
@@ -22,6 +24,11 @@
 //! reachable. When that has happened to a cell a few times, comparisons that are
 //! true of the counterexample are tried in place of the bits
 //! ([`crate::system::refine`]); one that serves becomes a predicate.
+//!
+//! **Reached states.** The search begins with a random walk; what it meets keeps lemmas
+//! from excluding states that can be reached and is the source of guesses ([`reached`]).
+
+mod reached;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,10 +43,10 @@ use crate::Prepared;
 use crate::blast::Blaster;
 use crate::certificate::{self, Proved};
 use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
-use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
-use crate::start::Start;
+use crate::sat::{Answer, Decisions, Effort, Limit, Lit, Solver};
 use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Var};
+use reached::Reached;
 
 /// The values of a block's inputs.
 type Choices = FxHashMap<Var, u64>;
@@ -184,59 +191,44 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     }
 }
 
-/// Looks for an invariant of a system of which some is known already.
-pub fn prove(system: &mut System, question: &Question, known: Vec<Cube>) -> Found {
+/// Looks for an invariant; the hints are cubes that may be unreachable.
+pub fn prove(system: &mut System, question: &Question, hints: Vec<Cube>) -> Found {
     let now = Instant::now();
-    Search::new(system, question, now, Effort::default(), known).run(&mut |_| {})
+    Search::new(system, question, now, Effort::default(), hints).run(&mut |_| {})
 }
 
 /// Those of the cubes that no state that can be reached is in, by induction on all of them: what
 /// a block can enter from outside of all is dropped until nothing is. None if a limit was reached.
-pub fn inductive(system: &System, question: &Question, cubes: Vec<Cube>) -> Option<Vec<Cube>> {
-    let solver = Solver::deciding(Decisions::Inputs, question.limit.clone());
-    let mut relation = Relation::new(system, solver);
-    let starts: Vec<Vec<bool>> = system
-        .starts
-        .iter()
-        .map(|start| observed(system, start, 0))
-        .collect();
-    let has = |start: &Vec<bool>, cube: &Cube| cube.iter().all(|&(o, value)| start[o] == value);
-    let mut kept: Vec<(Cube, Lit)> = Vec::new();
-    for cube in cubes {
-        if starts.iter().any(|start| has(start, &cube)) {
-            continue;
-        }
-        let outside = relation.solver().new_lit();
+fn inductive(system: &System, limit: Limit, mut cubes: Vec<Cube>) -> Option<Vec<Cube>> {
+    if cubes.is_empty() {
+        return Some(cubes);
+    }
+    let mut relation = Relation::new(system, Solver::deciding(Decisions::Inputs, limit));
+    let mut switches: FxHashMap<Cube, (Lit, Lit)> = FxHashMap::default();
+    for cube in &cubes {
+        let [outside, entered] = [(); 2].map(|()| relation.solver().new_lit());
         let mut clause: Vec<Lit> = cube.iter().map(|&lit| !relation.now(lit)).collect();
         clause.push(!outside);
         relation.solver().add(&clause);
-        kept.push((cube, outside));
+        relation.enters(entered, cube);
+        switches.insert(cube.clone(), (outside, entered));
     }
     loop {
-        // Each `entered` implies that the block ends in the cube.
         let switch = relation.solver().new_lit();
+        let mut assumptions = vec![switch, relation.possible];
         let mut some_entered = vec![!switch];
-        for (cube, _) in &kept {
-            let entered = relation.solver().new_lit();
-            for &lit in cube {
-                let next = relation.next(lit);
-                relation.solver().add(&[!entered, next]);
-            }
+        for (outside, entered) in cubes.iter().map(|cube| switches[cube]) {
+            assumptions.push(outside);
             some_entered.push(entered);
         }
         relation.solver().add(&some_entered);
-        let mut assumptions = vec![switch, relation.possible];
-        assumptions.extend(kept.iter().map(|(_, outside)| *outside));
         match relation.solver().solve(&assumptions) {
-            Answer::Unsat => return Some(kept.into_iter().map(|(cube, _)| cube).collect()),
+            Answer::Unsat => return Some(cubes),
             Answer::Stopped => return None,
-            Answer::Sat => {
-                let solver = &relation.blaster.solver;
-                let is_entered =
-                    |cube: &Cube| cube.iter().all(|&lit| solver.value(relation.next(lit)));
-                kept.retain(|(cube, _)| !is_entered(cube));
-            }
+            Answer::Sat => {}
         }
+        let holds_next = |&lit: &(usize, bool)| relation.blaster.solver.value(relation.next(lit));
+        cubes.retain(|cube| !cube.iter().all(holds_next));
         relation.solver().add(&[!switch]);
     }
 }
@@ -315,6 +307,14 @@ impl Relation {
         &mut self.blaster.solver
     }
 
+    /// Makes a literal imply that the next state is in the cube.
+    fn enters(&mut self, entered: Lit, cube: &Cube) {
+        for &lit in cube {
+            let next = self.next(lit);
+            self.solver().add(&[!entered, next]);
+        }
+    }
+
     fn now(&self, (observable, value): (usize, bool)) -> Lit {
         let lit = self.now[observable];
         if value { lit } else { !lit }
@@ -341,8 +341,7 @@ struct Search<'s, 'a, 'p> {
     frames: Vec<Vec<Cube>>,
     /// The literal that switches on the clauses of each frame; the first is for where the search begins.
     active: Vec<Lit>,
-    /// Values of the observables in each state that the search begins with.
-    initial: Vec<Vec<bool>>,
+    reached: Reached,
     /// How often an observable was in a clause that was learnt.
     activity: Vec<f64>,
     temporary: usize,
@@ -363,6 +362,15 @@ const MOST_REFINEMENTS: usize = 64;
 /// what it took to be found.
 const CARRYING_OVER: Duration = Duration::from_secs(2);
 
+/// Lemmas on the side that may be learnt to make another one shorter by a literal.
+const MOST_ASIDE: u32 = 2;
+
+/// How often a cube that cannot do without a literal is made larger to see whether it can then.
+const MOST_JOINS: u32 = 2;
+
+/// What may be spent on finding out which hints are right, at most.
+const LOOKING_AT_HINTS: Duration = Duration::from_secs(3);
+
 /// How many lemmas must speak about bits of a cell before a comparison is looked for.
 const FEW_LEMMAS: u64 = 3;
 
@@ -372,10 +380,12 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         question: &'s Question,
         started: Instant,
         before: Effort,
-        known: Vec<Cube>,
+        mut hints: Vec<Cube>,
     ) -> Self {
-        let starts = system.starts.iter();
-        let initial = starts.map(|start| observed(system, start, 0)).collect();
+        let reached = Reached::new(system, &question.limit);
+        hints.retain(|cube| reached.find(cube).is_none());
+        let limit = question.limit.share(4, LOOKING_AT_HINTS);
+        let known = inductive(system, limit, hints).unwrap_or_default();
         let solver = || Solver::deciding(Decisions::Inputs, question.limit.clone());
         let mut search = Search {
             relation: Relation::new(system, solver()),
@@ -384,7 +394,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             frames: vec![Vec::new()],
             active: Vec::new(),
             activity: vec![0.0; system.observables.len()],
-            initial,
+            reached,
             temporary: 0,
             unrefined: FxHashMap::default(),
             obligations: Vec::new(),
@@ -432,10 +442,11 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         let first = self.relation.solver().new_lit();
         self.active.push(first);
         let mut one_of = vec![!first];
-        for start in self.initial.clone() {
+        for start in 0..self.system.starts.len() {
             let this = self.relation.solver().new_lit();
             one_of.push(this);
-            for (observable, &value) in start.iter().enumerate() {
+            for observable in 0..self.system.observables.len() {
+                let value = self.reached.value(observable, start);
                 let lit = self.relation.now((observable, value));
                 self.relation.solver().add(&[!this, lit]);
             }
@@ -606,17 +617,8 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         }
     }
 
-    /// A state to begin with that is in the cube.
-    fn initial_in(&self, cube: &Cube) -> Option<usize> {
-        let is_in = |start: &Vec<bool>| {
-            cube.iter()
-                .all(|&(observable, value)| start[observable] == value)
-        };
-        self.initial.iter().position(is_in)
-    }
-
-    fn is_initial(&self, cube: &Cube) -> bool {
-        self.initial_in(cube).is_some()
+    fn is_reached(&self, cube: &Cube) -> bool {
+        self.reached.find(cube).is_some()
     }
 
     /// Shows that a cube of bad states is unreachable, or finds a run to it.
@@ -633,7 +635,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         while let Some(Reverse((level, _, number))) = queue.pop() {
             self.looked_at += 1;
             let cube = self.obligations[number].cube.clone();
-            if level == 0 || self.is_initial(&cube) {
+            if level == 0 || self.is_reached(&cube) {
                 return Ok(Some(self.run_of(&cube, &self.chain(number))));
             }
             if self.is_excluded(&cube, level) {
@@ -698,8 +700,8 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         Ok(result)
     }
 
-    /// The part of a cube that was enough to show it unreachable; what keeps the
-    /// initial state outside is added again.
+    /// The part of a cube that was enough to show it unreachable; what keeps states
+    /// outside that are reached is added again.
     fn core(&mut self, cube: &Cube) -> Cube {
         let solver = &self.relation.blaster.solver;
         let mut core: Cube = cube
@@ -707,9 +709,10 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .copied()
             .filter(|&lit| solver.in_core(self.relation.next(lit)))
             .collect();
-        while let Some(start) = self.initial_in(&core) {
-            let start = &self.initial[start];
-            let differs = |&&(observable, value): &&(usize, bool)| start[observable] != value;
+        while let Some(state) = self.reached.find(&core) {
+            let differs = |&&(observable, value): &&(usize, bool)| {
+                self.reached.value(observable, state) != value
+            };
             // A literal that was useful before is the better choice.
             let best = cube
                 .iter()
@@ -726,16 +729,21 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
     }
 
     /// Drops literals for as long as the cube stays unreachable.
-    fn generalise(&mut self, mut cube: Cube, level: usize) -> Result<Cube, Stop> {
-        // Bits go before predicates, and what was seldom useful first.
+    fn generalise(&mut self, cube: Cube, level: usize) -> Result<Cube, Stop> {
+        self.generalise_by(cube, level, MOST_ASIDE)
+    }
+
+    /// The same, with so many lemmas on the side for each literal.
+    fn generalise_by(&mut self, mut cube: Cube, level: usize, aside: u32) -> Result<Cube, Stop> {
+        // Numbers go first, then places, then predicates; what was seldom useful before the rest.
+        let kind = |observable: usize| match self.system.observables[observable].source {
+            Source::Bit { cell, .. } => u8::from(self.system.holds_place(cell)),
+            Source::Predicate(_) => 2,
+        };
         let mut candidates: Cube = cube.clone();
-        candidates.sort_by(|a, b| {
-            let is_predicate = |lit: &(usize, bool)| {
-                matches!(self.system.observables[lit.0].source, Source::Predicate(_))
-            };
-            is_predicate(a)
-                .cmp(&is_predicate(b))
-                .then(self.activity[a.0].total_cmp(&self.activity[b.0]))
+        candidates.sort_by(|&(a, _), &(b, _)| {
+            let activity = || self.activity[a].total_cmp(&self.activity[b]);
+            kind(a).cmp(&kind(b)).then_with(activity)
         });
         for candidate in candidates {
             if cube.len() == 1 {
@@ -749,7 +757,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
                 .copied()
                 .filter(|&lit| lit != candidate)
                 .collect();
-            if let Some(smaller) = self.down(without, level)? {
+            if let Some(smaller) = self.down(without, level, aside)? {
                 cube = smaller;
             }
         }
@@ -813,13 +821,11 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             }
             let observable = self.system.observables.len() - 1;
             self.relation.observe(self.system);
-            for (start, values) in self.system.starts.iter().zip(&mut self.initial) {
-                values.extend(observed(self.system, start, observable));
-            }
+            self.reached.observe(self.system);
             self.activity.push(0.0);
             let mut instead = rest.clone();
             instead.push((observable, true));
-            if !self.is_initial(&instead) && self.predecessor(&instead, level)?.is_none() {
+            if !self.is_reached(&instead) && self.predecessor(&instead, level)?.is_none() {
                 let core = self.core(&instead);
                 if core.contains(&(observable, true)) {
                     self.lifter.observe(self.system);
@@ -829,30 +835,41 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             self.system.drop_comparison();
             self.relation.forget();
             self.activity.pop();
-            for values in &mut self.initial {
-                values.pop();
-            }
+            self.reached.forget();
         }
         Ok(None)
     }
 
     /// Whether a cube is unreachable from the frame before, relative to itself; if
-    /// so, the part of it that is enough. A state that speaks against it is taken
-    /// into account by dropping what it does not agree with.
-    fn down(&mut self, mut cube: Cube, level: usize) -> Result<Option<Cube>, Stop> {
-        for _ in 0..2 {
-            if self.is_initial(&cube) {
-                return Ok(None);
-            }
-            match self.predecessor(&cube, level)? {
-                None => return Ok(Some(self.core(&cube))),
-                Some((state, _)) => {
-                    // What the predecessor and the cube have in common.
-                    cube.retain(|&(observable, value)| state[observable].1 == value);
-                    if cube.is_empty() {
-                        return Ok(None);
-                    }
+    /// so, the part of it that is enough. A state that speaks against it may be
+    /// unreachable itself: then a lemma on the side takes care of it. Otherwise it is
+    /// taken into account by dropping what it does not agree with.
+    fn down(&mut self, mut cube: Cube, level: usize, aside: u32) -> Result<Option<Cube>, Stop> {
+        for _ in 0..=MOST_JOINS {
+            let mut lemmas_left = aside;
+            let against = loop {
+                if self.is_reached(&cube) {
+                    return Ok(None);
                 }
+                let Some((state, choices)) = self.predecessor(&cube, level)? else {
+                    return Ok(Some(self.core(&cube)));
+                };
+                if lemmas_left == 0 || level == 1 {
+                    break state;
+                }
+                let lifted = self.lift_predecessor(&state, &choices, &cube)?;
+                if self.is_reached(&lifted) || self.predecessor(&lifted, level - 1)?.is_some() {
+                    break state;
+                }
+                lemmas_left -= 1;
+                let core = self.core(&lifted);
+                let clause = self.generalise_by(core, level - 1, 0)?;
+                let highest = self.highest(&clause, level - 1)?;
+                self.learn(clause, highest);
+            };
+            cube.retain(|&(observable, value)| against[observable].1 == value);
+            if cube.is_empty() {
+                return Ok(None);
             }
         }
         Ok(None)
@@ -896,10 +913,65 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             }
             if self.frames[level].is_empty() {
                 let rest = self.frames[level + 1..].iter().flatten().cloned();
-                return Ok(Some(rest.collect()));
+                return Ok(Some(self.with_what_it_rests_on(rest.collect())?));
             }
         }
         Ok(None)
+    }
+
+    /// Adds the known cubes to an invariant that are needed to show it one.
+    fn with_what_it_rests_on(&self, mut invariant: Vec<Cube>) -> Result<Vec<Cube>, Stop> {
+        let solver = Solver::deciding(Decisions::Inputs, self.question.limit.clone());
+        let mut relation = Relation::new(self.system, solver);
+        let outside = |relation: &Relation, cube: &Cube| -> Vec<Lit> {
+            cube.iter().map(|&lit| !relation.now(lit)).collect()
+        };
+        let mut unused: Vec<(Lit, Cube)> = Vec::new();
+        for cube in &self.known {
+            let switch = relation.solver().new_lit();
+            let mut clause = outside(&relation, cube);
+            clause.push(!switch);
+            relation.solver().add(&clause);
+            unused.push((switch, cube.clone()));
+        }
+        let mut shown = 0;
+        loop {
+            let mut some_wrong = Vec::new();
+            for cube in &invariant[shown..] {
+                let clause = outside(&relation, cube);
+                relation.solver().add(&clause);
+                let entered = relation.solver().new_lit();
+                relation.enters(entered, cube);
+                let possible = relation.possible;
+                relation.solver().add(&[!entered, possible]);
+                some_wrong.push(entered);
+            }
+            if shown == 0 {
+                some_wrong.push(relation.bad);
+            }
+            shown = invariant.len();
+            let switch = relation.solver().new_lit();
+            some_wrong.push(!switch);
+            relation.solver().add(&some_wrong);
+            let mut assumptions = vec![switch];
+            assumptions.extend(unused.iter().map(|(lit, _)| *lit));
+            match relation.solver().solve(&assumptions) {
+                Answer::Unsat => {}
+                Answer::Stopped => return Err(Stop),
+                // Whoever checks the proof will see that it is none.
+                Answer::Sat => return Ok([invariant, self.known.clone()].concat()),
+            }
+            let solver = &relation.blaster.solver;
+            let (used, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut unused)
+                .into_iter()
+                .partition(|(switch, _)| solver.in_core(*switch));
+            unused = rest;
+            if used.is_empty() {
+                return Ok(invariant);
+            }
+            invariant.extend(used.into_iter().map(|(_, cube)| cube));
+            relation.solver().add(&[!switch]);
+        }
     }
 
     /// The choices from an obligation to the bad state.
@@ -912,13 +984,14 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         chain
     }
 
-    /// The run by these choices from a state to begin with that is in the cube.
+    /// The run by these choices from a state that is reached and in the cube.
     fn run_of(&self, cube: &Cube, chain: &[Choices]) -> Found {
         let system = &*self.system;
-        let start = &system.starts[self.initial_in(cube).unwrap_or(0)];
+        let (start, walk) = self.reached.walk_to(self.reached.find(cube).unwrap_or(0));
+        let start = &system.starts[start];
         let mut state = start.state.clone();
         let mut steps = start.steps.clone();
-        for choices in chain {
+        for choices in walk.iter().chain(chain) {
             let cells = system.assignment(&state);
             let value = |var: Var| {
                 cells
@@ -943,17 +1016,6 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             beyond: !layout.is_exact() && state[layout.turn] == beyond,
         }
     }
-}
-
-/// The values of the observables from a number on in a state that the search begins with.
-fn observed(system: &System, start: &Start, first: usize) -> Vec<bool> {
-    let values = system.assignment(&start.state);
-    let value = |var: Var| values.get(&var).copied().unwrap_or(0);
-    let mut evaluation = Evaluation::new(&system.terms, &value);
-    system.observables[first..]
-        .iter()
-        .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
-        .collect()
 }
 
 /// Whether all literals of one cube are in the other.

@@ -53,6 +53,14 @@ impl Limit {
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// A part of the time that is left, but not more than this.
+    pub fn share(&self, parts: u32, most: Duration) -> Limit {
+        let left = self
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()) / parts);
+        self.within(left.map_or(most, |left| left.min(most)))
+    }
+
     /// The same, but not later than this from now.
     pub fn within(&self, time: Duration) -> Limit {
         let mine = Instant::now() + time;

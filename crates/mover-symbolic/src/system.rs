@@ -15,7 +15,7 @@ mod weakest;
 
 use mover_ir::expr::Expr;
 use mover_ir::program::{Effect, LocationId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks::{Block, Blocks, Inputs};
 use crate::known::{Known, reachable_bits};
@@ -167,7 +167,7 @@ impl<'a, 'p> System<'a, 'p> {
 
     /// The cells that decide, now or later, whether a state is bad or a block possible.
     fn influential(&self) -> Vec<usize> {
-        let cell_of: rustc_hash::FxHashMap<Var, usize> = self
+        let cell_of: FxHashMap<Var, usize> = self
             .state
             .iter()
             .enumerate()
@@ -276,13 +276,13 @@ impl<'a, 'p> System<'a, 'p> {
     }
 
     /// The variable behind a cell, if the cell is not constant.
-    fn variable_of(&self, cell: Term) -> Option<Var> {
+    pub fn variable_of(&self, cell: Term) -> Option<Var> {
         let below = self.terms.below(&[cell]);
         below.into_iter().find_map(|term| self.terms.as_var(term))
     }
 
     /// The values of the variables in a state.
-    pub fn assignment(&self, state: &[u64]) -> rustc_hash::FxHashMap<Var, u64> {
+    pub fn assignment(&self, state: &[u64]) -> FxHashMap<Var, u64> {
         let cells = self.state.iter().zip(state);
         cells
             .filter_map(|(&term, &value)| Some((self.variable_of(term)?, value)))

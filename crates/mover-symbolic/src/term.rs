@@ -816,6 +816,51 @@ impl Terms {
     }
 }
 
+/// Terms in the order in which they can be computed, for many assignments.
+pub struct Circuit<'t> {
+    terms: &'t Terms,
+    order: Vec<Term>,
+    /// By number of the term.
+    values: Vec<u64>,
+}
+
+impl<'t> Circuit<'t> {
+    pub fn new(terms: &'t Terms, roots: &[Term]) -> Self {
+        Circuit {
+            order: terms.below(roots),
+            values: vec![0; terms.len()],
+            terms,
+        }
+    }
+
+    /// How many terms are computed.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// Computes all values.
+    pub fn run(&mut self, assignment: impl Fn(Var) -> u64) {
+        for &term in &self.order {
+            let value = match self.terms.node(term) {
+                Node::Var(var) => assignment(var) & mask(self.terms.width(term)),
+                _ => self
+                    .terms
+                    .apply(term, |child| self.values[child.0 as usize]),
+            };
+            self.values[term.0 as usize] = value;
+        }
+    }
+
+    /// The value of one of the roots, or of a term below them, in the last run.
+    pub fn value(&self, term: Term) -> u64 {
+        self.values[term.0 as usize]
+    }
+}
+
 /// Values of terms under one assignment of the variables, each computed once.
 pub struct Evaluation<'t> {
     terms: &'t Terms,

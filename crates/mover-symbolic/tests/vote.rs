@@ -30,6 +30,7 @@ fn question(
     deadlocks: bool,
     bounds: Bounds,
     patience: Duration,
+    thorough: bool,
 ) -> Question {
     Question {
         reduction,
@@ -42,8 +43,8 @@ fn question(
         depth: Some(12),
         contexts: None,
         certify: true,
-        check_answers: true,
-        carry_over: true,
+        check_answers: thorough,
+        carry_over: thorough,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),
@@ -93,6 +94,7 @@ fn vote(
     judgement: &Judgement,
     bounds: Bounds,
     patience: Duration,
+    thorough: bool,
     tally: &mut Tally,
 ) {
     for (errors, deadlocks, expected) in [
@@ -108,7 +110,7 @@ fn vote(
                 };
                 format!("{engine} {reduction} {property}")
             };
-            let ask = || question(reduction, errors, deadlocks, bounds, patience);
+            let ask = || question(reduction, errors, deadlocks, bounds, patience, thorough);
             let outcome = bmc::check(program, &ask(), &mut |_| {});
             match agrees(outcome, expected, &what("bmc")) {
                 Some(_) => tally.bounded += 1,
@@ -165,7 +167,9 @@ fn vote_on(count: u64, patience: Duration, generate: impl Fn(u64) -> (Program, S
         };
         let result = std::panic::catch_unwind(|| {
             let mut mine = Tally::default();
-            vote(&program, &judgement, bounds, patience, &mut mine);
+            // What a proof rests on is checked for some; the answers must be right for all.
+            let thorough = seed % 4 == 1;
+            vote(&program, &judgement, bounds, patience, thorough, &mut mine);
             mine
         });
         match result {
@@ -202,7 +206,7 @@ const ENOUGH_PROGRAMS: u64 = 20;
 
 #[test]
 fn random_ir_programs() {
-    vote_on(250, SHORT, |seed| printed(odd::program(seed)));
+    vote_on(450, SHORT, |seed| printed(odd::program(seed)));
 }
 
 #[test]
@@ -228,6 +232,7 @@ fn dropping_a_pointer_does_not_commute_with_allocating() {
         &judgement,
         Bounds::default(),
         patience,
+        true,
         &mut tally,
     );
     assert!(tally.bounded > 0 && tally.inductive > 0, "{tally:?}");
@@ -235,7 +240,7 @@ fn dropping_a_pointer_does_not_commute_with_allocating() {
 
 #[test]
 fn random_threads() {
-    vote_on(400, LONG, |seed| {
+    vote_on(1_280, LONG, |seed| {
         let text = mt::random_text(&mut Random(seed ^ 0x5EED));
         (mt::parse("random", &text), text)
     });
