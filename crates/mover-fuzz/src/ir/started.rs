@@ -192,52 +192,25 @@ pub fn program(seed: u64) -> Program {
 
 fn swap_locals(template: &mut Template, a: u32, b: u32) {
     template.locals.swap(a as usize, b as usize);
-    let swapped = |id: VariableId| match id.0 {
-        id if id == a => VariableId(b),
-        id if id == b => VariableId(a),
-        _ => id,
+    let swap = |place: &mut Place| match &mut place.variable {
+        VariableRef::Local(id) if id.0 == a => id.0 = b,
+        VariableRef::Local(id) if id.0 == b => id.0 = a,
+        _ => {}
+    };
+    let mut swap_read = |expr: &mut Expr| {
+        if let Expr::Read(place) = expr {
+            swap(place);
+        }
     };
     for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
-        rename(&mut edge.guard, &swapped);
+        edge.guard.walk_mut(&mut swap_read);
         for effect in &mut edge.effects {
             match effect {
-                Effect::Assign { place, value } => {
-                    rename_place(place, &swapped);
-                    rename(value, &swapped);
-                }
-                Effect::Store { address, value } => {
-                    rename(address, &swapped);
-                    rename(value, &swapped);
-                }
-                Effect::Exit => {}
+                Effect::Assign { place, .. } => swap(place),
+                Effect::Store { .. } | Effect::Exit => {}
                 other => panic!("the threads do not do this: {other:?}"),
             }
+            effect.walk_mut(&mut swap_read);
         }
-    }
-}
-
-fn rename_place(place: &mut Place, swapped: &impl Fn(VariableId) -> VariableId) {
-    if let VariableRef::Local(id) = &mut place.variable {
-        *id = swapped(*id);
-    }
-    rename(&mut place.index, swapped);
-}
-
-fn rename(expr: &mut Expr, swapped: &impl Fn(VariableId) -> VariableId) {
-    match expr {
-        Expr::Read(place) => rename_place(place, swapped),
-        Expr::Unary(_, arg) | Expr::Resize { arg, .. } | Expr::Load { address: arg, .. } => {
-            rename(arg, swapped);
-        }
-        Expr::Binary(_, a, b) => {
-            rename(a, swapped);
-            rename(b, swapped);
-        }
-        Expr::If(a, b, c) => {
-            rename(a, swapped);
-            rename(b, swapped);
-            rename(c, swapped);
-        }
-        _ => {}
     }
 }
