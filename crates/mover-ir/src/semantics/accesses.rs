@@ -1,8 +1,8 @@
 //! What a step reads and writes.
 //!
-//! Reports say which accesses a counterexample is made of, and tests hold the reductions against
-//! them. So nobody lists the accesses of an expression a second time: the machine takes the step
-//! once more and notes what it touches while it evaluates.
+//! Reports tell which accesses of a counterexample depend on each other. Nobody lists the accesses
+//! of an expression a second time for that: the machine takes the step once more and notes what
+//! it touches while it evaluates.
 
 use std::cell::RefCell;
 
