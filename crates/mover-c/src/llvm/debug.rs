@@ -13,8 +13,22 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
 
+use super::lists::all_instructions;
 use super::{Reader, Values, printed, text, value_name};
 use crate::ssa::{DebugField, DebugType, Loc, Pointee, ValueInfo};
+
+const ARRAY: u16 = 0x01;
+const ENUMERATION: u16 = 0x04;
+const MEMBER: u16 = 0x0d;
+const POINTER: u16 = 0x0f;
+const STRUCTURE: u16 = 0x13;
+const TYPEDEF: u16 = 0x16;
+const UNION: u16 = 0x17;
+const BASE: u16 = 0x24;
+const CONST: u16 = 0x26;
+const VOLATILE: u16 = 0x35;
+const RESTRICT: u16 = 0x37;
+const ATOMIC: u16 = 0x47;
 
 impl Reader {
     // Debug information.
@@ -129,7 +143,9 @@ impl Reader {
         unsafe {
             for _ in 0..32 {
                 match LLVMGetDINodeTag(ty) {
-                    0x16 | 0x26 | 0x35 | 0x37 | 0x47 => ty = self.node_operand(ty, 3)?,
+                    TYPEDEF | CONST | VOLATILE | RESTRICT | ATOMIC => {
+                        ty = self.node_operand(ty, 3)?
+                    }
                     _ => return Some(ty),
                 }
             }
@@ -140,7 +156,7 @@ impl Reader {
     unsafe fn pointee(&self, ty: LLVMMetadataRef) -> Option<Pointee> {
         unsafe {
             let pointer = self.plain_type(ty)?;
-            if LLVMGetDINodeTag(pointer) != 0x0f {
+            if LLVMGetDINodeTag(pointer) != POINTER {
                 return None;
             }
             let named = self.node_operand(pointer, 3)?;
@@ -183,13 +199,12 @@ impl Reader {
                 bytes,
                 path: path.to_string(),
                 signed,
-                is_pointer: LLVMGetDINodeTag(ty) == 0x0f,
+                is_pointer: LLVMGetDINodeTag(ty) == POINTER,
                 extent: bytes,
                 enumerators: Vec::new(),
             };
             match LLVMGetDINodeTag(ty) {
-                // Enumeration, base type, pointer.
-                0x04 => {
+                ENUMERATION => {
                     let enumerators = self.enumerators(ty);
                     let signed = enumerators.iter().any(|(value, _)| *value < 0);
                     out.push(DebugField {
@@ -197,22 +212,20 @@ impl Reader {
                         ..leaf(signed)
                     });
                 }
-                0x24 => {
+                BASE => {
                     let name = self.type_name(ty);
                     let signed = !name.starts_with("unsigned") && name != "_Bool";
                     out.push(leaf(signed));
                 }
-                0x0f => out.push(leaf(false)),
-                // Typedef: those of the thread library are not looked into.
-                0x16 if is_library_type(&self.type_name(ty)) => out.push(leaf(false)),
-                // Typedef, const, volatile, restrict, atomic: the type below.
-                0x16 | 0x26 | 0x35 | 0x37 | 0x47 => {
+                POINTER => out.push(leaf(false)),
+                // Those of the thread library are not looked into.
+                TYPEDEF if is_library_type(&self.type_name(ty)) => out.push(leaf(false)),
+                TYPEDEF | CONST | VOLATILE | RESTRICT | ATOMIC => {
                     if let Some(base) = self.node_operand(ty, 3) {
                         self.debug_fields(base, offset, path, depth + 1, out);
                     }
                 }
-                // Array: its element.
-                0x01 => {
+                ARRAY => {
                     if let Some(base) = self.node_operand(ty, 3) {
                         let first = out.len();
                         self.debug_fields(base, offset, path, depth + 1, out);
@@ -221,8 +234,7 @@ impl Reader {
                         }
                     }
                 }
-                // Structure, union: members.
-                0x13 | 0x17 => {
+                STRUCTURE | UNION => {
                     let Some(elements) = self.node_operand(ty, 4) else {
                         return;
                     };
@@ -231,7 +243,7 @@ impl Reader {
                             continue;
                         }
                         let member = LLVMValueAsMetadata(member);
-                        if LLVMGetDINodeTag(member) != 0x0d {
+                        if LLVMGetDINodeTag(member) != MEMBER {
                             continue;
                         }
                         let at = LLVMDITypeGetOffsetInBits(member);
@@ -283,19 +295,13 @@ impl Reader {
         debug_types: &mut HashMap<LLVMValueRef, DebugType>,
     ) {
         unsafe {
-            let mut block = LLVMGetFirstBasicBlock(function);
-            while !block.is_null() {
-                let mut inst = LLVMGetFirstInstruction(block);
-                while !inst.is_null() {
-                    let is_debug = LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMCall
-                        && value_name(LLVMGetCalledValue(inst)).starts_with("llvm.dbg.")
-                        && LLVMGetNumOperands(inst) >= 2;
-                    if is_debug {
-                        self.note_variable(inst, values, infos, debug_types);
-                    }
-                    inst = LLVMGetNextInstruction(inst);
+            for inst in all_instructions(function) {
+                let is_debug = LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMCall
+                    && value_name(LLVMGetCalledValue(inst)).starts_with("llvm.dbg.")
+                    && LLVMGetNumOperands(inst) >= 2;
+                if is_debug {
+                    self.note_variable(inst, values, infos, debug_types);
                 }
-                block = LLVMGetNextBasicBlock(block);
             }
         }
     }

@@ -10,6 +10,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::debug::plain_name;
+use super::lists::{blocks, instructions};
 use super::{Reader, Values, printed, value_name};
 use crate::ssa::{Block, DebugType, Function, Inst, Kind, Loc, Terminator, ValueInfo};
 
@@ -39,11 +40,9 @@ impl Reader {
                     ..ValueInfo::default()
                 });
             }
-            let mut block = LLVMGetFirstBasicBlock(function);
-            while !block.is_null() {
+            for block in blocks(function) {
                 values.blocks.insert(block, values.blocks.len());
-                let mut inst = LLVMGetFirstInstruction(block);
-                while !inst.is_null() {
+                for inst in instructions(block) {
                     let kind = LLVMGetTypeKind(LLVMTypeOf(inst));
                     if kind != LLVMTypeKind::LLVMVoidTypeKind {
                         values.numbers.insert(inst, infos.len());
@@ -55,18 +54,13 @@ impl Reader {
                             ..ValueInfo::default()
                         });
                     }
-                    inst = LLVMGetNextInstruction(inst);
                 }
-                block = LLVMGetNextBasicBlock(block);
             }
             let mut debug_types = HashMap::new();
             self.names(function, &values, &mut infos, &mut debug_types);
-            let mut blocks = Vec::new();
-            let mut block = LLVMGetFirstBasicBlock(function);
-            while !block.is_null() {
-                blocks.push(self.block(block, &values, &debug_types));
-                block = LLVMGetNextBasicBlock(block);
-            }
+            let mut blocks: Vec<Block> = blocks(function)
+                .map(|block| self.block(block, &values, &debug_types))
+                .collect();
             if let (Some(problem), Some(first)) = (problem, blocks.first_mut()) {
                 first.insts.insert(
                     0,
@@ -120,8 +114,7 @@ impl Reader {
         unsafe {
             let mut insts = Vec::new();
             let terminator = LLVMGetBasicBlockTerminator(block);
-            let mut inst = LLVMGetFirstInstruction(block);
-            while !inst.is_null() && inst != terminator {
+            for inst in instructions(block).take_while(|&inst| inst != terminator) {
                 if let Some(kind) = self.inst(inst, values, debug_types) {
                     insts.push(Inst {
                         result: values.numbers.get(&inst).copied(),
@@ -129,7 +122,6 @@ impl Reader {
                         loc: self.loc(inst),
                     });
                 }
-                inst = LLVMGetNextInstruction(inst);
             }
             Block {
                 insts,

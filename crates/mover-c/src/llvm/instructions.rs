@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::*;
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind,
 };
 
+use super::types::{Step, steps};
 use super::{Reader, Values, printed};
 use crate::ssa::{BinaryKind, DebugType, Extension, Kind, Predicate, Pure, RmwKind};
 
@@ -243,29 +243,16 @@ impl Reader {
 
     pub(super) unsafe fn address(&mut self, value: LLVMValueRef, values: &Values) -> Option<Pure> {
         unsafe {
-            let mut ty = LLVMGetGEPSourceElementType(value);
             let mut offset = 0i64;
             let mut terms = Vec::new();
             let mut moves_base = false;
-            for index in 1..LLVMGetNumOperands(value) as u32 {
-                let by = LLVMGetOperand(value, index);
-                if index > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
-                    let field = LLVMConstIntGetZExtValue(by) as u32;
-                    let at = LLVMOffsetOfElement(self.data, ty, field);
-                    offset = offset.checked_add_unsigned(at)?;
-                    ty = LLVMStructGetTypeAtIndex(ty, field);
-                    continue;
-                }
-                if index > 1 {
-                    ty = LLVMGetElementType(ty);
-                }
-                let stride = i64::try_from(self.bytes_of(ty)).ok()?;
-                if LLVMIsAConstantInt(by).is_null() {
-                    terms.push((self.operand(by, values), stride));
-                    moves_base |= index == 1;
-                } else {
-                    let by = LLVMConstIntGetSExtValue(by);
-                    offset = offset.checked_add(by.checked_mul(stride)?)?;
+            for (index, step) in steps(self.data, value)?.into_iter().enumerate() {
+                match step {
+                    Step::Bytes(by) => offset = offset.checked_add(by)?,
+                    Step::Times(by, stride) => {
+                        terms.push((self.operand(by, values), stride));
+                        moves_base |= index == 0;
+                    }
                 }
             }
             Some(Pure::Gep {

@@ -12,9 +12,9 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::memory_buffer::MemoryBuffer;
 
-use super::passes::{first_line, link, parse, prepare};
+use super::lists::{all_instructions, functions};
+use super::passes::{first_line, prepare, read_all};
 use super::{Reader, value_name};
 use crate::ssa::Loc;
 
@@ -102,17 +102,7 @@ pub fn instrument(
     checks_memory: bool,
 ) -> Result<Vec<crate::Site>, String> {
     let context = Context::create();
-    let mut linked: Option<inkwell::module::Module> = None;
-    for file in files {
-        let buffer = MemoryBuffer::create_from_file(file)
-            .map_err(|error| format!("{}: {}", file.display(), first_line(&error.to_string())))?;
-        let module = parse(&context, buffer, file)?;
-        match &linked {
-            None => linked = Some(module),
-            Some(all) => link(all, module, file)?,
-        }
-    }
-    let module = linked.ok_or("no input")?;
+    let module = read_all(&context, files)?;
     // SAFETY: the module is valid and lives until the end of this function.
     let sites = unsafe {
         let raw = module.as_mut_ptr();
@@ -138,12 +128,10 @@ unsafe fn ask_for_address_sanitizer(module: LLVMModuleRef) {
         let name = "sanitize_address";
         let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
         let attribute = LLVMCreateEnumAttribute(LLVMGetModuleContext(module), kind, 0);
-        let mut function = LLVMGetFirstFunction(module);
-        while !function.is_null() {
+        for function in functions(module) {
             if LLVMIsDeclaration(function) == 0 {
                 LLVMAddAttributeAtIndex(function, u32::MAX, attribute);
             }
-            function = LLVMGetNextFunction(function);
         }
     }
 }
@@ -156,7 +144,7 @@ impl Reader {
             let mut with_site = [int];
             let takes_site = LLVMFunctionType(void, with_site.as_mut_ptr(), 1, 0);
             let takes_nothing = LLVMFunctionType(void, std::ptr::null_mut(), 0, 0);
-            let functions = [
+            let hooks = [
                 (Hook::Access, c"mover_native_access", takes_site),
                 (Hook::Bulk, c"mover_native_bulk", takes_site),
                 (Hook::Site, c"mover_native_site", takes_site),
@@ -166,52 +154,30 @@ impl Reader {
             let mut numbers: HashMap<Loc, u32> = HashMap::new();
             let mut order: Vec<Loc> = Vec::new();
             let builder = LLVMCreateBuilderInContext(self.context);
-            let mut function = LLVMGetFirstFunction(self.module);
-            while !function.is_null() {
-                let mut block = LLVMGetFirstBasicBlock(function);
-                while !block.is_null() {
-                    let mut inst = LLVMGetFirstInstruction(block);
-                    while !inst.is_null() {
-                        let hook = hook(inst);
-                        if let (Some(hook), Some(loc)) = (hook, self.loc(inst)) {
-                            let number = *numbers.entry(loc).or_insert_with(|| {
-                                order.push(loc);
-                                order.len() as u32 - 1
-                            });
-                            let called = functions.iter().find(|(of, ..)| *of == hook);
-                            if let Some(&(_, called, ty)) = called {
-                                LLVMPositionBuilderBefore(builder, inst);
-                                LLVMSetCurrentDebugLocation2(
-                                    builder,
-                                    LLVMInstructionGetDebugLoc(inst),
-                                );
-                                let mut args = [LLVMConstInt(int, u64::from(number), 0)];
-                                let count = u32::from(hook != Hook::Error);
-                                LLVMBuildCall2(
-                                    builder,
-                                    ty,
-                                    called,
-                                    args.as_mut_ptr(),
-                                    count,
-                                    c"".as_ptr(),
-                                );
-                            }
-                        }
-                        inst = LLVMGetNextInstruction(inst);
-                    }
-                    block = LLVMGetNextBasicBlock(block);
+            for inst in functions(self.module).flat_map(|function| all_instructions(function)) {
+                let (Some(hook), Some(loc)) = (hook(inst), self.loc(inst)) else {
+                    continue;
+                };
+                let number = *numbers.entry(loc).or_insert_with(|| {
+                    order.push(loc);
+                    order.len() as u32 - 1
+                });
+                let called = hooks.iter().find(|(of, ..)| *of == hook);
+                if let Some(&(_, called, ty)) = called {
+                    LLVMPositionBuilderBefore(builder, inst);
+                    LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(inst));
+                    let mut args = [LLVMConstInt(int, u64::from(number), 0)];
+                    let count = u32::from(hook != Hook::Error);
+                    LLVMBuildCall2(builder, ty, called, args.as_mut_ptr(), count, c"".as_ptr());
                 }
-                function = LLVMGetNextFunction(function);
             }
             LLVMDisposeBuilder(builder);
-            let mut function = LLVMGetFirstFunction(self.module);
-            while !function.is_null() {
+            for function in functions(self.module) {
                 let name = value_name(function);
                 if LLVMIsDeclaration(function) != 0 && REPLACED.contains(&&*name) {
                     let name = format!("mover_native_{name}");
                     LLVMSetValueName2(function, name.as_ptr().cast(), name.len());
                 }
-                function = LLVMGetNextFunction(function);
             }
             let files = &self.out.files;
             order

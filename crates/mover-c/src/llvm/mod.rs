@@ -25,6 +25,7 @@ mod debug;
 mod functions;
 mod instructions;
 mod instrument;
+mod lists;
 mod passes;
 mod types;
 
@@ -36,10 +37,9 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
-use inkwell::memory_buffer::MemoryBuffer;
 
 use crate::ssa::{BlockId, FunctionId, GlobalId, Module, ValueId};
-use passes::{first_line, link, parse, prepare};
+use passes::{first_line, link, prepare, read_all};
 
 pub use instrument::instrument;
 
@@ -55,22 +55,10 @@ pub fn read(
     runtime: impl FnOnce() -> Result<PathBuf, String>,
 ) -> Result<Module, String> {
     let context = Context::create();
-    let mut linked: Option<inkwell::module::Module> = None;
-    for file in files {
-        let buffer = MemoryBuffer::create_from_file(file)
-            .map_err(|error| format!("{}: {}", file.display(), first_line(&error.to_string())))?;
-        let module = parse(&context, buffer, file)?;
-        match &linked {
-            None => linked = Some(module),
-            Some(all) => link(all, module, file)?,
-        }
-    }
-    let module = linked.ok_or("no input")?;
+    let module = read_all(&context, files)?;
     // SAFETY: the module is valid.
     if unsafe { needs_runtime(module.as_mut_ptr()) } {
-        let file = runtime()?;
-        let buffer = MemoryBuffer::create_from_file(&file).map_err(|error| error.to_string())?;
-        link(&module, parse(&context, buffer, &file)?, &file)?;
+        link(&context, &module, &runtime()?)?;
     }
     module
         .verify()
@@ -90,8 +78,7 @@ pub fn read(
 unsafe fn needs_runtime(module: LLVMModuleRef) -> bool {
     unsafe {
         let by_value = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
-        let mut function = LLVMGetFirstFunction(module);
-        while !function.is_null() {
+        lists::functions(module).any(|function| {
             let name = value_name(function);
             let has_structure = (0..LLVMCountParams(function))
                 .any(|param| !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null());
@@ -99,12 +86,8 @@ unsafe fn needs_runtime(module: LLVMModuleRef) -> bool {
                 && (name.starts_with("llvm.mem")
                     || name.ends_with("_chk")
                     || crate::RUNTIME.contains(&format!("__mover_{name}(")));
-            if has_structure || is_missing {
-                return true;
-            }
-            function = LLVMGetNextFunction(function);
-        }
-        false
+            has_structure || is_missing
+        })
     }
 }
 
@@ -193,25 +176,13 @@ impl Reader {
             if LLVMByteOrder(self.data) as u32 != 1 {
                 return Err("only little-endian machines are supported".into());
             }
-            let mut global = LLVMGetFirstGlobal(self.module);
-            let mut all_globals = Vec::new();
-            while !global.is_null() {
-                self.globals.insert(global, all_globals.len());
-                all_globals.push(global);
-                global = LLVMGetNextGlobal(global);
-            }
-            let mut function = LLVMGetFirstFunction(self.module);
-            let mut all_functions = Vec::new();
-            while !function.is_null() {
-                self.functions.insert(function, all_functions.len());
-                all_functions.push(function);
-                function = LLVMGetNextFunction(function);
-            }
-            for &global in &all_globals {
+            self.globals = lists::globals(self.module).zip(0..).collect();
+            self.functions = lists::functions(self.module).zip(0..).collect();
+            for global in lists::globals(self.module) {
                 let read = self.global(global);
                 self.out.globals.push(read);
             }
-            for &function in &all_functions {
+            for function in lists::functions(self.module) {
                 let read = self.function(function);
                 self.out.functions.push(read);
             }

@@ -12,13 +12,25 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::memory_buffer::MemoryBuffer;
 
+use super::lists::functions;
 use super::{copies, value_name};
 
-pub(super) fn parse<'c>(
+/// Reads the files and links them to one module.
+pub(super) fn read_all<'c>(
     context: &'c Context,
-    buffer: MemoryBuffer,
-    file: &Path,
+    files: &[&Path],
 ) -> Result<inkwell::module::Module<'c>, String> {
+    let (first, others) = files.split_first().ok_or("no input")?;
+    let all = parse(context, first)?;
+    for file in others {
+        link(context, &all, file)?;
+    }
+    Ok(all)
+}
+
+fn parse<'c>(context: &'c Context, file: &Path) -> Result<inkwell::module::Module<'c>, String> {
+    let buffer = MemoryBuffer::create_from_file(file)
+        .map_err(|error| format!("{}: {}", file.display(), first_line(&error.to_string())))?;
     context.create_module_from_ir(buffer).map_err(|error| {
         format!(
             "{}: not LLVM IR that LLVM 19 can read: {}",
@@ -28,11 +40,13 @@ pub(super) fn parse<'c>(
     })
 }
 
+/// Reads one more file into a module.
 pub(super) fn link<'c>(
+    context: &'c Context,
     all: &inkwell::module::Module<'c>,
-    module: inkwell::module::Module<'c>,
     file: &Path,
 ) -> Result<(), String> {
+    let module = parse(context, file)?;
     let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
     if layout(all) != layout(&module) {
         return Err(format!(
@@ -55,8 +69,7 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
         let kind = |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
         let inline = LLVMCreateEnumAttribute(context, kind("alwaysinline"), 0);
         let on_function = u32::MAX;
-        let mut function = LLVMGetFirstFunction(module);
-        while !function.is_null() {
+        for function in functions(module) {
             if LLVMIsDeclaration(function) == 0 {
                 for unwanted in ["noinline", "optnone"] {
                     LLVMRemoveEnumAttributeAtIndex(function, on_function, kind(unwanted));
@@ -69,7 +82,6 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
                     LLVMAddAttributeAtIndex(function, on_function, inline);
                 }
             }
-            function = LLVMGetNextFunction(function);
         }
         run_passes(module, c"always-inline")?;
         copies::split(module);

@@ -13,6 +13,45 @@ use inkwell::llvm_sys::target::*;
 use super::Reader;
 use crate::ssa::{Layout, Shape};
 
+/// What one index of a `getelementptr` adds to the address.
+pub(super) enum Step {
+    Bytes(i64),
+    /// So many bytes times a value that is known only at run time.
+    Times(LLVMValueRef, i64),
+}
+
+/// The steps of a `getelementptr`, instruction or constant; none if they do not fit a number.
+pub(super) unsafe fn steps(data: LLVMTargetDataRef, address: LLVMValueRef) -> Option<Vec<Step>> {
+    unsafe {
+        let mut ty = LLVMGetGEPSourceElementType(address);
+        let mut steps = Vec::new();
+        for index in 1..LLVMGetNumOperands(address) as u32 {
+            let by = LLVMGetOperand(address, index);
+            let is_constant = !LLVMIsAConstantInt(by).is_null();
+            if index > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
+                if !is_constant {
+                    return None;
+                }
+                let field = LLVMConstIntGetZExtValue(by) as u32;
+                let at = LLVMOffsetOfElement(data, ty, field);
+                steps.push(Step::Bytes(i64::try_from(at).ok()?));
+                ty = LLVMStructGetTypeAtIndex(ty, field);
+                continue;
+            }
+            if index > 1 {
+                ty = LLVMGetElementType(ty);
+            }
+            let stride = i64::try_from(LLVMABISizeOfType(data, ty)).ok()?;
+            steps.push(if is_constant {
+                Step::Bytes(LLVMConstIntGetSExtValue(by).checked_mul(stride)?)
+            } else {
+                Step::Times(by, stride)
+            });
+        }
+        Some(steps)
+    }
+}
+
 impl Reader {
     // Types.
 
