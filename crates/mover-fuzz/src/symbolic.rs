@@ -115,6 +115,7 @@ fn ask(
         contexts: None,
         certify: true,
         check_answers: false,
+        carry_over: false,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),

@@ -5,12 +5,24 @@
 //! relation is made anew for it, too. If the program was reduced, the invariant is
 //! one of the states between transactions, and the relation is that of blocks; the
 //! single steps inside of a transaction do not keep it and need not.
+//!
+//! Such a proof rests on the reduction. It does so no more if it can be *carried over*
+//! to single steps: those of its clauses that single steps keep are kept, and IC3
+//! looks for what is missing, which is what can be said of a thread in the middle of a
+//! transaction. That invariant is then checked like the other. It can take as long as a
+//! proof without reduction, so there is a limit to it.
 
+use mover_ir::program::Program;
+use mover_reduce::Reduction;
+use rustc_hash::FxHashMap;
+
+use crate::Prepared;
 use crate::blast::Blaster;
-use crate::ic3::Cube;
+use crate::ic3::{self, Cube, Found};
 use crate::outcome::{Failure, Proof, Question};
 use crate::sat::Answer;
-use crate::system::System;
+use crate::system::refine::{Comparison, Side};
+use crate::system::{Source, System};
 use crate::term::{Evaluation, Term, Terms, Var};
 
 /// The proof that the excluded cubes give, certified if that was asked for; none if
@@ -30,14 +42,11 @@ pub fn prove(
         .collect();
     let mut proof = Proof {
         invariant,
-        certified: Vec::new(),
+        ..Proof::default()
     };
     if question.certify {
-        let Some(again) = System::new(system.blocks, question, beyond, true) else {
-            return Ok(None);
-        };
         let mut checks = Proof::default();
-        if !certify(&again, question, excluded, &mut checks)? {
+        if !certify_anew(system, question, beyond, excluded, &mut checks)? {
             return Ok(None);
         }
         proof.certified.push(format!(
@@ -47,6 +56,136 @@ pub fn prove(
         proof.certified.append(&mut checks.certified);
     }
     Ok(Some(proof))
+}
+
+/// An invariant of transactions.
+pub struct Proved<'s, 'a, 'p> {
+    pub system: &'s System<'a, 'p>,
+    pub excluded: &'s [Cube],
+    pub beyond: bool,
+}
+
+/// Makes a proof about transactions one about single steps and adds to it whether that was
+/// possible. An error if single steps can do what the proof says cannot happen.
+pub fn carry_over(
+    original: &Program,
+    question: &Question,
+    proved: &Proved,
+    proof: &mut Proof,
+) -> Result<(), Failure> {
+    let question = Question {
+        reduction: Reduction::None,
+        ..question.clone()
+    };
+    let prepared = Prepared::new(original, &question)?;
+    let blocks = prepared.blocks(&question)?;
+    let mut not_done = || {
+        let reason = question.limit.reason();
+        proof
+            .uncertified
+            .push(format!("by an invariant of single steps: {reason}"));
+        Ok(())
+    };
+    let Some(mut system) = System::new(&blocks, &question, proved.beyond, true) else {
+        return not_done();
+    };
+    let carried = translate(proved, &mut system);
+    let Some(kept) = ic3::inductive(&system, &question, carried) else {
+        return not_done();
+    };
+    let excluded = match ic3::prove(&mut system, &question, kept.clone()) {
+        Found::Stopped => return not_done(),
+        Found::Run { .. } => {
+            return Err(Failure::Internal(
+                "the invariant of transactions is none: single steps lead to a violation".into(),
+            ));
+        }
+        Found::Invariant(found) => [kept.clone(), found].concat(),
+    };
+    let mut checks = Proof::default();
+    if !certify_anew(&system, &question, proved.beyond, &excluded, &mut checks)? {
+        return not_done();
+    }
+    proof.certified.push(format!(
+        "without reduction, {} of its clauses and {} others hold initially, are kept by every single step and exclude violations",
+        kept.len(),
+        excluded.len() - kept.len()
+    ));
+    proof.certified.append(&mut checks.certified);
+    Ok(())
+}
+
+/// The clauses in terms of another system of the same program, as far as it has these terms.
+fn translate(proved: &Proved, system: &mut System) -> Vec<Cube> {
+    let old = proved.system;
+    let cells: FxHashMap<usize, usize> = old
+        .blocks
+        .layout
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(number, cell)| {
+            let mut cells = system.blocks.layout.cells.iter();
+            Some((number, cells.position(|other| other == cell)?))
+        })
+        .collect();
+    let side = |side: Side| match side {
+        Side::Cell(cell) => cells.get(&cell).map(|&cell| Side::Cell(cell)),
+        Side::Value(_) => Some(side),
+    };
+    for comparison in &old.refinements {
+        if let (Some(left), Some(right)) = (side(comparison.left), side(comparison.right)) {
+            system.add_comparison(Comparison {
+                left,
+                right,
+                ..*comparison
+            });
+        }
+    }
+    let observables: Vec<Option<usize>> = old
+        .observables
+        .iter()
+        .map(|o| match o.source {
+            Source::Bit { cell, bit } => {
+                let cell = *cells.get(&cell)?;
+                let mut all = system.observables.iter();
+                all.position(|other| other.source == Source::Bit { cell, bit })
+            }
+            Source::Predicate(number) => {
+                let name = &old.predicates[number].name;
+                let mut all = system.predicates.iter();
+                let same = all.position(|other| other.name == *name)?;
+                let mut all = system.observables.iter();
+                all.position(|other| other.source == Source::Predicate(same))
+            }
+        })
+        .collect();
+    let translated = |cube: &Cube| -> Option<Cube> {
+        let literals = cube
+            .iter()
+            .map(|&(observable, value)| Some((observables[observable]?, value)));
+        let mut cube: Cube = literals.collect::<Option<_>>()?;
+        cube.sort_unstable();
+        Some(cube)
+    };
+    proved.excluded.iter().filter_map(translated).collect()
+}
+
+/// Checks an invariant on a formula that is made for it.
+fn certify_anew(
+    system: &System,
+    question: &Question,
+    beyond: bool,
+    excluded: &[Cube],
+    checks: &mut Proof,
+) -> Result<bool, Failure> {
+    let Some(mut again) = System::new(system.blocks, question, beyond, true) else {
+        return Ok(false);
+    };
+    for &comparison in &system.refinements {
+        again.add_comparison(comparison);
+    }
+    certify(&again, question, excluded, checks)
 }
 
 /// The clause of an excluded cube over given values of the observables.

@@ -17,20 +17,24 @@
 //! literals beside them ([`crate::system::Observable`]). A predecessor is lifted, and a clause
 //! generalised, with the bits going first, so what remains speaks about
 //! comparisons where these are reason enough and about bits where they are not.
-//! The abstraction can then never fail, so nothing need be refined; with no
-//! predicates this is plain IC3.
+//! With no predicates this is plain IC3. A clause that is left with bits of a number is
+//! a counterexample to induction that the predicates could not tell from what is
+//! reachable. When that has happened to a cell a few times, comparisons that are
+//! true of the counterexample are tried in place of the bits
+//! ([`crate::system::refine`]); one that serves becomes a predicate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mover_ir::program::Program;
 use mover_ir::semantics::Step;
+use mover_reduce::Reduction;
 use rustc_hash::FxHashMap;
 
 use crate::Prepared;
 use crate::blast::Blaster;
-use crate::certificate;
+use crate::certificate::{self, Proved};
 use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
 use crate::sat::{Answer, Decisions, Effort, Lit, Solver};
 use crate::start::Start;
@@ -64,7 +68,7 @@ pub fn check(
         } else {
             Vec::new()
         };
-        let Some(system) = System::new(&blocks, &question, beyond, true) else {
+        let Some(mut system) = System::new(&blocks, &question, beyond, true) else {
             return Ok(Outcome {
                 conclusion: Conclusion::Unknown {
                     reason: "a limit was reached before the formula was made".into(),
@@ -80,7 +84,7 @@ pub fn check(
                 proof: None,
             });
         };
-        let mut search = Search::new(&system, &question, started, total);
+        let mut search = Search::new(&mut system, &question, started, total, Vec::new());
         let found = search.run(progress);
         total = search.effort();
         let statistics = search.statistics();
@@ -105,7 +109,23 @@ pub fn check(
             }
             Found::Invariant(clauses) => {
                 match certificate::prove(&system, &question, beyond, &clauses)? {
-                    Some(proof) => (Conclusion::Safe { up_to }, Some(proof)),
+                    Some(mut proof) => {
+                        if question.carry_over && conditions.reduction != Reduction::None {
+                            let patience = CARRYING_OVER + 3 * started.elapsed();
+                            let limit = question.limit.within(patience);
+                            let question = Question {
+                                limit,
+                                ..question.clone()
+                            };
+                            let proved = Proved {
+                                system: &system,
+                                excluded: &clauses,
+                                beyond,
+                            };
+                            certificate::carry_over(original, &question, &proved, &mut proof)?;
+                        }
+                        (Conclusion::Safe { up_to }, Some(proof))
+                    }
                     None => {
                         let unknown = Conclusion::Unknown {
                             reason: format!(
@@ -134,13 +154,12 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     let prepared = Prepared::new(original, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
-    let Some(system) = System::new(&blocks, question, true, true) else {
+    let Some(mut system) = System::new(&blocks, question, true, true) else {
         return Err(Failure::Unsupported(
             "a limit was reached before the formula was made".into(),
         ));
     };
-    let mut search = Search::new(&system, question, Instant::now(), Effort::default());
-    match search.run(&mut |_| {}) {
+    match prove(&mut system, question, Vec::new()) {
         Found::Invariant(excluded) => {
             let (terms, broken) = certificate::broken(&system, &excluded);
             let comment = format!(
@@ -165,7 +184,64 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     }
 }
 
-enum Found {
+/// Looks for an invariant of a system of which some is known already.
+pub fn prove(system: &mut System, question: &Question, known: Vec<Cube>) -> Found {
+    let now = Instant::now();
+    Search::new(system, question, now, Effort::default(), known).run(&mut |_| {})
+}
+
+/// Those of the cubes that no state that can be reached is in, by induction on all of them: what
+/// a block can enter from outside of all is dropped until nothing is. None if a limit was reached.
+pub fn inductive(system: &System, question: &Question, cubes: Vec<Cube>) -> Option<Vec<Cube>> {
+    let solver = Solver::deciding(Decisions::Inputs, question.limit.clone());
+    let mut relation = Relation::new(system, solver);
+    let starts: Vec<Vec<bool>> = system
+        .starts
+        .iter()
+        .map(|start| observed(system, start, 0))
+        .collect();
+    let has = |start: &Vec<bool>, cube: &Cube| cube.iter().all(|&(o, value)| start[o] == value);
+    let mut kept: Vec<(Cube, Lit)> = Vec::new();
+    for cube in cubes {
+        if starts.iter().any(|start| has(start, &cube)) {
+            continue;
+        }
+        let outside = relation.solver().new_lit();
+        let mut clause: Vec<Lit> = cube.iter().map(|&lit| !relation.now(lit)).collect();
+        clause.push(!outside);
+        relation.solver().add(&clause);
+        kept.push((cube, outside));
+    }
+    loop {
+        // Each `entered` implies that the block ends in the cube.
+        let switch = relation.solver().new_lit();
+        let mut some_entered = vec![!switch];
+        for (cube, _) in &kept {
+            let entered = relation.solver().new_lit();
+            for &lit in cube {
+                let next = relation.next(lit);
+                relation.solver().add(&[!entered, next]);
+            }
+            some_entered.push(entered);
+        }
+        relation.solver().add(&some_entered);
+        let mut assumptions = vec![switch, relation.possible];
+        assumptions.extend(kept.iter().map(|(_, outside)| *outside));
+        match relation.solver().solve(&assumptions) {
+            Answer::Unsat => return Some(kept.into_iter().map(|(cube, _)| cube).collect()),
+            Answer::Stopped => return None,
+            Answer::Sat => {
+                let solver = &relation.blaster.solver;
+                let is_entered =
+                    |cube: &Cube| cube.iter().all(|&lit| solver.value(relation.next(lit)));
+                kept.retain(|(cube, _)| !is_entered(cube));
+            }
+        }
+        relation.solver().add(&[!switch]);
+    }
+}
+
+pub enum Found {
     /// Cubes that no reachable state is in.
     Invariant(Vec<Cube>),
     Run {
@@ -182,6 +258,8 @@ struct Stop;
 /// A set of states that lead to a bad one.
 struct Obligation {
     cube: Cube,
+    /// A state in the cube.
+    state: Cube,
     /// The choices that lead on, and the obligation they lead to; none from a bad state.
     then: Option<(Choices, usize)>,
 }
@@ -200,22 +278,9 @@ impl Relation {
     fn new(system: &System, solver: Solver) -> Self {
         let mut blaster = Blaster::new(solver);
         let terms = &system.terms;
-        let bits = |blaster: &mut Blaster, term: Term, bit: u8| {
-            blaster.bits(terms, term)[usize::from(bit)]
-        };
-        let now = system
-            .observables
-            .iter()
-            .map(|o| bits(&mut blaster, o.now, o.bit))
-            .collect();
-        let next = system
-            .observables
-            .iter()
-            .map(|o| bits(&mut blaster, o.next, o.bit))
-            .collect();
-        Relation {
-            now,
-            next,
+        let mut relation = Relation {
+            now: Vec::new(),
+            next: Vec::new(),
             possible: blaster.lit(terms, system.block.possible),
             bad: blaster.lit(terms, system.bad),
             inputs: system
@@ -224,7 +289,26 @@ impl Relation {
                 .map(|&input| (input, blaster.bits(terms, input).to_vec()))
                 .collect(),
             blaster,
+        };
+        relation.observe(system);
+        relation
+    }
+
+    /// Makes literals for observables that have none.
+    fn observe(&mut self, system: &System) {
+        for o in &system.observables[self.now.len()..] {
+            let place = usize::from(o.bit);
+            self.now
+                .push(self.blaster.bits(&system.terms, o.now)[place]);
+            self.next
+                .push(self.blaster.bits(&system.terms, o.next)[place]);
         }
+    }
+
+    /// Forgets the last observable.
+    fn forget(&mut self) {
+        self.now.pop();
+        self.next.pop();
     }
 
     fn solver(&mut self) -> &mut Solver {
@@ -242,15 +326,17 @@ impl Relation {
     }
 }
 
-struct Search<'a, 'p> {
-    system: &'a System<'a, 'p>,
-    question: &'a Question,
+struct Search<'s, 'a, 'p> {
+    system: &'s mut System<'a, 'p>,
+    question: &'s Question,
     started: Instant,
     before: Effort,
     retired: Effort,
     relation: Relation,
     /// Without frames, to lift predecessors.
     lifter: Relation,
+    /// Cubes that are known to be unreachable.
+    known: Vec<Cube>,
     /// Cubes excluded from frames 1 to k, for each k.
     frames: Vec<Vec<Cube>>,
     /// The literal that switches on the clauses of each frame; the first is for where the search begins.
@@ -260,6 +346,9 @@ struct Search<'a, 'p> {
     /// How often an observable was in a clause that was learnt.
     activity: Vec<f64>,
     temporary: usize,
+    /// By cell: lemmas that had to speak about its bits, since a comparison was last tried for it,
+    /// and how many must do so before one is tried again.
+    unrefined: FxHashMap<usize, (u64, u64)>,
     obligations: Vec<Obligation>,
     looked_at: u64,
 }
@@ -267,32 +356,37 @@ struct Search<'a, 'p> {
 /// A solver is built anew after this many clauses that were needed only once.
 const MOST_TEMPORARY: usize = 2_000;
 
-impl<'a, 'p> Search<'a, 'p> {
+/// Most comparisons that a proof may add to the predicates.
+const MOST_REFINEMENTS: usize = 64;
+
+/// What a proof about transactions may take to be carried over to single steps, besides three times
+/// what it took to be found.
+const CARRYING_OVER: Duration = Duration::from_secs(2);
+
+/// How many lemmas must speak about bits of a cell before a comparison is looked for.
+const FEW_LEMMAS: u64 = 3;
+
+impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
     fn new(
-        system: &'a System<'a, 'p>,
-        question: &'a Question,
+        system: &'s mut System<'a, 'p>,
+        question: &'s Question,
         started: Instant,
         before: Effort,
+        known: Vec<Cube>,
     ) -> Self {
-        let observed = |start: &Start| {
-            let values = system.assignment(&start.state);
-            let value = |var: Var| values.get(&var).copied().unwrap_or(0);
-            let mut evaluation = Evaluation::new(&system.terms, &value);
-            let observables = system.observables.iter();
-            observables
-                .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
-                .collect()
-        };
-        let initial = system.starts.iter().map(observed).collect();
+        let starts = system.starts.iter();
+        let initial = starts.map(|start| observed(system, start, 0)).collect();
         let solver = || Solver::deciding(Decisions::Inputs, question.limit.clone());
         let mut search = Search {
             relation: Relation::new(system, solver()),
             lifter: Relation::new(system, solver()),
+            known,
             frames: vec![Vec::new()],
             active: Vec::new(),
             activity: vec![0.0; system.observables.len()],
             initial,
             temporary: 0,
+            unrefined: FxHashMap::default(),
             obligations: Vec::new(),
             looked_at: 0,
             retired: Effort::default(),
@@ -347,6 +441,10 @@ impl<'a, 'p> Search<'a, 'p> {
             }
         }
         self.relation.solver().add(&one_of);
+        for cube in &self.known {
+            let clause: Vec<Lit> = cube.iter().map(|&lit| !self.relation.now(lit)).collect();
+            self.relation.blaster.solver.add(&clause);
+        }
         for level in 1..self.frames.len() {
             let lit = self.relation.solver().new_lit();
             self.active.push(lit);
@@ -409,7 +507,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 let state = self.state();
                 let cube = self.lift_bad(&state)?;
-                if let Some(run) = self.block(cube, last)? {
+                if let Some(run) = self.block(cube, state, last)? {
                     return Ok(run);
                 }
             }
@@ -522,10 +620,11 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Shows that a cube of bad states is unreachable, or finds a run to it.
-    fn block(&mut self, bad: Cube, level: usize) -> Result<Option<Found>, Stop> {
+    fn block(&mut self, bad: Cube, state: Cube, level: usize) -> Result<Option<Found>, Stop> {
         self.obligations.clear();
         self.obligations.push(Obligation {
             cube: bad,
+            state,
             then: None,
         });
         let mut queue = BinaryHeap::new();
@@ -545,6 +644,7 @@ impl<'a, 'p> Search<'a, 'p> {
                     let lifted = self.lift_predecessor(&state, &choices, &cube)?;
                     self.obligations.push(Obligation {
                         cube: lifted,
+                        state,
                         then: Some((choices, number)),
                     });
                     order += 1;
@@ -554,6 +654,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 None => {
                     let core = self.core(&cube);
                     let clause = self.generalise(core, level)?;
+                    let clause = self.refine(clause, number, level)?;
                     let reached = self.highest(&clause, level)?;
                     self.learn(clause, reached);
                     if reached + 1 < self.frames.len() {
@@ -655,6 +756,86 @@ impl<'a, 'p> Search<'a, 'p> {
         Ok(cube)
     }
 
+    /// Says with comparisons what a cube says with bits of numbers, where that works.
+    fn refine(&mut self, mut cube: Cube, number: usize, level: usize) -> Result<Cube, Stop> {
+        for cell in self.cells_in_bits(&cube) {
+            let (lemmas, needed) = self.unrefined.entry(cell).or_insert((0, FEW_LEMMAS));
+            *lemmas += 1;
+            if lemmas < needed || self.system.refinements.len() >= MOST_REFINEMENTS {
+                continue;
+            }
+            *lemmas = 0;
+            match self.compare_instead(&cube, cell, number, level)? {
+                Some(better) => cube = self.generalise(better, level)?,
+                None => {
+                    let (_, needed) = self.unrefined.entry(cell).or_default();
+                    *needed *= 2;
+                }
+            }
+        }
+        Ok(cube)
+    }
+
+    /// The cells that hold numbers of which a cube has several bits.
+    fn cells_in_bits(&self, cube: &Cube) -> Vec<usize> {
+        let source = |&(observable, _): &(usize, bool)| self.system.observables[observable].source;
+        let mut cells: Vec<usize> = cube.iter().filter_map(|lit| source(lit).cell()).collect();
+        let all = cells.clone();
+        cells.dedup();
+        cells.retain(|cell| {
+            let width = self.system.blocks.layout.widths[*cell];
+            width > 2
+                && !self.system.holds_place(*cell)
+                && all.iter().filter(|other| *other == cell).count() > 1
+        });
+        cells
+    }
+
+    /// The cube with a new predicate in place of the bits of a cell, if there is one that serves.
+    fn compare_instead(
+        &mut self,
+        cube: &Cube,
+        cell: usize,
+        number: usize,
+        level: usize,
+    ) -> Result<Option<Cube>, Stop> {
+        let state = &self.obligations[number].state;
+        let cell_of = |observable: usize| self.system.observables[observable].source.cell();
+        let near: Vec<usize> = cube.iter().filter_map(|lit| cell_of(lit.0)).collect();
+        let rest = cube.iter().copied();
+        let rest: Cube = rest.filter(|lit| cell_of(lit.0) != Some(cell)).collect();
+        let candidates = self
+            .system
+            .comparisons_of(cell, &near, |other| self.system.value_in(state, other));
+        for comparison in candidates {
+            if !self.system.add_comparison(comparison) {
+                continue;
+            }
+            let observable = self.system.observables.len() - 1;
+            self.relation.observe(self.system);
+            for (start, values) in self.system.starts.iter().zip(&mut self.initial) {
+                values.extend(observed(self.system, start, observable));
+            }
+            self.activity.push(0.0);
+            let mut instead = rest.clone();
+            instead.push((observable, true));
+            if !self.is_initial(&instead) && self.predecessor(&instead, level)?.is_none() {
+                let core = self.core(&instead);
+                if core.contains(&(observable, true)) {
+                    self.lifter.observe(self.system);
+                    return Ok(Some(core));
+                }
+            }
+            self.system.drop_comparison();
+            self.relation.forget();
+            self.activity.pop();
+            for values in &mut self.initial {
+                values.pop();
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether a cube is unreachable from the frame before, relative to itself; if
     /// so, the part of it that is enough. A state that speaks against it is taken
     /// into account by dropping what it does not agree with.
@@ -733,7 +914,7 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// The run by these choices from a state to begin with that is in the cube.
     fn run_of(&self, cube: &Cube, chain: &[Choices]) -> Found {
-        let system = self.system;
+        let system = &*self.system;
         let start = &system.starts[self.initial_in(cube).unwrap_or(0)];
         let mut state = start.state.clone();
         let mut steps = start.steps.clone();
@@ -762,6 +943,17 @@ impl<'a, 'p> Search<'a, 'p> {
             beyond: !layout.is_exact() && state[layout.turn] == beyond,
         }
     }
+}
+
+/// The values of the observables from a number on in a state that the search begins with.
+fn observed(system: &System, start: &Start, first: usize) -> Vec<bool> {
+    let values = system.assignment(&start.state);
+    let value = |var: Var| values.get(&var).copied().unwrap_or(0);
+    let mut evaluation = Evaluation::new(&system.terms, &value);
+    system.observables[first..]
+        .iter()
+        .map(|o| evaluation.eval(o.now) >> o.bit & 1 == 1)
+        .collect()
 }
 
 /// Whether all literals of one cube are in the other.

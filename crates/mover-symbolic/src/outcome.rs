@@ -33,6 +33,8 @@ pub struct Question {
     pub certify: bool,
     /// Whether every unsatisfiable answer that a verdict rests on is checked from its proof.
     pub check_answers: bool,
+    /// Whether a proof about transactions is carried over to single steps, if that can be done.
+    pub carry_over: bool,
     pub limit: Limit,
 }
 
@@ -99,6 +101,8 @@ pub struct Proof {
     pub invariant: Vec<String>,
     /// What a fresh solver has confirmed.
     pub certified: Vec<String>,
+    /// What could not be confirmed, and why.
+    pub uncertified: Vec<String>,
 }
 
 impl Proof {

@@ -9,7 +9,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use batsat::{
     Callbacks, ClauseKind, Lit as BatLit, Solver as Bat, SolverInterface, SolverOpts, lbool,
@@ -51,6 +51,15 @@ impl Limit {
             || self
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The same, but not later than this from now.
+    pub fn within(&self, time: Duration) -> Limit {
+        let mine = Instant::now() + time;
+        Limit {
+            interrupt: self.interrupt.clone(),
+            deadline: Some(self.deadline.map_or(mine, |deadline| deadline.min(mine))),
+        }
     }
 
     /// Which limit it was, in words.

@@ -8,8 +8,9 @@
 //!
 //! Besides the bits of the cells, cubes and clauses may speak about *predicates*:
 //! the comparisons that the program itself makes (see [`Observable`]), and what must have been
-//! true a block earlier for these to hold ([`weakest`]).
+//! true a block earlier for these to hold ([`weakest`]); a proof may add more ([`refine`]).
 
+pub mod refine;
 mod weakest;
 
 use mover_ir::expr::Expr;
@@ -32,6 +33,16 @@ pub enum Source {
         bit: u8,
     },
     Predicate(usize),
+}
+
+impl Source {
+    /// The cell that a bit belongs to.
+    pub fn cell(self) -> Option<usize> {
+        match self {
+            Source::Bit { cell, .. } => Some(cell),
+            Source::Predicate(_) => None,
+        }
+    }
 }
 
 /// Something true or false of a state, now and after the next block.
@@ -63,6 +74,8 @@ pub struct System<'a, 'p> {
     pub bad: Term,
     pub observables: Vec<Observable>,
     pub predicates: Vec<Predicate>,
+    /// The comparisons behind the last predicates: those that were added in a proof.
+    pub refinements: Vec<refine::Comparison>,
     /// What is known of each cell in all states that can be reached.
     known: Vec<Known>,
 }
@@ -121,6 +134,7 @@ impl<'a, 'p> System<'a, 'p> {
                 bad,
                 observables: Vec::new(),
                 predicates: Vec::new(),
+                refinements: Vec::new(),
                 known,
             };
             system.observe();
@@ -273,6 +287,16 @@ impl<'a, 'p> System<'a, 'p> {
         cells
             .filter_map(|(&term, &value)| Some((self.variable_of(term)?, value)))
             .collect()
+    }
+
+    /// The value of a cell in a state that all observables are given of.
+    pub fn value_in(&self, state: &[(usize, bool)], cell: usize) -> u64 {
+        let bits = state.iter().filter(|literal| literal.1);
+        let of_cell = bits.filter_map(|&(observable, _)| {
+            let o = &self.observables[observable];
+            (o.source.cell() == Some(cell)).then_some(o.bit)
+        });
+        of_cell.fold(self.known[cell].value(), |value, bit| value | 1 << bit)
     }
 
     /// A literal about the state, in the words of the source.

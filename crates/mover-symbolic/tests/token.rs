@@ -59,6 +59,7 @@ fn ask(
         contexts: None,
         certify: false,
         check_answers: true,
+        carry_over: false,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),

@@ -43,6 +43,7 @@ fn question(
         contexts: None,
         certify: true,
         check_answers: true,
+        carry_over: true,
         limit: Limit {
             interrupt: Vec::new(),
             deadline: Some(Instant::now() + patience),

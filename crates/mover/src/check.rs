@@ -771,6 +771,7 @@ fn question(
         contexts: args.symbolic.contexts,
         certify: true,
         check_answers: args.symbolic.certify,
+        carry_over: args.symbolic.certify,
         limit: SolverLimit {
             interrupt: vec![Arc::clone(interrupt)],
             deadline: effort.deadline,

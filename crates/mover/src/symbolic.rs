@@ -359,7 +359,7 @@ impl Asked<'_> {
                 }),
                 certified: self.certify.then(|| Certified {
                     by: proof.certified,
-                    not_by: Vec::new(),
+                    not_by: proof.uncertified,
                 }),
             },
             error,

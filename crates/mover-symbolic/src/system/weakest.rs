@@ -10,7 +10,6 @@
 use rustc_hash::FxHashSet;
 
 use super::System;
-use crate::layout::Cell;
 use crate::term::{Node, Term, Terms, Var};
 
 /// How many blocks to look back.
@@ -55,11 +54,8 @@ impl System<'_, '_> {
 
     /// The variables of cells that matter and hold numbers rather than places.
     fn numbers(&self) -> FxHashSet<Var> {
-        let layout = &self.blocks.layout;
-        let holds_place =
-            |cell: usize| matches!(layout.cells[cell], Cell::Place { .. } | Cell::Turn);
         let places: FxHashSet<Var> = (0..self.state.len())
-            .filter(|&cell| holds_place(cell))
+            .filter(|&cell| self.holds_place(cell))
             .filter_map(|cell| self.variable_of(self.state[cell]))
             .collect();
         let observed = self.observables.iter();
