@@ -435,59 +435,6 @@ impl Expr {
             | Expr::Timeout => 1,
         }
     }
-
-    /// Calls `visit` on this expression and on all below it, parents first.
-    pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
-        visit(self);
-        match self {
-            Expr::Const { .. }
-            | Expr::ThreadId
-            | Expr::ThreadCount
-            | Expr::Channel(_)
-            | Expr::Address { .. }
-            | Expr::Timeout => {}
-            Expr::Read(place) => place.index.walk(visit),
-            Expr::Unary(_, arg)
-            | Expr::Resize { arg, .. }
-            | Expr::ThreadPriority(arg)
-            | Expr::ChannelExists(arg)
-            | Expr::ChannelLen(arg)
-            | Expr::ChannelCapacity(arg)
-            | Expr::ObjectSize(arg)
-            | Expr::Load { address: arg, .. }
-            | Expr::ObjectSite { address: arg, .. }
-            | Expr::ThreadAt { thread: arg, .. } => arg.walk(visit),
-            Expr::Binary(_, lhs, rhs) => {
-                lhs.walk(visit);
-                rhs.walk(visit);
-            }
-            Expr::If(condition, then, otherwise) => {
-                condition.walk(visit);
-                then.walk(visit);
-                otherwise.walk(visit);
-            }
-            Expr::RemoteRead { thread, index, .. } => {
-                thread.walk(visit);
-                index.walk(visit);
-            }
-            Expr::CanReceive { channel, args, .. } => {
-                channel.walk(visit);
-                for arg in args {
-                    arg.walk(visit);
-                }
-            }
-        }
-    }
-}
-
-impl ReceiveArg {
-    pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
-        match self {
-            ReceiveArg::Match(value) => value.walk(visit),
-            ReceiveArg::Store(place) => place.index.walk(visit),
-            ReceiveArg::Ignore => {}
-        }
-    }
 }
 
 #[cfg(test)]

@@ -136,3 +136,4 @@ pub mod program;
 pub mod semantics;
 pub mod source;
 pub mod validate;
+mod walk;

@@ -495,48 +495,6 @@ impl Effect {
             | Effect::Print { .. } => Vec::new(),
         }
     }
-
-    /// Calls `visit` on every expression that the effect evaluates.
-    pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
-        match self {
-            Effect::Assign { place, value } => {
-                place.index.walk(visit);
-                value.walk(visit);
-            }
-            Effect::Store { address, value } => {
-                address.walk(visit);
-                value.walk(visit);
-            }
-            Effect::Havoc { place, .. } => place.index.walk(visit),
-            Effect::Allocate { size, result, .. } => {
-                size.walk(visit);
-                result.index.walk(visit);
-            }
-            Effect::Free { address } => address.walk(visit),
-            Effect::Send {
-                channel, values, ..
-            } => {
-                channel.walk(visit);
-                values.iter().for_each(|value| value.walk(visit));
-            }
-            Effect::Receive { channel, args, .. } => {
-                channel.walk(visit);
-                args.iter().for_each(|arg| arg.walk(visit));
-            }
-            Effect::Spawn { args, result, .. } => {
-                args.iter().for_each(|arg| arg.walk(visit));
-                if let Some(place) = result {
-                    place.index.walk(visit);
-                }
-            }
-            Effect::Exit => {}
-            Effect::SetPriority { thread, priority } => {
-                thread.walk(visit);
-                priority.walk(visit);
-            }
-            Effect::Print { args, .. } => args.iter().for_each(|arg| arg.value.walk(visit)),
-        }
-    }
 }
 
 /// A thread that exists at the start.

@@ -25,6 +25,8 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 
+use super::lists::{all_instructions, functions, globals};
+use super::types::{Step, steps};
 use super::value_name;
 
 /// Copies of more pieces stay as they are.
@@ -55,23 +57,12 @@ pub(super) unsafe fn split(module: LLVMModuleRef) {
     }
 }
 
+/// All at once, for what is found is replaced.
 unsafe fn instructions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     unsafe {
-        let mut all = Vec::new();
-        let mut function = LLVMGetFirstFunction(module);
-        while !function.is_null() {
-            let mut block = LLVMGetFirstBasicBlock(function);
-            while !block.is_null() {
-                let mut inst = LLVMGetFirstInstruction(block);
-                while !inst.is_null() {
-                    all.push(inst);
-                    inst = LLVMGetNextInstruction(inst);
-                }
-                block = LLVMGetNextBasicBlock(block);
-            }
-            function = LLVMGetNextFunction(function);
-        }
-        all
+        functions(module)
+            .flat_map(|function| all_instructions(function))
+            .collect()
     }
 }
 
@@ -88,12 +79,9 @@ unsafe fn is_copy(inst: LLVMValueRef) -> bool {
 /// The structures that variables and addresses of the module speak of.
 unsafe fn structures(module: LLVMModuleRef) -> Vec<LLVMTypeRef> {
     unsafe {
-        let mut types = Vec::new();
-        let mut global = LLVMGetFirstGlobal(module);
-        while !global.is_null() {
-            types.push(LLVMGlobalGetValueType(global));
-            global = LLVMGetNextGlobal(global);
-        }
+        let mut types: Vec<LLVMTypeRef> = globals(module)
+            .map(|global| LLVMGlobalGetValueType(global))
+            .collect();
         for inst in instructions(module) {
             if !LLVMIsAAllocaInst(inst).is_null() {
                 types.push(LLVMGetAllocatedType(inst));
@@ -366,7 +354,7 @@ impl Splitter {
                 {
                     return Some(found);
                 }
-                offset = offset.checked_add(self.constant_offset(pointer, source)?)?;
+                offset = offset.checked_add(self.constant_offset(pointer)?)?;
                 pointer = LLVMGetOperand(pointer, 0);
             }
             None
@@ -374,30 +362,12 @@ impl Splitter {
     }
 
     /// The bytes that constant indices add; none if one is not constant.
-    unsafe fn constant_offset(&self, pointer: LLVMValueRef, source: LLVMTypeRef) -> Option<i64> {
-        unsafe {
-            let mut ty = source;
-            let mut offset = 0i64;
-            for index in 1..LLVMGetNumOperands(pointer) as c_uint {
-                let by = LLVMGetOperand(pointer, index);
-                if LLVMIsAConstantInt(by).is_null() {
-                    return None;
-                }
-                if index > 1 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
-                    let field = LLVMConstIntGetZExtValue(by) as c_uint;
-                    let at = LLVMOffsetOfElement(self.data, ty, field);
-                    offset = offset.checked_add_unsigned(at)?;
-                    ty = LLVMStructGetTypeAtIndex(ty, field);
-                    continue;
-                }
-                if index > 1 {
-                    ty = LLVMGetElementType(ty);
-                }
-                let step = i64::try_from(self.bytes_of(ty)).ok()?;
-                offset = offset.checked_add(LLVMConstIntGetSExtValue(by).checked_mul(step)?)?;
-            }
-            Some(offset)
-        }
+    unsafe fn constant_offset(&self, pointer: LLVMValueRef) -> Option<i64> {
+        let steps = unsafe { steps(self.data, pointer)? };
+        steps.into_iter().try_fold(0i64, |offset, step| match step {
+            Step::Bytes(by) => offset.checked_add(by),
+            Step::Times(..) => None,
+        })
     }
 
     /// Notes where the scalars of a type begin that lie in a range.

@@ -14,7 +14,10 @@
 use mover_ir::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::variable;
+use super::pieces::{
+    assign, edge, empty, equal, failure, global, heap, instance, local, locations, scalar,
+    template, variable,
+};
 use crate::random::Random;
 
 pub fn program(seed: u64) -> Program {
@@ -31,21 +34,10 @@ pub fn program(seed: u64) -> Program {
     };
     let mut generator = Generator {
         program: Program {
-            name: format!("memory {seed}"),
-            sources: Default::default(),
-            globals: Vec::new(),
-            channels: Vec::new(),
-            templates: Vec::new(),
-            initial: Vec::new(),
-            symbols: Vec::new(),
             pointers,
-            sites: Vec::new(),
             pointers_stay: tame,
-            exclusive: Vec::new(),
-            presence: None,
             max_threads: 3,
-            priority_scheduling: false,
-            caveats: Vec::new(),
+            ..empty(format!("memory {seed}"))
         },
         random,
         template: 0,
@@ -94,20 +86,11 @@ impl Generator {
             global.addressable = self.random.below(4) > 0;
             self.program.globals.push(global);
         }
-        let shared = variable("gp".into(), pointer, 1, Init::All(0));
-        self.program.globals.push(shared);
-        self.program
-            .globals
-            .push(variable("x".into(), Ty::BYTE, 1, Init::All(0)));
+        self.program.globals.push(scalar("gp", pointer));
+        self.program.globals.push(scalar("x", Ty::BYTE));
         for number in 0..1 + self.random.below(2) {
             let cell = Ty::unsigned(self.width());
-            self.program.sites.push(AllocationSite {
-                name: format!("s{number}"),
-                cell,
-                kind: SiteKind::Heap,
-                names: CellNames::default(),
-                span: None,
-            });
+            self.program.sites.push(heap(format!("s{number}"), cell));
         }
         if self.random.one_in(3) {
             self.program.channels.push(ChannelDecl {
@@ -121,50 +104,25 @@ impl Generator {
             });
         }
         for number in 0..1 + self.random.below(2) {
-            let mut locals = vec![
-                variable("p".into(), pointer, 1, Init::All(0)),
-                variable("y".into(), Ty::BYTE, 1, Init::All(0)),
-            ];
+            let mut locals = vec![scalar("p", pointer), scalar("y", Ty::BYTE)];
             if self.random.one_in(2) {
                 let len = 1 + self.random.below(2) as u32;
                 locals.push(variable("q".into(), pointer, len, Init::All(0)));
             }
             if self.random.one_in(2) {
-                locals.push(variable("n".into(), Ty::unsigned(64), 1, Init::All(0)));
+                locals.push(scalar("n", Ty::unsigned(64)));
             }
             let count = 3 + self.random.below(4) as usize;
-            let mut locations: Vec<Location> = (0..count)
-                .map(|_| Location {
-                    atomic: self.random.one_in(4),
-                    valid_end: self.random.one_in(3),
-                    ..Location::default()
-                })
-                .collect();
-            locations.push(Location {
-                error: Some(ErrorMark {
-                    property: Property::UnreachCall,
-                    message: "error".into(),
-                    resume: None,
-                }),
-                ..Location::default()
-            });
+            let mut locations = locations(&mut self.random, count, 4);
+            locations.push(failure("error", None));
             self.program.templates.push(Template {
-                name: format!("T{number}"),
                 params: 1,
-                locals,
-                channels: Vec::new(),
-                locations,
-                entry: LocationId(0),
-                span: None,
+                ..template(format!("T{number}"), locals, locations)
             });
         }
         for _ in 0..1 + self.random.below(3) {
             let template = self.random.below(self.program.templates.len() as u64) as u32;
-            self.program.initial.push(Instance {
-                template: TemplateId(template),
-                args: vec![0],
-                priority: 1,
-            });
+            self.program.initial.push(instance(template, vec![0]));
         }
     }
 
@@ -226,7 +184,7 @@ impl Generator {
                 if self.random.below(8) > 0 {
                     let none = Expr::ObjectSize(Box::new(Expr::Read(result.clone())));
                     let zero = Expr::constant(0, self.pointer().width);
-                    *guard = guard.clone().and(Expr::binary(BinaryOp::Eq, none, zero));
+                    *guard = guard.clone().and(equal(none, zero));
                 }
                 effects.push(Effect::Allocate { site, size, result });
             }
@@ -483,26 +441,19 @@ pub fn dropping_program() -> Program {
             Effect::Free {
                 address: Expr::Read(local(0, POINTER)),
             },
-            Effect::Assign {
-                place: is_freed.clone(),
-                value: Expr::constant(1, 8),
-            },
+            assign(is_freed.clone(), Expr::constant(1, 8)),
         ],
     );
     dropper.then(
         Expr::TRUE,
-        vec![Effect::Assign {
-            place: local(0, POINTER),
-            value: Expr::constant(0, 64),
-        }],
+        vec![assign(local(0, POINTER), Expr::constant(0, 64))],
     );
     dropper.add_to(&mut program);
     let mut other = thread(&mut two);
-    let guard = Expr::binary(BinaryOp::Eq, Expr::Read(is_freed), Expr::constant(1, 8));
+    let guard = equal(Expr::Read(is_freed), Expr::constant(1, 8));
     other.then(guard, vec![allocate]);
     let first = program.pointers.address(program.addressable_globals() + 1);
-    let is_first = Expr::binary(
-        BinaryOp::Eq,
+    let is_first = equal(
         Expr::Read(local(0, POINTER)),
         Expr::constant(first as i64, 64),
     );
@@ -518,36 +469,21 @@ fn racy_frame(name: String) -> Program {
     let pointer = Ty::unsigned(pointers.width);
     let mut object = variable("a".into(), Ty::unsigned(32), 4, Init::All(0));
     object.addressable = true;
-    let site = |name: &str| AllocationSite {
-        name: name.into(),
-        cell: Ty::unsigned(32),
-        kind: SiteKind::Heap,
-        names: CellNames::default(),
-        span: None,
-    };
+    let site = |name: &str| heap(name.into(), Ty::unsigned(32));
     Program {
-        name,
-        sources: Default::default(),
         globals: vec![
-            variable("gp".into(), pointer, 1, Init::All(0)),
-            variable("gq".into(), pointer, 1, Init::All(0)),
+            scalar("gp", pointer),
+            scalar("gq", pointer),
             object,
-            variable("m".into(), Ty::BYTE, 1, Init::All(0)),
+            scalar("m", Ty::BYTE),
         ],
-        channels: Vec::new(),
-        templates: Vec::new(),
-        initial: Vec::new(),
-        symbols: Vec::new(),
         pointers,
         sites: vec![site("s"), site("t")],
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 3,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..empty(name)
     }
 }
+
 /// Builds one thread, statement by statement.
 struct Racy<'r> {
     random: &'r mut Random,
@@ -562,24 +498,12 @@ const POINTER: Ty = Ty::unsigned(64);
 /// How many kinds of statements there are, the frequent ones counted several times.
 const STATEMENTS: u64 = 14;
 
-fn global(id: u32, ty: Ty) -> Place {
-    Place::scalar(VariableRef::Global(VariableId(id)), ty)
-}
-
-fn local(id: u32, ty: Ty) -> Place {
-    Place::scalar(VariableRef::Local(VariableId(id)), ty)
-}
-
 impl Racy<'_> {
     /// Makes it a thread of the program. Locals: pointers `p` and `q`, what is
     /// remembered, a byte.
     fn add_to(mut self, program: &mut Program) {
         let number = program.templates.len() as u32;
-        program.initial.push(Instance {
-            template: TemplateId(number),
-            args: Vec::new(),
-            priority: 1,
-        });
+        program.initial.push(instance(number, Vec::new()));
         if let Some(last) = self.locations.last_mut() {
             last.valid_end = true;
         }
@@ -589,28 +513,15 @@ impl Racy<'_> {
                 edge.target = LocationId(error);
             }
         }
-        self.locations.push(Location {
-            error: Some(ErrorMark {
-                property: Property::UnreachCall,
-                message: "changed".into(),
-                resume: None,
-            }),
-            ..Location::default()
-        });
-        program.templates.push(Template {
-            name: format!("T{number}"),
-            params: 0,
-            locals: vec![
-                variable("p".into(), POINTER, 1, Init::All(0)),
-                variable("q".into(), POINTER, 1, Init::All(0)),
-                variable("seen".into(), Ty::BYTE, 1, Init::All(0)),
-                variable("y".into(), Ty::BYTE, 1, Init::All(0)),
-            ],
-            channels: Vec::new(),
-            locations: self.locations,
-            entry: LocationId(0),
-            span: None,
-        });
+        self.locations.push(failure("changed", None));
+        let locals = vec![
+            scalar("p", POINTER),
+            scalar("q", POINTER),
+            scalar("seen", Ty::BYTE),
+            scalar("y", Ty::BYTE),
+        ];
+        let body = template(format!("T{number}"), locals, self.locations);
+        program.templates.push(body);
     }
 
     /// The first thread makes two objects, and all take their addresses.
@@ -630,10 +541,8 @@ impl Racy<'_> {
             }
             self.then(Expr::TRUE, effects);
         }
-        let take = |from: u32, to: u32| Effect::Assign {
-            place: local(to, POINTER),
-            value: Expr::Read(global(from, POINTER)),
-        };
+        let take =
+            |from: u32, to: u32| assign(local(to, POINTER), Expr::Read(global(from, POINTER)));
         let is_made = Expr::binary(
             BinaryOp::Ne,
             Expr::Read(global(1, POINTER)),
@@ -650,14 +559,7 @@ impl Racy<'_> {
     }
 
     fn edge(&mut self, guard: Expr, effects: Vec<Effect>, target: u32) {
-        let edge = Edge {
-            priority: 0,
-            guard,
-            effects,
-            target: LocationId(target),
-            span: None,
-            text: "racy".into(),
-        };
+        let edge = edge(guard, effects, target, "racy");
         if let Some(last) = self.locations.last_mut() {
             last.edges.push(edge);
         }
@@ -717,15 +619,12 @@ impl Racy<'_> {
         match kind {
             0..=2 => {
                 let what = self.seen();
-                let remember = Effect::Assign {
-                    place: seen.clone(),
-                    value: what.clone(),
-                };
+                let remember = assign(seen.clone(), what.clone());
                 self.then(Expr::TRUE, vec![remember]);
                 if self.random.one_in(3) {
                     self.statement();
                 }
-                let same = Expr::binary(BinaryOp::Eq, Expr::Read(seen), what);
+                let same = equal(Expr::Read(seen), what);
                 self.edge(same.clone().negate(), Vec::new(), u32::MAX);
                 self.then(same, Vec::new());
             }
@@ -736,7 +635,7 @@ impl Racy<'_> {
                     Expr::constant(32, 64),
                 );
                 let wrong = Expr::constant(2 + self.random.below(3) as i64, 64);
-                let same = Expr::binary(BinaryOp::Eq, number, wrong);
+                let same = equal(number, wrong);
                 self.edge(same.clone(), Vec::new(), u32::MAX);
                 self.then(same.negate(), Vec::new());
             }
@@ -763,22 +662,12 @@ impl Racy<'_> {
                 self.then(Expr::TRUE, vec![Effect::Store { address, value }]);
             }
             10 => {
-                let effect = Effect::Assign {
-                    place: self.pointer(),
-                    value: Expr::constant(0, 64),
-                };
+                let effect = assign(self.pointer(), Expr::constant(0, 64));
                 self.then(Expr::TRUE, vec![effect]);
             }
             11 => {
-                let lock = |value: i64| Effect::Assign {
-                    place: global(3, Ty::BYTE),
-                    value: Expr::constant(value, 8),
-                };
-                let is_free = Expr::binary(
-                    BinaryOp::Eq,
-                    Expr::Read(global(3, Ty::BYTE)),
-                    Expr::constant(0, 8),
-                );
+                let lock = |value: i64| assign(global(3, Ty::BYTE), Expr::constant(value, 8));
+                let is_free = equal(Expr::Read(global(3, Ty::BYTE)), Expr::constant(0, 8));
                 if self.is_locked {
                     self.then(Expr::TRUE, vec![lock(0)]);
                 } else {
@@ -794,10 +683,7 @@ impl Racy<'_> {
                 self.then(Expr::TRUE, vec![effect]);
             }
             _ => {
-                let effect = Effect::Assign {
-                    place: self.pointer(),
-                    value: self.address(),
-                };
+                let effect = assign(self.pointer(), self.address());
                 self.then(Expr::TRUE, vec![effect]);
             }
         }

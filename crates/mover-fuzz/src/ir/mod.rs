@@ -7,20 +7,20 @@
 //! threads that are started, tell that they are there, and end. Half of all programs are then
 //! [`spiced`](spice): something from elsewhere is put into them.
 //!
-//! [`mod@judge`] says what a program does by the definition, [`smaller`] takes things away.
+//! All build them from the same `pieces`. [`mod@judge`] says what a program does by the definition, [`smaller`] takes things away.
 
 pub mod file;
 pub mod judge;
 pub mod memory;
 pub mod mt;
 pub mod odd;
+mod pieces;
 pub mod pointers;
 pub mod smaller;
 pub mod spice;
 pub mod started;
 
-use mover_ir::expr::Ty;
-use mover_ir::program::{CellNames, Init, Program, Variable};
+use mover_ir::program::Program;
 use mover_ir::validate::validate;
 
 use crate::random::Random;
@@ -46,20 +46,6 @@ pub fn random(seed: u64) -> Program {
     match validate(&spiced) {
         Ok(()) => spiced,
         Err(_) => plain,
-    }
-}
-
-pub fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
-    Variable {
-        name,
-        ty,
-        len,
-        is_array: len > 1,
-        init,
-        symbols: None,
-        addressable: false,
-        names: CellNames::default(),
-        span: None,
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
+use super::pieces::{assign, edge, empty, equal, failure, instance, own_mark, template, variable};
 use crate::random::Random;
 
 const BYTE: Ty = Ty::BYTE;
@@ -34,21 +35,8 @@ struct Thread {
 
 pub fn parse(name: &str, text: &str) -> Program {
     let mut program = Program {
-        name: name.into(),
-        sources: Default::default(),
-        globals: Vec::new(),
-        channels: Vec::new(),
-        templates: Vec::new(),
-        initial: Vec::new(),
-        symbols: Vec::new(),
-        pointers: PointerLayout::default(),
-        sites: Vec::new(),
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 8,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..empty(name.into())
     };
     let mut globals: HashMap<String, Name> = HashMap::new();
     let mut threads: Vec<Thread> = Vec::new();
@@ -115,20 +103,8 @@ pub fn parse(name: &str, text: &str) -> Program {
             lines: &lines,
         };
         let locations = body.locations();
-        program.templates.push(Template {
-            name,
-            params: 0,
-            locals,
-            channels: Vec::new(),
-            locations,
-            entry: LocationId(0),
-            span: None,
-        });
-        program.initial.push(Instance {
-            template: TemplateId(number as u32),
-            args: Vec::new(),
-            priority: 1,
-        });
+        program.templates.push(template(name, locals, locations));
+        program.initial.push(instance(number as u32, Vec::new()));
     }
     program
 }
@@ -139,17 +115,7 @@ fn number(text: &str) -> i64 {
 }
 
 fn cell(name: &str, init: u64) -> Variable {
-    Variable {
-        name: name.into(),
-        ty: BYTE,
-        len: 1,
-        is_array: false,
-        init: Init::All(init),
-        symbols: None,
-        addressable: false,
-        names: CellNames::default(),
-        span: None,
-    }
+    variable(name.into(), BYTE, 1, Init::All(init))
 }
 
 struct Body<'a> {
@@ -177,14 +143,7 @@ impl Body<'_> {
             valid_end: true,
             ..Location::default()
         });
-        locations.push(Location {
-            error: Some(ErrorMark {
-                property: Property::UnreachCall,
-                message: "wrong".into(),
-                resume: None,
-            }),
-            ..Location::default()
-        });
+        locations.push(failure("wrong", None));
         locations
     }
 
@@ -213,41 +172,25 @@ impl Body<'_> {
         let once = Expr::binary(BinaryOp::SRem, value, domain.clone());
         let positive = Expr::binary(BinaryOp::Add, once, domain.clone());
         let value = Expr::binary(BinaryOp::SRem, positive, domain).resize(8, false);
-        Effect::Assign {
-            place: self.place(name),
-            value,
-        }
+        assign(self.place(name), value)
     }
 
     fn statement(&self, text: &str, next: u32, error: u32) -> Vec<Edge> {
-        let edge = |guard: Expr, effects: Vec<Effect>, target: u32| Edge {
-            priority: 0,
-            guard,
-            effects,
-            target: LocationId(target),
-            span: None,
-            text: text.into(),
-        };
+        let edge = |guard, effects, target| edge(guard, effects, target, text);
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-        let own = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1));
+        let own = own_mark();
         match word {
             "end" => Vec::new(),
             "skip" => vec![edge(Expr::TRUE, vec![], next)],
             "goto" => vec![edge(Expr::TRUE, vec![], self.label(rest))],
             "acq" => {
-                let free = Expr::binary(BinaryOp::Eq, self.value(rest), Expr::int(0));
-                let take = Effect::Assign {
-                    place: self.place(rest),
-                    value: own.resize(8, false),
-                };
+                let free = equal(self.value(rest), Expr::int(0));
+                let take = assign(self.place(rest), own.resize(8, false));
                 vec![edge(free, vec![take], next)]
             }
             "rel" => {
-                let mine = Expr::binary(BinaryOp::Eq, self.value(rest), own);
-                let give = Effect::Assign {
-                    place: self.place(rest),
-                    value: Expr::constant(0, 8),
-                };
+                let mine = equal(self.value(rest), own);
+                let give = assign(self.place(rest), Expr::constant(0, 8));
                 vec![edge(mine, vec![give], next)]
             }
             "assume" => vec![edge(self.truth(rest), vec![], next)],
@@ -287,7 +230,7 @@ impl Body<'_> {
                 let [result, cell, old, new] = rest.split(' ').collect::<Vec<_>>()[..] else {
                     panic!("cas has four operands");
                 };
-                let equal = Expr::binary(BinaryOp::Eq, self.value(cell), Expr::int(number(old)));
+                let equal = equal(self.value(cell), Expr::int(number(old)));
                 let done = vec![
                     self.assign(cell, Expr::int(number(new))),
                     self.assign(result, Expr::int(1)),

@@ -8,7 +8,7 @@ use mover_ir::expr::{
 };
 use mover_ir::program::*;
 
-use super::variable;
+use super::pieces::{empty, failure, locations, template, variable};
 use crate::random::Random;
 
 struct Generator {
@@ -23,21 +23,9 @@ pub fn program(seed: u64) -> Program {
     let mut random = Random(seed);
     let looks_around = random.one_in(3);
     let program = Program {
-        name: format!("random {seed}"),
-        sources: Default::default(),
-        globals: Vec::new(),
-        channels: Vec::new(),
-        templates: Vec::new(),
-        initial: Vec::new(),
-        symbols: Vec::new(),
-        pointers: PointerLayout::default(),
-        sites: Vec::new(),
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 2 + random.below(3) as u32,
         priority_scheduling: looks_around && random.one_in(3),
-        caveats: Vec::new(),
+        ..empty(format!("random {seed}"))
     };
     let mut generator = Generator {
         random,
@@ -117,29 +105,13 @@ impl Generator {
                 locals.push(variable("gc".into(), Ty::CHANNEL, 1, global));
             }
             let count = 3 + self.random.below(4) as usize;
-            let mut locations: Vec<Location> = (0..count)
-                .map(|_| Location {
-                    atomic: self.random.one_in(3),
-                    valid_end: self.random.one_in(3),
-                    ..Location::default()
-                })
-                .collect();
-            locations.push(Location {
-                error: Some(ErrorMark {
-                    property: Property::UnreachCall,
-                    message: "error".into(),
-                    resume: Some(LocationId(0)).filter(|_| self.random.one_in(2)),
-                }),
-                ..Location::default()
-            });
+            let mut locations = locations(&mut self.random, count, 3);
+            let resume = Some(LocationId(0)).filter(|_| self.random.one_in(2));
+            locations.push(failure("error", resume));
             self.program.templates.push(Template {
-                name: format!("T{t}"),
                 params: 1,
-                locals,
                 channels,
-                locations,
-                entry: LocationId(0),
-                span: None,
+                ..template(format!("T{t}"), locals, locations)
             });
         }
         let most = self.program.max_threads as u64;

@@ -9,7 +9,10 @@
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::variable;
+use super::pieces;
+use super::pieces::{
+    assign, edge, empty, equal, failure, instance, local, own_mark, scalar, variable,
+};
 use crate::random::Random;
 
 const WORD: Ty = Ty::unsigned(32);
@@ -17,20 +20,16 @@ const LOCKS: VariableId = VariableId(0);
 const DATA: VariableId = VariableId(1);
 const PLAIN: VariableId = VariableId(2);
 /// Locals: pointer to data, pointer to a lock, two registers.
-const POINTER: VariableId = VariableId(0);
-const LOCK: VariableId = VariableId(1);
-const VALUE: VariableId = VariableId(2);
-const INDEX: VariableId = VariableId(3);
-
-fn local(id: VariableId, ty: Ty) -> Place {
-    Place::scalar(VariableRef::Local(id), ty)
-}
+const POINTER: u32 = 0;
+const LOCK: u32 = 1;
+const VALUE: u32 = 2;
+const INDEX: u32 = 3;
 
 fn pointer_type() -> Ty {
     Ty::unsigned(64)
 }
 
-fn read(id: VariableId) -> Expr {
+fn read(id: u32) -> Expr {
     let ty = if id == POINTER || id == LOCK {
         pointer_type()
     } else {
@@ -39,16 +38,8 @@ fn read(id: VariableId) -> Expr {
     Expr::Read(local(id, ty))
 }
 
-fn assign(place: Place, value: Expr) -> Effect {
-    Effect::Assign { place, value }
-}
-
 fn word(value: i64) -> Expr {
     Expr::constant(value, 32)
-}
-
-fn equal(a: Expr, b: Expr) -> Expr {
-    Expr::binary(BinaryOp::Eq, a, b)
 }
 
 struct Builder {
@@ -58,29 +49,10 @@ struct Builder {
 }
 
 impl Builder {
-    fn edge(
-        &self,
-        from: usize,
-        guard: Expr,
-        effects: Vec<Effect>,
-        target: usize,
-        text: &str,
-    ) -> (usize, Edge) {
-        let edge = Edge {
-            priority: 0,
-            guard,
-            effects,
-            target: LocationId(target as u32),
-            span: None,
-            text: text.into(),
-        };
-        (from, edge)
-    }
-
     fn statement(&mut self, at: usize, count: usize, held: &mut bool) {
-        let next = at + 1;
+        let next = at as u32 + 1;
         let there = Expr::load(read(POINTER), WORD);
-        let own = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1));
+        let own = own_mark();
         let lock = Expr::load(read(LOCK), WORD);
         let element = || Place::element(VariableRef::Global(PLAIN), read(INDEX), WORD);
         let cell = Expr::Read(element());
@@ -88,7 +60,8 @@ impl Builder {
             address: read(POINTER),
             value,
         };
-        let error = self.error as usize;
+        let error = self.error;
+        let done = |effects, text| vec![edge(Expr::TRUE, effects, next, text)];
         let edges = match self.random.below(16) {
             0..=2 if !*held => {
                 *held = true;
@@ -96,7 +69,7 @@ impl Builder {
                     address: read(LOCK),
                     value: own,
                 };
-                vec![self.edge(at, equal(lock, word(0)), vec![take], next, "lock")]
+                vec![edge(equal(lock, word(0)), vec![take], next, "lock")]
             }
             0..=2 => {
                 *held = false;
@@ -105,32 +78,20 @@ impl Builder {
                     value: word(0),
                 };
                 vec![
-                    self.edge(
-                        at,
-                        equal(lock.clone(), own.clone()),
-                        vec![give],
-                        next,
-                        "unlock",
-                    ),
-                    self.edge(at, equal(lock, own).negate(), vec![], error, "unlock"),
+                    edge(equal(lock.clone(), own.clone()), vec![give], next, "unlock"),
+                    edge(equal(lock, own).negate(), vec![], error, "unlock"),
                 ]
             }
             3 | 4 => {
                 let value = word(self.random.below(3) as i64);
-                vec![self.edge(at, Expr::TRUE, vec![store(value)], next, "*p = c")]
+                done(vec![store(value)], "*p = c")
             }
             5 => {
                 let sum = Expr::binary(BinaryOp::Add, there, word(1));
                 let small = Expr::binary(BinaryOp::And, sum, word(3));
-                vec![self.edge(at, Expr::TRUE, vec![store(small)], next, "*p += 1")]
+                done(vec![store(small)], "*p += 1")
             }
-            6 => vec![self.edge(
-                at,
-                Expr::TRUE,
-                vec![assign(local(VALUE, WORD), there)],
-                next,
-                "v = *p",
-            )],
+            6 => done(vec![assign(local(VALUE, WORD), there)], "v = *p"),
             7 => {
                 // Now and then the pointer is cleared in the same step.
                 let mut effects = vec![assign(local(VALUE, WORD), there)];
@@ -140,13 +101,13 @@ impl Builder {
                         Expr::constant(0, 64),
                     ));
                 }
-                vec![self.edge(at, Expr::TRUE, effects, next, "v = *p, p = 0")]
+                done(effects, "v = *p, p = 0")
             }
             8 => {
                 let is = equal(there, word(self.random.below(3) as i64));
                 vec![
-                    self.edge(at, is.clone(), vec![], next, "assert *p"),
-                    self.edge(at, is.negate(), vec![], error, "assert *p"),
+                    edge(is.clone(), vec![], next, "assert *p"),
+                    edge(is.negate(), vec![], error, "assert *p"),
                 ]
             }
             9 | 10 => {
@@ -154,15 +115,13 @@ impl Builder {
                 let is = equal(cell.clone(), word(expected));
                 let new = word(self.random.below(3) as i64);
                 vec![
-                    self.edge(
-                        at,
+                    edge(
                         is.clone(),
                         vec![assign(element(), new), assign(local(VALUE, WORD), word(1))],
                         next,
                         "cas",
                     ),
-                    self.edge(
-                        at,
+                    edge(
                         is.negate(),
                         vec![assign(local(VALUE, WORD), word(0))],
                         next,
@@ -170,31 +129,11 @@ impl Builder {
                     ),
                 ]
             }
-            11 => vec![self.edge(
-                at,
-                Expr::TRUE,
-                vec![assign(local(VALUE, WORD), cell)],
-                next,
-                "v = a[i]",
-            )],
-            12 if self.random.one_in(3) => {
-                vec![self.edge(
-                    at,
-                    Expr::TRUE,
-                    vec![assign(element(), word(1))],
-                    next,
-                    "a[i] = 1",
-                )]
-            }
+            11 => done(vec![assign(local(VALUE, WORD), cell)], "v = a[i]"),
+            12 if self.random.one_in(3) => done(vec![assign(element(), word(1))], "a[i] = 1"),
             12 => {
                 let named = Place::element(VariableRef::Global(DATA), word(0), WORD);
-                vec![self.edge(
-                    at,
-                    Expr::TRUE,
-                    vec![assign(named, word(2))],
-                    next,
-                    "d[0] = 2",
-                )]
+                done(vec![assign(named, word(2))], "d[0] = 2")
             }
             13 if self.random.one_in(2) => {
                 let other = Expr::binary(
@@ -205,43 +144,29 @@ impl Builder {
                     },
                     Expr::constant(4 * self.random.below(2) as i64, 64),
                 );
-                vec![self.edge(
-                    at,
-                    Expr::TRUE,
-                    vec![assign(local(POINTER, pointer_type()), other)],
-                    next,
-                    "p = q",
-                )]
+                done(vec![assign(local(POINTER, pointer_type()), other)], "p = q")
             }
             13 => {
                 let index = word(self.random.below(2) as i64);
-                vec![self.edge(
-                    at,
-                    Expr::TRUE,
-                    vec![assign(local(INDEX, WORD), index)],
-                    next,
-                    "i = c",
-                )]
+                done(vec![assign(local(INDEX, WORD), index)], "i = c")
             }
             14 => {
-                let target = self.random.below(count as u64) as usize;
+                let target = self.random.below(count as u64) as u32;
                 let is = equal(read(VALUE), word(self.random.below(2) as i64));
                 vec![
-                    self.edge(at, is.clone(), vec![], target, "if"),
-                    self.edge(at, is.negate(), vec![], next, "if"),
+                    edge(is.clone(), vec![], target, "if"),
+                    edge(is.negate(), vec![], next, "if"),
                 ]
             }
             _ => {
                 let is = equal(read(VALUE), word(2)).negate();
                 vec![
-                    self.edge(at, is.clone(), vec![], next, "assert v"),
-                    self.edge(at, is.negate(), vec![], error, "assert v"),
+                    edge(is.clone(), vec![], next, "assert v"),
+                    edge(is.negate(), vec![], error, "assert v"),
                 ]
             }
         };
-        for (from, edge) in edges {
-            self.locations[from].edges.push(edge);
-        }
+        self.locations[at].edges = edges;
     }
 }
 
@@ -257,25 +182,16 @@ fn template(random: &mut Random, name: String) -> Template {
         builder.statement(at, count, &mut held);
     }
     builder.locations[count].valid_end = true;
-    builder.locations[count + 1].error = Some(ErrorMark {
-        property: Property::UnreachCall,
-        message: "error".into(),
-        resume: None,
-    });
-    let row = |name: &str, ty: Ty| variable(name.into(), ty, 1, Init::All(0));
+    builder.locations[count + 1] = failure("error", None);
+    let locals = vec![
+        scalar("p", pointer_type()),
+        scalar("lock", pointer_type()),
+        scalar("v", WORD),
+        scalar("i", WORD),
+    ];
     Template {
-        name,
         params: 2,
-        locals: vec![
-            row("p", pointer_type()),
-            row("lock", pointer_type()),
-            row("v", WORD),
-            row("i", WORD),
-        ],
-        channels: Vec::new(),
-        locations: builder.locations,
-        entry: LocationId(0),
-        span: None,
+        ..pieces::template(name, locals, builder.locations)
     }
 }
 
@@ -286,21 +202,11 @@ pub fn program(seed: u64) -> Program {
         ..variable(name.into(), WORD, 2, Init::All(0))
     };
     let mut program = Program {
-        name: format!("pointers {seed}"),
-        sources: Default::default(),
         globals: vec![global("m", true), global("d", true), global("a", false)],
-        channels: Vec::new(),
-        templates: Vec::new(),
-        initial: Vec::new(),
-        symbols: Vec::new(),
         pointers: PointerLayout::LP64,
-        sites: Vec::new(),
         pointers_stay: true,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 4,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..empty(format!("pointers {seed}"))
     };
     let templates = 1 + random.below(2);
     for number in 0..templates {
@@ -319,11 +225,8 @@ pub fn program(seed: u64) -> Program {
             address(DATA, data, &program),
             address(LOCKS, lock, &program),
         ];
-        program.initial.push(Instance {
-            template: TemplateId(random.below(templates) as u32),
-            args,
-            priority: 1,
-        });
+        let template = random.below(templates) as u32;
+        program.initial.push(instance(template, args));
     }
     program
 }

@@ -6,8 +6,8 @@
 //! promise itself is left out first; as long as it is needed to show what is wrong, only what
 //! cannot break it is taken away.
 
-use mover_ir::expr::{Expr, Place, ReceiveArg, VariableRef};
-use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
+use mover_ir::expr::{Expr, VariableRef};
+use mover_ir::program::{Edge, LocationId, Program, TemplateId, VariableId};
 use mover_ir::validate::validate;
 
 /// Every valid program with one thing less.
@@ -218,106 +218,11 @@ fn remove_location(program: &mut Program, template: usize, location: usize) -> b
 }
 
 /// Visits every expression of the program and all below it, parents first.
-fn each_expression(program: &mut Program, visit: &mut dyn FnMut(&mut Expr)) {
+fn each_expression(program: &mut Program, visit: &mut impl FnMut(&mut Expr)) {
     for edge in edges(program) {
-        walk(&mut edge.guard, visit);
+        edge.guard.walk_mut(visit);
         for effect in &mut edge.effects {
-            walk_effect(effect, visit);
-        }
-    }
-}
-
-fn walk_place(place: &mut Place, visit: &mut dyn FnMut(&mut Expr)) {
-    walk(&mut place.index, visit);
-}
-
-fn walk_arg(arg: &mut ReceiveArg, visit: &mut dyn FnMut(&mut Expr)) {
-    match arg {
-        ReceiveArg::Match(value) => walk(value, visit),
-        ReceiveArg::Store(place) => walk_place(place, visit),
-        ReceiveArg::Ignore => {}
-    }
-}
-
-fn walk_effect(effect: &mut Effect, visit: &mut dyn FnMut(&mut Expr)) {
-    match effect {
-        Effect::Assign { place, value } => {
-            walk_place(place, visit);
-            walk(value, visit);
-        }
-        Effect::Store { address, value } => {
-            walk(address, visit);
-            walk(value, visit);
-        }
-        Effect::Havoc { place, .. } => walk_place(place, visit),
-        Effect::Allocate { size, result, .. } => {
-            walk(size, visit);
-            walk_place(result, visit);
-        }
-        Effect::Free { address } => walk(address, visit),
-        Effect::Send {
-            channel, values, ..
-        } => {
-            walk(channel, visit);
-            values.iter_mut().for_each(|value| walk(value, visit));
-        }
-        Effect::Receive { channel, args, .. } => {
-            walk(channel, visit);
-            args.iter_mut().for_each(|arg| walk_arg(arg, visit));
-        }
-        Effect::Spawn { args, result, .. } => {
-            args.iter_mut().for_each(|arg| walk(arg, visit));
-            if let Some(place) = result {
-                walk_place(place, visit);
-            }
-        }
-        Effect::Exit => {}
-        Effect::SetPriority { thread, priority } => {
-            walk(thread, visit);
-            walk(priority, visit);
-        }
-        Effect::Print { args, .. } => {
-            args.iter_mut().for_each(|arg| walk(&mut arg.value, visit));
-        }
-    }
-}
-
-fn walk(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
-    visit(expr);
-    match expr {
-        Expr::Const { .. }
-        | Expr::ThreadId
-        | Expr::ThreadCount
-        | Expr::Channel(_)
-        | Expr::Address { .. }
-        | Expr::Timeout => {}
-        Expr::Read(place) => walk_place(place, visit),
-        Expr::Unary(_, arg)
-        | Expr::Resize { arg, .. }
-        | Expr::ThreadPriority(arg)
-        | Expr::ChannelExists(arg)
-        | Expr::ChannelLen(arg)
-        | Expr::ChannelCapacity(arg)
-        | Expr::ObjectSize(arg)
-        | Expr::Load { address: arg, .. }
-        | Expr::ObjectSite { address: arg, .. }
-        | Expr::ThreadAt { thread: arg, .. } => walk(arg, visit),
-        Expr::Binary(_, lhs, rhs) => {
-            walk(lhs, visit);
-            walk(rhs, visit);
-        }
-        Expr::If(condition, then, otherwise) => {
-            walk(condition, visit);
-            walk(then, visit);
-            walk(otherwise, visit);
-        }
-        Expr::RemoteRead { thread, index, .. } => {
-            walk(thread, visit);
-            walk(index, visit);
-        }
-        Expr::CanReceive { channel, args, .. } => {
-            walk(channel, visit);
-            args.iter_mut().for_each(|arg| walk_arg(arg, visit));
+            effect.walk_mut(visit);
         }
     }
 }

@@ -1,0 +1,171 @@
+//! Calls, and LLVM's own functions.
+//!
+//! What the C library does is a matter of `flatten`; here only that is taken apart which LLVM
+//! defines: arithmetic with overflow, hints that do nothing, marks of lifetimes.
+
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+
+use super::{Reader, Values, printed, text, value_name};
+use crate::ssa::{BinaryKind, BitsKind, Callee, Kind, Operand, Predicate, Pure, Shape};
+
+impl Reader {
+    pub(super) unsafe fn call(
+        &mut self,
+        inst: LLVMValueRef,
+        shape: Shape,
+        values: &Values,
+    ) -> Option<Kind> {
+        unsafe {
+            let callee = LLVMGetCalledValue(inst);
+            let count = LLVMGetNumArgOperands(inst);
+            if !LLVMIsAInlineAsm(callee).is_null() {
+                let mut length = 0;
+                let start = LLVMGetInlineAsmAsmString(callee, &mut length);
+                let code = text(start, length);
+                // A barrier for the compiler only.
+                if code.trim().is_empty() && shape.is_empty() {
+                    return None;
+                }
+                return Some(Kind::Unsupported(format!("inline assembly `{code}`")));
+            }
+            let name = value_name(callee);
+            if name.starts_with("llvm.dbg.") {
+                return None;
+            }
+            let mut args = Vec::new();
+            let mut arg_shapes = Vec::new();
+            for index in 0..count {
+                let arg = LLVMGetOperand(inst, index);
+                if LLVMGetTypeKind(LLVMTypeOf(arg)) == LLVMTypeKind::LLVMMetadataTypeKind {
+                    return None;
+                }
+                // What a call does with an argument of another kind is its own matter.
+                let arg_shape = self.shape(LLVMTypeOf(arg));
+                args.push(match arg_shape {
+                    Some(_) => self.operand(arg, values),
+                    None => Operand::Unsupported(printed(arg)),
+                });
+                arg_shapes.push(arg_shape.unwrap_or_default());
+            }
+            if let Some(kind) = self.intrinsic(&name, &args, &shape) {
+                return kind;
+            }
+            let byval_kind = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
+            let by_value = (0..count)
+                .map(|index| {
+                    let attribute = LLVMGetCallSiteEnumAttribute(inst, index + 1, byval_kind);
+                    (!attribute.is_null())
+                        .then(|| self.bytes_of(LLVMGetTypeAttributeValue(attribute)))
+                })
+                .collect();
+            let callee = match self.operand(callee, values) {
+                Operand::Function(id) => Callee::Function(id),
+                other => Callee::Indirect(other),
+            };
+            Some(Kind::Call {
+                callee,
+                args,
+                by_value,
+                shape,
+                arg_shapes,
+            })
+        }
+    }
+
+    /// LLVM's own functions; the outer none leaves it a call, the inner one drops it.
+    fn intrinsic(&self, name: &str, args: &[Operand], shape: &Shape) -> Option<Option<Kind>> {
+        let rest = name.strip_prefix("llvm.")?;
+        let arg = |index: usize| args.get(index).cloned();
+        let is = |prefix: &str| rest == prefix || rest.starts_with(&format!("{prefix}."));
+        let pure = |pure: Pure| Some(Some(Kind::Pure(pure)));
+        const OVERFLOWS: [(&str, BinaryKind, bool); 6] = [
+            ("sadd.with.overflow", BinaryKind::Add, true),
+            ("uadd.with.overflow", BinaryKind::Add, false),
+            ("ssub.with.overflow", BinaryKind::Sub, true),
+            ("usub.with.overflow", BinaryKind::Sub, false),
+            ("smul.with.overflow", BinaryKind::Mul, true),
+            ("umul.with.overflow", BinaryKind::Mul, false),
+        ];
+        for (prefix, kind, signed) in OVERFLOWS {
+            if is(prefix) {
+                return pure(Pure::WithOverflow {
+                    kind,
+                    signed,
+                    lhs: arg(0)?,
+                    rhs: arg(1)?,
+                });
+            }
+        }
+        const CHOICES: [(&str, Predicate); 4] = [
+            ("smax", Predicate::Sgt),
+            ("smin", Predicate::Slt),
+            ("umax", Predicate::Ugt),
+            ("umin", Predicate::Ult),
+        ];
+        for (prefix, predicate) in CHOICES {
+            if is(prefix) {
+                return pure(Pure::MinMax {
+                    predicate,
+                    lhs: arg(0)?,
+                    rhs: arg(1)?,
+                });
+            }
+        }
+        const BITS: [(&str, BitsKind); 4] = [
+            ("ctpop", BitsKind::Population),
+            ("ctlz", BitsKind::LeadingZeros),
+            ("cttz", BitsKind::TrailingZeros),
+            ("bswap", BitsKind::ByteSwap),
+        ];
+        for (prefix, kind) in BITS {
+            if is(prefix) {
+                return pure(Pure::Bits { kind, arg: arg(0)? });
+            }
+        }
+        if is("lifetime.start") || is("lifetime.end") {
+            return Some(Some(Kind::Lifetime {
+                pointer: arg(1)?,
+                begins: is("lifetime.start"),
+            }));
+        }
+        if is("abs") {
+            return pure(Pure::Abs(arg(0)?));
+        }
+        if is("expect") || is("threadlocal.address") || is("ptr.annotation") || is("ssa.copy") {
+            return pure(Pure::Copy(arg(0)?));
+        }
+        if is("is.constant") {
+            return pure(Pure::Copy(Operand::Int { value: 0, width: 1 }));
+        }
+        if is("objectsize") {
+            let unknown = matches!(args.get(1), Some(Operand::Int { value: 0, .. }));
+            let value = if unknown { u64::MAX } else { 0 };
+            let width = *shape.first()?;
+            return pure(Pure::Copy(Operand::Int {
+                value: value & mover_ir::expr::mask(width),
+                width,
+            }));
+        }
+        let nothing = [
+            "assume",
+            "donothing",
+            "stackrestore",
+            "var.annotation",
+            "prefetch",
+            "experimental.noalias.scope.decl",
+            "sideeffect",
+            "invariant.start",
+            "invariant.end",
+        ];
+        if nothing.iter().any(|name| is(name)) {
+            return Some(None);
+        }
+        if is("stacksave") {
+            let width = self.out.pointer_width();
+            return pure(Pure::Copy(Operand::Int { value: 0, width }));
+        }
+        None
+    }
+}

@@ -1,0 +1,42 @@
+//! LLVM's lists as iterators.
+//!
+//! LLVM chains what a module has, and gives the first of a list and the next of each. The next
+//! one is asked for before an element is handed out; so whoever visits a list may put something
+//! before the present element, but must not touch what comes after it.
+
+use std::iter::successors;
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+
+type Next<T> = unsafe extern "C" fn(*mut T) -> *mut T;
+
+unsafe fn list<T>(first: *mut T, next: Next<T>) -> impl Iterator<Item = *mut T> {
+    let some = |at: *mut T| (!at.is_null()).then_some(at);
+    // SAFETY: `next` is LLVM's own for elements of this list.
+    successors(some(first), move |&at| some(unsafe { next(at) }))
+}
+
+pub(super) unsafe fn globals(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+    unsafe { list(LLVMGetFirstGlobal(module), LLVMGetNextGlobal) }
+}
+
+pub(super) unsafe fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+    unsafe { list(LLVMGetFirstFunction(module), LLVMGetNextFunction) }
+}
+
+pub(super) unsafe fn blocks(function: LLVMValueRef) -> impl Iterator<Item = LLVMBasicBlockRef> {
+    unsafe { list(LLVMGetFirstBasicBlock(function), LLVMGetNextBasicBlock) }
+}
+
+pub(super) unsafe fn instructions(block: LLVMBasicBlockRef) -> impl Iterator<Item = LLVMValueRef> {
+    unsafe { list(LLVMGetFirstInstruction(block), LLVMGetNextInstruction) }
+}
+
+/// All instructions of a function.
+pub(super) unsafe fn all_instructions(
+    function: LLVMValueRef,
+) -> impl Iterator<Item = LLVMValueRef> {
+    // SAFETY: the blocks are those of the function.
+    unsafe { blocks(function).flat_map(|block| instructions(block)) }
+}

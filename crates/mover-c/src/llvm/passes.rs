@@ -1,0 +1,105 @@
+//! What is done to a module before it is read: linking and the two passes.
+//!
+//! Reading and native replay both begin here, so that they see the same instructions and a
+//! step of a counterexample can be found again in the program that runs.
+
+use std::ffi::CStr;
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::memory_buffer::MemoryBuffer;
+
+use super::lists::functions;
+use super::{copies, value_name};
+
+/// Reads the files and links them to one module.
+pub(super) fn read_all<'c>(
+    context: &'c Context,
+    files: &[&Path],
+) -> Result<inkwell::module::Module<'c>, String> {
+    let (first, others) = files.split_first().ok_or("no input")?;
+    let all = parse(context, first)?;
+    for file in others {
+        link(context, &all, file)?;
+    }
+    Ok(all)
+}
+
+fn parse<'c>(context: &'c Context, file: &Path) -> Result<inkwell::module::Module<'c>, String> {
+    let buffer = MemoryBuffer::create_from_file(file)
+        .map_err(|error| format!("{}: {}", file.display(), first_line(&error.to_string())))?;
+    context.create_module_from_ir(buffer).map_err(|error| {
+        format!(
+            "{}: not LLVM IR that LLVM 19 can read: {}",
+            file.display(),
+            first_line(&error.to_string())
+        )
+    })
+}
+
+/// Reads one more file into a module.
+pub(super) fn link<'c>(
+    context: &'c Context,
+    all: &inkwell::module::Module<'c>,
+    file: &Path,
+) -> Result<(), String> {
+    let module = parse(context, file)?;
+    let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
+    if layout(all) != layout(&module) {
+        return Err(format!(
+            "{} is for another machine than the files before it",
+            file.display()
+        ));
+    }
+    all.link_in_module(module)
+        .map_err(|error| format!("linking {}: {error}", file.display()))
+}
+
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or(text)
+}
+
+/// Marks everything for inlining and runs the two passes.
+pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
+    unsafe {
+        let context = LLVMGetModuleContext(module);
+        let kind = |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        let inline = LLVMCreateEnumAttribute(context, kind("alwaysinline"), 0);
+        let on_function = u32::MAX;
+        for function in functions(module) {
+            if LLVMIsDeclaration(function) == 0 {
+                for unwanted in ["noinline", "optnone"] {
+                    LLVMRemoveEnumAttributeAtIndex(function, on_function, kind(unwanted));
+                }
+                // These are known by name, whatever their bodies are.
+                let name = value_name(function);
+                let is_marker = name.starts_with("__VERIFIER_atomic")
+                    || matches!(&*name, "reach_error" | "__VERIFIER_error");
+                if !is_marker {
+                    LLVMAddAttributeAtIndex(function, on_function, inline);
+                }
+            }
+        }
+        run_passes(module, c"always-inline")?;
+        copies::split(module);
+        run_passes(module, c"function(sroa)")
+    }
+}
+
+unsafe fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let error = LLVMRunPasses(module, passes.as_ptr(), std::ptr::null_mut(), options);
+        LLVMDisposePassBuilderOptions(options);
+        if error.is_null() {
+            return Ok(());
+        }
+        let message = inkwell::llvm_sys::error::LLVMGetErrorMessage(error);
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        inkwell::llvm_sys::error::LLVMDisposeErrorMessage(message);
+        Err(format!("LLVM cannot prepare the program: {text}"))
+    }
+}

@@ -1,0 +1,119 @@
+//! The locations of a template: where threads stand between accesses, and where runs end.
+//!
+//! A point of the code has one location, whichever way leads there. Errors and limits have
+//! theirs by what they say; from the end of the process one edge leads round in a circle for ever,
+//! so that no other thread moves any more.
+
+use mover_ir::expr::Expr;
+use mover_ir::program::{ErrorMark, Property};
+
+use super::{Builder, Mode, Path, Pending, Point, Stand};
+use crate::ssa::{Loc, ValueId};
+
+impl<'w, 'a> Builder<'w, 'a> {
+    pub(super) fn stand(&mut self, point: Point) -> usize {
+        if let Some(&known) = self.points.get(&point) {
+            return known;
+        }
+        let live: Vec<ValueId> = self
+            .live_before(point.block, point.index)
+            .iter()
+            .copied()
+            .collect();
+        let block = &self.code.blocks[point.block];
+        let loc = block
+            .insts
+            .get(point.index..)
+            .unwrap_or_default()
+            .iter()
+            .find_map(|inst| inst.loc)
+            .or(block.end_loc);
+        self.stands.push(Stand {
+            live,
+            atomic: point.mode == Mode::Inside,
+            valid_end: false,
+            error: None,
+            labels: Vec::new(),
+            loc,
+        });
+        let number = self.stands.len() - 1;
+        self.points.insert(point, number);
+        self.work.push((number, point));
+        number
+    }
+
+    fn sink(&mut self, stand: Stand) -> usize {
+        self.stands.push(stand);
+        self.stands.len() - 1
+    }
+
+    pub(super) fn error(&mut self, property: Property, message: &str, loc: Option<Loc>) -> usize {
+        let key = (property, message.to_string(), loc);
+        if let Some(&known) = self.errors.get(&key) {
+            return known;
+        }
+        let number = self.sink(Stand {
+            live: Vec::new(),
+            atomic: false,
+            valid_end: false,
+            error: Some(ErrorMark {
+                property,
+                message: message.to_string(),
+                resume: None,
+            }),
+            labels: Vec::new(),
+            loc,
+        });
+        self.errors.insert(key, number);
+        number
+    }
+
+    /// Where a thread ends the whole process: nobody moves any more.
+    pub(super) fn process_end(&mut self) -> usize {
+        if let Some(end) = self.end {
+            return end;
+        }
+        let end = self.sink(Stand {
+            live: Vec::new(),
+            atomic: true,
+            valid_end: true,
+            error: None,
+            labels: vec!["end of the process".into()],
+            loc: None,
+        });
+        self.end = Some(end);
+        self.turn_for_ever(end, "the process has ended");
+        end
+    }
+
+    fn turn_for_ever(&mut self, stand: usize, text: &str) {
+        self.pending.push(Pending {
+            from: stand,
+            to: stand,
+            guard: Expr::TRUE,
+            effects: Vec::new(),
+            finals: Vec::new(),
+            temps: Vec::new(),
+            loc: None,
+            shared: true,
+            access: None,
+            exits: false,
+            text: Some(text.to_string()),
+        });
+    }
+
+    /// Where the translation stops short of what the program does.
+    pub fn limit(&mut self, path: Path, message: &str) {
+        let stand = self.sink(Stand {
+            live: Vec::new(),
+            atomic: true,
+            valid_end: true,
+            error: None,
+            labels: vec![format!("limit: {message}")],
+            loc: path.loc,
+        });
+        self.limits.push(stand);
+        self.turn_for_ever(stand, message);
+        self.emit(path, stand, false);
+    }
+}

@@ -1,0 +1,497 @@
+//! Movers at run time.
+//!
+//! The class of a step depends on who has exclusive access to what it touches
+//! (paper 002, Section 4), and that can be seen in a state: a lock belongs to the
+//! thread that has it; a cell that is only ever touched under a lock belongs to
+//! the thread that has the lock; a cell that one thread alone touches belongs to
+//! that thread; what nothing writes disturbs nobody. Which of these holds is not
+//! given but found out during the search (Section 6): for each object the locks
+//! that were held at *every* access so far, who touched it, and whether it was
+//! written. What turns out wrong later is taken back, see [`Ledger`].
+//!
+//! Three things were learnt by experiment. An access counts whether or not its
+//! edge is enabled, and from the very first on. Exclusive access by locks means
+//! having *all* of the common locks: so a set that shrinks, but not to nothing,
+//! never takes an exclusiveness back. And locks are preferred to a single owner
+//! as the reason, for the same sake.
+//!
+//! What the value of a cell says of its owner (`mover_reduce::owners`) counts as a
+//! lock that the thread has: a cell that is a lock as such, a predicate that the
+//! user has given as one that nobody takes or gives back by a mover.
+//!
+//! A reader-writer lock (`mover_reduce::rw_locks`) is in hand for reading data if the
+//! thread has it in either way, for writing only if it has it to write. Whoever
+//! has it in either way when it comes to data under it has the data as far as it
+//! needs: had it written without the lock to write, the lock would not be among
+//! those held at every access.
+//!
+//! **Channels** have two ends. A thread that alone receives from a channel with
+//! a message in it can do so now or later, whatever others send; likewise a
+//! thread that alone sends while there is room. These steps are left movers, but
+//! not right movers: others may be waiting for them. A receive from an empty
+//! channel or a send to a full one is no mover, since others decide about it.
+//!
+//! **Leaving.** The end of a thread is seen only by those who count or start
+//! threads. If no other thread can reach such a place any more, it is a left
+//! mover.
+//!
+//! **Waiting for threads.** While there is only one thread, whatever it does to
+//! memory moves and does not count: neither before it has started the others nor
+//! after it has waited for all of them. That is told by a row of cells which the
+//! front end keeps; a step that touches it moves nowhere, except that a
+//! thread's end may move left. So no transaction that is completed changes who is there, and a state in which there is another thread is
+//! never replaced by one in which it has gone unobserved.
+//!
+//! With `dynamic`, what no other thread can reach any more is exclusive, too
+//! (paper 001, Table 2), and what a thread does before it has started anybody who
+//! knows the variable does not count.
+//!
+//! What is known beforehand is in `tables`, what is found out in `ledger`; here steps are
+//! classified by the two.
+
+mod ledger;
+mod tables;
+
+use mover_reduce::touch::End;
+
+use crate::code::{Code, View};
+use crate::machine::{Machine, Moves, Step, Workspace};
+
+use ledger::Key;
+use tables::{CompiledTouch, LocationFacts, Meets};
+
+pub use ledger::{Beliefs, Block, Ledger, restore_blocks, save_blocks};
+pub use tables::{BrokenClaim, PhaseTables};
+
+/// Something that threads touch: a cell, a channel or one end of it.
+pub type ObjectId = u32;
+
+/// What a thread's location looks like in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// Some edge here is not a left mover, or there is none.
+    pub ends_transaction: bool,
+    /// A thread here can be the receiver of a rendezvous.
+    pub is_met: bool,
+    /// A lock is taken here.
+    pub takes_lock: bool,
+    /// A pure left mover may still come.
+    pub may_release: bool,
+}
+
+/// An object that a step touches, as it was worked out in the state before.
+#[derive(Clone, Copy, Debug)]
+enum Touched {
+    Lock(ObjectId),
+    Data {
+        object: ObjectId,
+        variable: u32,
+        writes: bool,
+    },
+    /// A channel whose end can go on by itself now.
+    ReadyEnd {
+        whole: ObjectId,
+        end: ObjectId,
+    },
+    /// A channel that others decide about.
+    Channel(ObjectId),
+    /// Something in memory with addresses.
+    Object(ObjectId),
+    /// Leaves when it can; others may wait for it.
+    Leaves {
+        in_order: bool,
+    },
+    Finishes,
+    Seen,
+}
+
+/// Classifies the steps of one block after the other.
+pub struct Classifier<'m> {
+    machine: &'m Machine,
+    tables: &'m PhaseTables,
+    pub ledger: Ledger,
+    /// Whether what no other thread can reach is exclusive.
+    by_reach: bool,
+    /// Objects that the present block counts on.
+    used: Vec<ObjectId>,
+    held: Vec<ObjectId>,
+    in_hand: Vec<ObjectId>,
+    /// Without those that the thread has to read only.
+    in_hand_to_write: Vec<ObjectId>,
+    touched: Vec<Touched>,
+    work: Workspace,
+}
+
+/// The locks that protect an access.
+fn in_hand_for<'a>(writes: bool, all: &'a [ObjectId], to_write: &'a [ObjectId]) -> &'a [ObjectId] {
+    if writes { to_write } else { all }
+}
+
+impl<'m> Classifier<'m> {
+    pub fn new(machine: &'m Machine, tables: &'m PhaseTables, by_reach: bool) -> Self {
+        Classifier {
+            machine,
+            tables,
+            ledger: Ledger::new(tables.cells + tables.owners.len() as u32),
+            by_reach,
+            used: Vec::new(),
+            held: Vec::new(),
+            in_hand: Vec::new(),
+            in_hand_to_write: Vec::new(),
+            touched: Vec::new(),
+            work: Workspace::default(),
+        }
+    }
+
+    pub fn start_block(&mut self) {
+        self.used.clear();
+    }
+
+    /// What the block since the start counts on, sorted; whether it still holds.
+    pub fn finish_block(&mut self) -> (&[ObjectId], bool) {
+        self.used.sort_unstable();
+        self.used.dedup();
+        let ledger = &self.ledger;
+        let holds = (self.used.iter()).all(|&object| ledger.is_protected(object));
+        (&self.used, holds)
+    }
+
+    fn facts(&self, lanes: &[u64], thread: usize) -> &'m LocationFacts {
+        &self.tables.locations[self.machine.pc(lanes, thread)]
+    }
+
+    /// Looks at all edges of a thread's location and counts what they touch.
+    pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
+        let facts = self.facts(lanes, thread);
+        self.find_held(lanes, thread);
+        let is_met = self.is_met(lanes, thread);
+        let mut ends_transaction = facts.edges.is_empty() || is_met;
+        for number in 0..facts.edges.len() {
+            self.touched.clear();
+            self.touch(lanes, thread, number);
+            ends_transaction |= facts.edges[number].offers || !self.is_left(lanes, thread);
+        }
+        Look {
+            ends_transaction,
+            is_met,
+            takes_lock: facts.takes_lock,
+            may_release: facts.may_release || self.holds_lock(),
+        }
+    }
+
+    /// Counts what all edges of a thread's location touch, in the middle of an atomic sequence.
+    pub fn count_place(&mut self, lanes: &[u64], thread: usize) {
+        self.touched.clear();
+        self.find_held(lanes, thread);
+        for number in 0..self.facts(lanes, thread).edges.len() {
+            self.touch(lanes, thread, number);
+        }
+    }
+
+    /// Whether another thread could take the next step of this one as a rendezvous.
+    fn is_met(&self, lanes: &[u64], thread: usize) -> bool {
+        let view = self.machine.view(lanes, thread, false);
+        let mut edges = self.facts(lanes, thread).edges.iter();
+        edges.any(|edge| match &edge.meets {
+            Meets::Never => false,
+            Meets::Always => true,
+            Meets::At(channel) => {
+                let found = view.channel(view.eval(channel));
+                found.is_none_or(|(shape, _)| shape.capacity == 0)
+            }
+        })
+    }
+
+    /// Counts what a step touches, on both sides of a rendezvous.
+    pub fn count(&mut self, lanes: &[u64], step: Step) {
+        self.touched.clear();
+        self.find_held(lanes, step.thread());
+        self.touch(lanes, step.thread(), step.edge());
+        if let Some((partner, edge)) = step.partner() {
+            self.find_held(lanes, partner);
+            self.touch(lanes, partner, edge);
+        }
+    }
+
+    /// How the steps of a thread, which nobody comes between, commute as one.
+    /// What they touch has been counted.
+    pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
+        // A thread that leaves a place where it can be met withdraws an offer.
+        let is_own = |step: &Step| step.thread() == thread && step.partner().is_none();
+        if !steps.iter().all(is_own) || self.is_met(before, thread) {
+            return Moves::NONE;
+        }
+        let mut moves = Moves::START;
+        let mut offers = false;
+        let mut work = std::mem::take(&mut self.work);
+        work.lanes.clear();
+        work.lanes.extend_from_slice(before);
+        work.forget();
+        let mut touched = Vec::new();
+        for (position, &step) in steps.iter().enumerate() {
+            let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
+            moves.takes_lock |= !facts.takes.is_empty();
+            moves.gives_lock_back |= facts.gives_back;
+            offers |= facts.offers;
+            if position == 0 {
+                self.count(&work.lanes, step);
+            } else {
+                // What it could have done there instead is up to whoever can change it.
+                self.count_place(&work.lanes, thread);
+            }
+            touched.extend(self.touched.iter().map(|&touched| match touched {
+                Touched::ReadyEnd { whole, .. } if position > 0 => Touched::Channel(whole),
+                _ => touched,
+            }));
+            if position + 1 < steps.len() {
+                self.machine.apply(&mut work, step);
+            }
+        }
+        self.work = work;
+        self.touched = touched;
+        self.find_held(before, thread);
+        moves.left = !offers && self.is_left(before, thread);
+        self.find_held(after, thread);
+        moves.right = self.is_right(after, thread);
+        moves
+    }
+
+    /// The locks that a thread has.
+    fn find_held(&mut self, lanes: &[u64], thread: usize) {
+        let facts = self.facts(lanes, thread);
+        let view = self.machine.view(lanes, thread, false);
+        self.held.clear();
+        self.held
+            .extend(facts.held.iter().filter_map(|lock| lock.pick(&view)));
+        let owners = self.tables.owners.iter();
+        let owned = owners.filter(|owner| view.eval(&owner.predicate) != 0);
+        self.held.extend(owned.map(|owner| owner.object));
+        for lock in &self.tables.signed {
+            if view.eval(&lock.predicate) != 0 && !self.held.contains(&lock.object) {
+                self.held.push(lock.object);
+            }
+        }
+    }
+
+    /// Whether a lock is among what the thread has, not just a predicate.
+    fn holds_lock(&self) -> bool {
+        self.held.iter().any(|&object| object < self.tables.cells)
+    }
+
+    /// Appends what an edge touches and counts the accesses.
+    fn touch(&mut self, lanes: &[u64], thread: usize, number: usize) {
+        let here = self.facts(lanes, thread);
+        let facts = &here.edges[number];
+        let view = self.machine.view(lanes, thread, false);
+        let is_only = self.is_only_thread(&view);
+        self.in_hand.clear();
+        self.in_hand.extend_from_slice(&self.held);
+        let taken = facts.takes.iter().filter_map(|lock| lock.pick(&view));
+        self.in_hand.extend(taken);
+        self.in_hand_to_write.clear();
+        let only_read =
+            |lock| here.held_to_read.contains(lock) || facts.takes_to_read.contains(lock);
+        let to_write = self.in_hand.iter().filter(|lock| !only_read(lock));
+        self.in_hand_to_write.extend(to_write);
+        for touch in &facts.touches {
+            match touch {
+                CompiledTouch::Lock(cell) => {
+                    let picked = cell.pick(&view);
+                    self.touched.extend(picked.map(Touched::Lock));
+                }
+                CompiledTouch::Cells {
+                    cells,
+                    variable,
+                    writes,
+                } => {
+                    let is_alone = is_only || self.by_reach && here.alone[*variable as usize];
+                    for claim in &self.tables.claims {
+                        let is_kept = is_alone
+                            || claim.variable != *variable
+                            || self.in_hand.contains(&claim.object);
+                        if !is_kept {
+                            let edge = self.machine.edge_at(lanes, thread, number);
+                            claim.broken_by.get_or_init(|| edge);
+                        }
+                    }
+                    let picked = match &cells.index {
+                        Some(_) => match cells.pick(&view) {
+                            Some(object) => object..object + 1,
+                            None => continue,
+                        },
+                        None => cells.first..cells.first + cells.len,
+                    };
+                    for object in picked {
+                        if !is_alone {
+                            let in_hand =
+                                in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
+                            self.ledger.see(object, thread as u16, in_hand, *writes);
+                        }
+                        self.touched.push(Touched::Data {
+                            object,
+                            variable: *variable,
+                            writes: *writes,
+                        });
+                    }
+                }
+                CompiledTouch::Channel {
+                    channel: Some(channel),
+                    end: End::Existence,
+                } if self.machine.exists_for_good(view.eval(channel), thread) => {}
+                CompiledTouch::Channel { channel, end } => {
+                    let found = channel.as_ref().and_then(|channel| {
+                        let handle = view.eval(channel);
+                        let (shape, base) = view.channel(handle)?;
+                        (shape.capacity > 0).then_some((handle, shape, base))
+                    });
+                    let Some((handle, shape, base)) = found else {
+                        self.touched.push(Touched::Seen);
+                        continue;
+                    };
+                    let whole = self.see_channel(handle, *end, thread);
+                    let len = shape.len.get(lanes, base);
+                    let is_ready = match end {
+                        End::Both | End::Existence => false,
+                        End::Send => len < u64::from(shape.capacity),
+                        End::Receive => len > 0 && self.machine.finds_message(&view, number),
+                    };
+                    self.touched.push(if is_ready {
+                        let end = self.ledger.number(match end {
+                            End::Send => Key::SendingEnd(handle),
+                            _ => Key::ReceivingEnd(handle),
+                        });
+                        Touched::ReadyEnd { whole, end }
+                    } else {
+                        Touched::Channel(whole)
+                    });
+                }
+                CompiledTouch::OwnChannels => {
+                    for handle in self.machine.own_channels(lanes, thread) {
+                        let whole = self.see_channel(handle, End::Both, thread);
+                        self.touched.push(Touched::Channel(whole));
+                    }
+                }
+                CompiledTouch::Object { object, writes } => {
+                    let object = self.ledger.number(Key::Object(*object));
+                    if !is_only {
+                        let in_hand = in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
+                        self.ledger.see(object, thread as u16, in_hand, *writes);
+                    }
+                    self.touched.push(Touched::Object(object));
+                }
+                CompiledTouch::Leaves { in_order } => {
+                    let can = !in_order || self.machine.guard_holds(&view, number);
+                    self.touched.push(if can {
+                        Touched::Leaves {
+                            in_order: *in_order,
+                        }
+                    } else {
+                        Touched::Seen
+                    });
+                }
+                CompiledTouch::Finishes => self.touched.push(Touched::Finishes),
+                CompiledTouch::Seen => self.touched.push(Touched::Seen),
+            }
+        }
+    }
+
+    /// Whether all other threads have ended and been waited for, or never started.
+    fn is_only_thread(&self, view: &View) -> bool {
+        let mut present = self.tables.presence.iter();
+        let is_present = |cell: &&Code| view.eval(cell) != 0;
+        !self.tables.presence.is_empty() && present.by_ref().filter(is_present).take(2).count() < 2
+    }
+
+    /// Counts the use of a channel; gives the object that stands for all of it.
+    fn see_channel(&mut self, handle: u64, end: End, thread: usize) -> ObjectId {
+        let whole = self.ledger.number(Key::Channel(handle));
+        let thread = thread as u16;
+        self.ledger.see(whole, thread, &self.in_hand_to_write, true);
+        if end != End::Receive {
+            let sending = self.ledger.number(Key::SendingEnd(handle));
+            self.ledger
+                .see(sending, thread, &self.in_hand_to_write, true);
+        }
+        if end != End::Send {
+            let receiving = self.ledger.number(Key::ReceivingEnd(handle));
+            self.ledger
+                .see(receiving, thread, &self.in_hand_to_write, true);
+        }
+        whole
+    }
+
+    fn others<'a>(
+        &'a self,
+        lanes: &'a [u64],
+        thread: usize,
+    ) -> impl Iterator<Item = &'m LocationFacts> + 'a {
+        (0..self.machine.threads(lanes))
+            .filter(move |&other| other != thread && self.machine.pc(lanes, other) != 0)
+            .map(move |other| self.facts(lanes, other))
+    }
+
+    /// Whether no other thread can come to touch the variable in a way that matters.
+    fn out_of_reach(&self, lanes: &[u64], thread: usize, variable: u32, writes: bool) -> bool {
+        let variable = variable as usize;
+        self.by_reach
+            && self.others(lanes, thread).all(|facts| {
+                !(facts.writes_ahead[variable] || writes && facts.reads_ahead[variable])
+            })
+    }
+
+    /// Whether the thread has what was touched to itself, in a state where it
+    /// has the locks that were found last.
+    fn is_exclusive(&mut self, thread: usize, object: ObjectId) -> bool {
+        let is = self
+            .ledger
+            .is_exclusive_to(object, thread as u16, &self.held);
+        if is {
+            self.used.push(object);
+        }
+        is
+    }
+
+    fn is_left(&mut self, lanes: &[u64], thread: usize) -> bool {
+        self.all_move(lanes, thread, true)
+    }
+
+    fn is_right(&mut self, lanes: &[u64], thread: usize) -> bool {
+        self.all_move(lanes, thread, false)
+    }
+
+    fn all_move(&mut self, lanes: &[u64], thread: usize, left: bool) -> bool {
+        let counted_on = self.used.len();
+        let is_only = self.is_only_thread(&self.machine.view(lanes, thread, false));
+        for position in 0..self.touched.len() {
+            let moves = match self.touched[position] {
+                Touched::Lock(_) | Touched::Data { .. } | Touched::Object(_) if is_only => true,
+                Touched::Lock(lock) => self.held.contains(&lock),
+                Touched::Data {
+                    object,
+                    variable,
+                    writes,
+                } => {
+                    self.out_of_reach(lanes, thread, variable, writes)
+                        || self.is_exclusive(thread, object)
+                }
+                Touched::ReadyEnd { whole, end } => {
+                    self.is_exclusive(thread, whole) || (left && self.is_exclusive(thread, end))
+                }
+                Touched::Channel(object) | Touched::Object(object) => {
+                    self.is_exclusive(thread, object)
+                }
+                Touched::Leaves { in_order } => {
+                    (left || !in_order)
+                        && self.others(lanes, thread).all(|facts| !facts.counts_ahead)
+                }
+                Touched::Finishes => left,
+                Touched::Seen => false,
+            };
+            if !moves {
+                self.used.truncate(counted_on);
+                return false;
+            }
+        }
+        true
+    }
+}

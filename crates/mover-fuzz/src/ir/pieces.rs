@@ -1,0 +1,139 @@
+//! The pieces that every family builds its programs from.
+//!
+//! The intermediate language has a field for whatever some front end needs; a random program
+//! sets a few of them. Here is the rest: programs, templates, edges and places in which all
+//! that a family does not speak of is left out. A field that is added to the language is added
+//! here once. Nothing in here draws a number but [`locations`], so what a seed stands for is
+//! decided by the families alone.
+
+use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
+use mover_ir::program::*;
+
+use crate::random::Random;
+
+/// A program without anything in it.
+pub fn empty(name: String) -> Program {
+    Program {
+        name,
+        sources: Default::default(),
+        globals: Vec::new(),
+        channels: Vec::new(),
+        templates: Vec::new(),
+        initial: Vec::new(),
+        symbols: Vec::new(),
+        pointers: PointerLayout::default(),
+        sites: Vec::new(),
+        pointers_stay: false,
+        exclusive: Vec::new(),
+        presence: None,
+        max_threads: 1,
+        priority_scheduling: false,
+        caveats: Vec::new(),
+    }
+}
+
+pub fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
+    Variable {
+        name,
+        ty,
+        len,
+        is_array: len > 1,
+        init,
+        symbols: None,
+        addressable: false,
+        names: CellNames::default(),
+        span: None,
+    }
+}
+
+/// A variable of one cell that begins with 0.
+pub fn scalar(name: &str, ty: Ty) -> Variable {
+    variable(name.into(), ty, 1, Init::All(0))
+}
+
+pub fn heap(name: String, cell: Ty) -> AllocationSite {
+    AllocationSite {
+        name,
+        cell,
+        kind: SiteKind::Heap,
+        names: CellNames::default(),
+        span: None,
+    }
+}
+
+/// A template without parameters and channels that begins in its first location.
+pub fn template(name: String, locals: Vec<Variable>, locations: Vec<Location>) -> Template {
+    Template {
+        name,
+        params: 0,
+        locals,
+        channels: Vec::new(),
+        locations,
+        entry: LocationId(0),
+        span: None,
+    }
+}
+
+/// A thread that runs from the start.
+pub fn instance(template: u32, args: Vec<u64>) -> Instance {
+    Instance {
+        template: TemplateId(template),
+        args,
+        priority: 1,
+    }
+}
+
+/// Locations without edges, one in `atomic` of them atomic.
+pub fn locations(random: &mut Random, count: usize, atomic: u64) -> Vec<Location> {
+    (0..count)
+        .map(|_| Location {
+            atomic: random.one_in(atomic),
+            valid_end: random.one_in(3),
+            ..Location::default()
+        })
+        .collect()
+}
+
+/// The location that stands for an error.
+pub fn failure(message: &str, resume: Option<LocationId>) -> Location {
+    Location {
+        error: Some(ErrorMark {
+            property: Property::UnreachCall,
+            message: message.into(),
+            resume,
+        }),
+        ..Location::default()
+    }
+}
+
+pub fn edge(guard: Expr, effects: Vec<Effect>, target: u32, text: &str) -> Edge {
+    Edge {
+        priority: 0,
+        guard,
+        effects,
+        target: LocationId(target),
+        span: None,
+        text: text.into(),
+    }
+}
+
+pub fn global(id: u32, ty: Ty) -> Place {
+    Place::scalar(VariableRef::Global(VariableId(id)), ty)
+}
+
+pub fn local(id: u32, ty: Ty) -> Place {
+    Place::scalar(VariableRef::Local(VariableId(id)), ty)
+}
+
+pub fn assign(place: Place, value: Expr) -> Effect {
+    Effect::Assign { place, value }
+}
+
+pub fn equal(a: Expr, b: Expr) -> Expr {
+    Expr::binary(BinaryOp::Eq, a, b)
+}
+
+/// What threads write into the locks that they take.
+pub fn own_mark() -> Expr {
+    Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1))
+}
