@@ -16,7 +16,7 @@ use mover_reduce::{Movers, PhaseFacts, movers};
 use mover_fuzz::ir::judge::{Judgement, judge};
 use mover_fuzz::ir::{memory, mt, odd};
 use mover_fuzz::random::Random;
-use mover_fuzz::setting;
+use mover_fuzz::{programs, setting};
 
 fn run(
     program: &Program,
@@ -261,9 +261,9 @@ fn dropping_a_pointer_does_not_commute_with_allocating() {
 }
 
 /// Gives the states stored with reduction and without, where there is no violation.
-fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
+fn compare_random(count: u64, generate: fn(u64) -> Program) -> (u64, u64) {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", programs);
+    let count = programs(count);
     let (mut explored, mut large, mut errors, mut deadlocks, mut states) = (0, 0, 0, 0, 0);
     let mut reducible = 0;
     let (mut reduced_states, mut all_states) = (0, 0);
@@ -316,7 +316,7 @@ fn compare_random(programs: u64, generate: fn(u64) -> Program) -> (u64, u64) {
 #[test]
 fn transactions_hide_nothing() {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 3_000);
+    let count = programs(3_000);
     let (mut compared, mut errors, mut deadlocks) = (0, 0, 0);
     let (mut stored, mut all) = (0, 0);
     for seed in first..first + count {

@@ -45,6 +45,16 @@ pub fn setting(name: &str, usual: u64) -> u64 {
     }
 }
 
+/// For tests: how many programs to try. `MOVER_PROGRAMS` says so, or `MOVER_LONG` that it may take
+/// an hour.
+pub fn programs(usual: u64) -> u64 {
+    let is_long = std::env::var_os("MOVER_LONG").is_some();
+    setting("MOVER_PROGRAMS", if is_long { LONG * usual } else { usual })
+}
+
+/// How many times as many programs are tried by tests that may take an hour.
+const LONG: u64 = 6;
+
 /// The smallest model that still shows a mismatch, and the mismatch.
 pub fn smallest(model: &Model, mismatch: Mismatch) -> (Model, Mismatch) {
     shrink(model.clone(), mismatch, Model::smaller, |model| {

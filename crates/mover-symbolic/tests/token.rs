@@ -8,7 +8,7 @@
 //! the program, does not count; there must be enough that are not.
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start;
-//! `MOVER_LONG` tries eight times as many.
+//! `MOVER_LONG` tries six times as many.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use mover_fuzz::ir::judge::judge;
 use mover_fuzz::ir::{mt, odd, pointers, started};
 use mover_fuzz::promela::Model;
 use mover_fuzz::random::Random;
-use mover_fuzz::setting;
+use mover_fuzz::{programs, setting};
 use mover_ir::print::print_program;
 use mover_ir::program::Program;
 use mover_reduce::{Heuristics, Reduction};
@@ -86,8 +86,7 @@ const MOST_TRIES: u64 = 8;
 /// Tries programs until so many have answers.
 fn compare(count: u64, generate: impl Fn(u64) -> Option<(Program, String)>) {
     let first = setting("MOVER_SEED", 1);
-    let is_long = std::env::var_os("MOVER_LONG").is_some();
-    let count = setting("MOVER_PROGRAMS", if is_long { 8 * count } else { count });
+    let count = programs(count);
     let mut tally = Tally::default();
     let mut slowest = (Duration::ZERO, 0);
     let mut seed = first;

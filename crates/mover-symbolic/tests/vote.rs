@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use mover_fuzz::ir::judge::{Judgement, judge};
 use mover_fuzz::ir::{memory, mt, odd, pointers, started};
 use mover_fuzz::random::Random;
-use mover_fuzz::setting;
+use mover_fuzz::{programs, setting};
 use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
@@ -143,7 +143,7 @@ fn small(judgement: &Judgement) -> bool {
 /// Asks all engines about generated programs.
 fn vote_on(count: u64, patience: Duration, generate: impl Fn(u64) -> (Program, String)) {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", count);
+    let count = programs(count);
     let mut tally = Tally::default();
     let mut voted = 0;
     let mut answered = 0;

@@ -357,7 +357,7 @@ impl Asked<'_> {
                         Vec::new()
                     },
                 }),
-                certified: self.certify.then(|| Certified {
+                certified: self.certify.then_some(Certified {
                     by: proof.certified,
                     not_by: proof.uncertified,
                 }),

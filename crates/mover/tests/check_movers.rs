@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mover_explicit::{Claim, MoverCheck, Options, Order, RunTime, check_movers};
-use mover_fuzz::{Model, compare};
+use mover_fuzz::{Model, compare, programs, setting};
 use mover_ir::program::Program;
 use mover_reduce::{Movers, PhaseFacts, movers};
 
@@ -102,15 +102,6 @@ fn movers_of_the_examples_commute() {
     assert!(complete > 60, "{complete} examples tried to the end");
 }
 
-fn setting(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is a number")),
-        Err(_) => default,
-    }
-}
-
 /// What is wrong with a model's movers.
 fn wrong_in(model: &Model) -> Option<String> {
     let read = mover_promela::parse_text("random", &model.text()).ok()?;
@@ -124,7 +115,7 @@ fn wrong_in(model: &Model) -> Option<String> {
 #[test]
 fn movers_of_random_models_commute() {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 500);
+    let count = programs(500);
     for seed in first..first + count {
         let mut model = Model::random(seed);
         let Some(mut wrong) = wrong_in(&model) else {

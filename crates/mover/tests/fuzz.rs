@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mover_fuzz::subject::{Generator, Subject};
-use mover_fuzz::{WAYS, setting};
+use mover_fuzz::{WAYS, programs, setting};
 
 /// Examines so many programs; gives how many there were to compare, and how many answers the
 /// engines had besides explicit search.
@@ -14,7 +14,7 @@ fn examine(generator: Generator, count: u64, patience: Option<Duration>) -> (u64
     let first = setting("MOVER_SEED", 1);
     let mut compared = 0;
     let mut answers = 0;
-    for seed in first..first + setting("MOVER_PROGRAMS", count) {
+    for seed in first..first + programs(count) {
         let subject: Subject = generator.subject(seed);
         match subject.examine(patience) {
             Ok(Err(_)) => {}
@@ -43,7 +43,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 fn explicit_search_agrees_with_itself_on_random_c() {
     let (compared, _) = examine(Generator::C, 80, None);
     assert!(
-        compared * 2 >= setting("MOVER_PROGRAMS", 80),
+        compared * 2 >= programs(80),
         "only {compared}"
     );
 }
@@ -79,14 +79,14 @@ fn all_engines_agree_on_random_programs_of_the_intermediate_language() {
 #[test]
 fn explicit_search_is_what_the_semantics_says_on_random_programs() {
     let (compared, _) = examine(Generator::Ir, 400, None);
-    let tried = setting("MOVER_PROGRAMS", 400);
+    let tried = programs(400);
     assert!(compared * 3 >= tried, "only {compared} of {tried}");
 }
 
 #[test]
 fn all_judges_agree_on_random_transactional_memories() {
     let (compared, answers) = examine(Generator::Tm, 30, None);
-    let tried = setting("MOVER_PROGRAMS", 30);
+    let tried = programs(30);
     assert!(compared * 3 >= tried, "only {compared} of {tried}");
     assert!(answers > 10 * compared, "{answers} answers");
 }
@@ -144,7 +144,7 @@ fn races_that_are_ruled_out_do_not_happen() {
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     let first = setting("MOVER_SEED", 1);
     let (mut ruled_out, mut compared, mut with_races) = (0, 0, 0);
-    for seed in first..first + setting("MOVER_PROGRAMS", 60) {
+    for seed in first..first + programs(60) {
         let file = directory.join(format!("{seed}.c"));
         let text = mover_fuzz::c::Source::random(seed).text();
         std::fs::write(&file, text).expect("a file");

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use mover_fuzz::{Model, WAYS, check_model, compare, setting, smallest};
+use mover_fuzz::{Model, WAYS, check_model, compare, programs, setting, smallest};
 
 #[test]
 fn examples_keep_their_verdicts() {
@@ -28,7 +28,7 @@ fn examples_keep_their_verdicts() {
 #[test]
 fn random_models_keep_their_verdicts() {
     let first = setting("MOVER_SEED", 1);
-    let count = setting("MOVER_PROGRAMS", 5_000);
+    let count = programs(5_000);
     let mut compared = 0;
     let mut states = vec![0; WAYS.len()];
     for seed in first..first + count {
