@@ -675,7 +675,8 @@ fn spawned_templates(program: &Program) -> Vec<bool> {
 }
 
 /// By template the numbers that its threads can have, where only the first thread starts
-/// others, each of its places has so many starts behind it, and no thread ends.
+/// others, none of them of its own template, each of its places has so many starts behind it,
+/// and no thread ends.
 fn spawn_numbers(program: &Program) -> Option<Vec<Vec<usize>>> {
     const MOST: usize = 64;
     let [first] = &program.initial[..] else {
@@ -694,7 +695,10 @@ fn spawn_numbers(program: &Program) -> Option<Vec<Vec<usize>>> {
     let others = program.templates.iter().enumerate();
     let others = others.filter(|(number, _)| *number != first.template.index());
     let mut edges = others.flat_map(|(_, t)| t.locations.iter().flat_map(|l| &l.edges));
-    if program.effects().any(|effect| *effect == Effect::Exit)
+    let starts_its_like = |effect: &Effect| matches!(effect, Effect::Spawn { template, .. } if *template == first.template);
+    if program
+        .effects()
+        .any(|effect| *effect == Effect::Exit || starts_its_like(effect))
         || edges.any(|edge| !starts(edge).is_empty())
     {
         return None;

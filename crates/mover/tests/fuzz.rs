@@ -42,10 +42,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[test]
 fn explicit_search_agrees_with_itself_on_random_c() {
     let (compared, _) = examine(Generator::C, 80, None);
-    assert!(
-        compared * 2 >= programs(80),
-        "only {compared}"
-    );
+    assert!(compared * 2 >= programs(80), "only {compared}");
 }
 
 #[cfg(feature = "c")]

@@ -55,6 +55,26 @@ fn verdicts_are_those_of_explicit_search() {
     }
 }
 
+/// The formula must have room for those that are started by somebody who was started.
+#[test]
+fn a_process_may_start_others_of_its_kind() {
+    let scratch = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("starts_its_like.pml");
+    let text = "byte n;\n\
+                active proctype P() {\n\
+                \x20 if\n\
+                \x20 :: n < 3 -> n++; run P()\n\
+                \x20 :: else -> assert(false)\n\
+                \x20 fi;\n\
+                \x20 do :: n == 100 od\n\
+                }\n";
+    std::fs::write(&scratch, text).expect("a scratch file");
+    for engine in ["explicit", "bmc", "ic3", "token"] {
+        let options = ["check", "--property", "unreach-call", "--engine", engine];
+        let ended = run(mover().args(options).arg(&scratch));
+        assert_eq!(ended.code, Some(10), "{engine}: {}", ended.stdout);
+    }
+}
+
 #[test]
 fn a_bound_is_in_the_verdict() {
     let (code, answer) = check("peterson2.pml", &["--engine", "bmc", "--depth", "3"]);
