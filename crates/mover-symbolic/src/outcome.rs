@@ -122,8 +122,12 @@ fn describe(checked: Checked) -> String {
         learnt,
         claims,
     } = checked;
+    let (answers, follow) = match claims {
+        1 => ("answer", "follows"),
+        _ => ("answers", "follow"),
+    };
     format!(
-        "{claims} unsatisfiable answers of the solver follow from the {given} clauses given to it, \
+        "{claims} unsatisfiable {answers} of the solver {follow} from the {given} clauses given to it, \
          checked by reverse unit propagation through {learnt} learnt clauses"
     )
 }
