@@ -8,7 +8,9 @@
 //! it has made known.
 //!
 //! An edge that may be one half of a rendezvous is not joined with what follows:
-//! after it the right to go on is the receiver's.
+//! after it the right to go on is the receiver's. Nor is one whose effects ask where threads of
+//! its own template are: the thread itself may be one of them, and in the joined edge it would be
+//! somewhere else while they are evaluated.
 //!
 //! Locations keep their numbers. Each fused edge remembers the edges it is made
 //! of, so that a run of the fused program can be told as a run of the original.
@@ -54,14 +56,19 @@ pub fn fuse(original: &Program) -> Fused {
     let mut program = original.clone();
     let has_rendezvous = original.has_rendezvous();
     let mut made_of = Vec::new();
-    for (template, fused) in original.templates.iter().zip(&mut program.templates) {
+    for (id, (template, fused)) in
+        (original.templates.iter().zip(&mut program.templates)).enumerate()
+    {
+        let asks_for_itself = |edge: &Edge| asks_for_places_of(id, edge);
         let mut of_template = Vec::new();
         for (location, fused) in template.locations.iter().zip(&mut fused.locations) {
             let mut of_location = Vec::new();
             for (number, edge) in location.edges.iter().enumerate() {
                 let mut parts = vec![Part::new(number, edge)];
-                if !(has_rendezvous && edge.effects.iter().any(Effect::is_channel_operation)) {
-                    fused.edges[number] = fuse_edge(template, edge, &mut parts);
+                let may_meet =
+                    has_rendezvous && edge.effects.iter().any(Effect::is_channel_operation);
+                if !may_meet && !asks_for_itself(edge) {
+                    fused.edges[number] = fuse_edge(template, edge, &asks_for_itself, &mut parts);
                 }
                 of_location.push(parts);
             }
@@ -91,7 +98,23 @@ fn clear_unreachable(template: &mut Template) {
     }
 }
 
-fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<Part>) -> Edge {
+/// Whether the effects depend on where threads of a template are.
+fn asks_for_places_of(id: usize, edge: &Edge) -> bool {
+    let mut asks = false;
+    for effect in &edge.effects {
+        effect.walk(&mut |expr| {
+            asks |= matches!(expr, Expr::ThreadAt { template, .. } if template.index() == id);
+        });
+    }
+    asks
+}
+
+fn fuse_edge(
+    template: &Template,
+    first: &Edge,
+    may_not_join: &dyn Fn(&Edge) -> bool,
+    parts: &mut Vec<Part>,
+) -> Edge {
     let mut fused = first.clone();
     let mut known = conjunction(&first.guard);
     known.retain(|literal| survives(literal, &first.effects));
@@ -106,7 +129,7 @@ fn fuse_edge(template: &Template, first: &Edge, parts: &mut Vec<Part>) -> Edge {
             break;
         };
         let edge = &between.edges[next];
-        if template.location(edge.target).error.is_some() {
+        if template.location(edge.target).error.is_some() || may_not_join(edge) {
             break;
         }
         // A step has one choice, and none beside a channel operation.

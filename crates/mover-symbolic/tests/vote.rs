@@ -209,6 +209,26 @@ fn random_ir_programs() {
     vote_on(450, SHORT, |seed| printed(odd::program(seed)));
 }
 
+/// Programs that an engine was wrong about once: a thread that starts others of its own template,
+/// and one that asks in an atomic sequence where it is itself.
+#[test]
+fn programs_that_were_wrong_once() {
+    for seed in [50_000_075, 50_000_198] {
+        let program = odd::program(seed);
+        let judgement = judge(&program).expect("it is small");
+        let mut tally = Tally::default();
+        vote(
+            &program,
+            &judgement,
+            Bounds::default(),
+            LONG,
+            true,
+            &mut tally,
+        );
+        assert!(tally.bounded + tally.inductive > 0, "{seed}: {tally:?}");
+    }
+}
+
 #[test]
 fn random_memory_programs() {
     vote_on(40, SHORT, |seed| printed(memory::program(seed)));
