@@ -82,19 +82,27 @@ pub fn carry_over(
     let prepared = Prepared::new(original, &question)?;
     let blocks = prepared.blocks(&question)?;
     let started = Instant::now();
-    let mut not_done = || {
+    let mut not_done = |reason: Option<&str>| {
         let time = started.elapsed().as_secs_f64();
-        proof.uncertified.push(format!(
-            "by an invariant of single steps: none was found in {time:.1} s"
-        ));
+        let not_found = format!("none was found in {time:.1} s");
+        let reason = reason.unwrap_or(&not_found);
+        proof
+            .uncertified
+            .push(format!("by an invariant of single steps: {reason}"));
         Ok(())
     };
     let Some(mut system) = System::new(&blocks, &question, proved.beyond, true) else {
-        return not_done();
+        return not_done(None);
     };
     let carried = translate(proved, &mut system);
     let excluded = match ic3::prove(&mut system, &question, carried.clone()) {
-        Found::Stopped => return not_done(),
+        Found::Stopped => return not_done(None),
+        // Transactions may have fewer threads and objects at a time than single steps.
+        Found::Run { beyond: true, .. } => {
+            return not_done(Some(
+                "they need more threads or objects than there is room for",
+            ));
+        }
         Found::Run { .. } => {
             return Err(Failure::Internal(
                 "the invariant of transactions is none: single steps lead to a violation".into(),
@@ -104,7 +112,7 @@ pub fn carry_over(
     };
     let mut checks = Proof::default();
     if !certify_anew(&system, &question, proved.beyond, &excluded, &mut checks)? {
-        return not_done();
+        return not_done(None);
     }
     let kept = excluded.iter().filter(|cube| carried.contains(cube));
     let kept = kept.count();

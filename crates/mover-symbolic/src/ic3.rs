@@ -26,7 +26,7 @@
 //! ([`crate::system::refine`]); one that serves becomes a predicate.
 //!
 //! **Reached states.** The search begins with a random walk; what it meets keeps lemmas
-//! from excluding states that can be reached and is the source of guesses ([`reached`]).
+//! from excluding states that can be reached ([`reached`]).
 
 mod reached;
 
