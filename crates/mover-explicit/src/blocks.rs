@@ -36,16 +36,15 @@
 //! next step inside of somebody else's transaction, so it must be external
 //! there: such a state is emitted in either phase.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashTable;
 
-use crate::classify::{Classifier, Look};
-use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
+use crate::classify::Classifier;
+use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
-use crate::successors::look;
+use crate::successors::{Reach, Stepper, Trail};
 
 /// A block that has come to this many states ends at all that are left. A
 /// transaction may end early anywhere, and a thread with a large state space of its
@@ -61,18 +60,26 @@ enum Phase {
     Post,
 }
 
+/// A state of the block; its lanes and steps lie in the trail.
 struct Node {
-    lanes: std::ops::Range<usize>,
+    lanes: Range<usize>,
     phase: Phase,
     /// The node it was found from, and the steps from there.
     parent: usize,
-    steps: std::ops::Range<usize>,
-    /// Nodes that its thread's steps lead to, with what the step is.
-    successors: Vec<(usize, Moves)>,
+    steps: Range<usize>,
+    /// Where its thread's steps lead, among the edges.
+    successors: Range<usize>,
     /// Emitted whatever follows.
     is_end: bool,
     /// Whether its thread has a step there.
     can_move: bool,
+}
+
+/// A step from one node to another, and what it is.
+struct Edge {
+    from: usize,
+    to: usize,
+    moves: Moves,
 }
 
 /// How a thread can come to a halt without anybody noticing, and by which steps.
@@ -97,85 +104,101 @@ pub trait BlockVisitor {
 
 pub struct Blocks<'m> {
     machine: &'m Machine,
-    /// Says what moves; if absent, what was known before the search does.
-    pub classifier: Option<Classifier<'m>>,
-    expander: Expander<'m>,
+    pub stepper: Stepper<'m>,
     keep_deadlocks: bool,
     nodes: Vec<Node>,
-    lanes: Vec<u64>,
-    steps: Vec<Step>,
+    /// In the order of the nodes that they come from.
+    edges: Vec<Edge>,
+    trail: Trail,
     index: HashTable<usize>,
     halts: Halts,
+    ways_back: WaysBack,
+    /// Nodes that are waiting to be walked, and those that need not be any more.
+    work: Vec<usize>,
+    walked: Vec<bool>,
+    tail: Tail,
 }
 
-/// One step of a node's expansion.
-struct Successor {
-    lanes: Vec<u64>,
-    moves: Moves,
+/// Room for going through the edges of a block against their direction.
+#[derive(Default)]
+struct WaysBack {
+    /// For each node the last edge that leads to it.
+    last: Vec<Option<usize>>,
+    /// For each edge the one before it that leads to the same node.
+    before: Vec<Option<usize>>,
+    work: Vec<usize>,
+}
+
+impl WaysBack {
+    fn find(&mut self, nodes: usize, edges: &[Edge]) {
+        self.last.clear();
+        self.last.resize(nodes, None);
+        self.before.clear();
+        for (number, edge) in edges.iter().enumerate() {
+            self.before.push(self.last[edge.to].replace(number));
+        }
+    }
+
+    /// Marks all from which a marked node can be reached by the edges that were given.
+    fn spread(&mut self, edges: &[Edge], marked: &mut [bool]) {
+        self.work.clear();
+        let first = marked
+            .iter()
+            .enumerate()
+            .filter(|(_, is_marked)| **is_marked);
+        self.work.extend(first.map(|(number, _)| number));
+        while let Some(number) = self.work.pop() {
+            let mut next = self.last[number];
+            while let Some(edge) = next {
+                let from = edges[edge].from;
+                if !std::mem::replace(&mut marked[from], true) {
+                    self.work.push(from);
+                }
+                next = self.before[edge];
+            }
+        }
+    }
+}
+
+/// The deterministic way on from an end by left movers.
+#[derive(Default)]
+struct Tail {
     steps: Vec<Step>,
+    /// A state that was passed, to notice that the way is a circle (by Brent's algorithm).
+    milestone: Vec<u64>,
+    since_milestone: usize,
+    to_next: usize,
 }
 
-/// What the steps of a thread lead to.
+impl Tail {
+    fn start(&mut self) {
+        self.steps.clear();
+        self.milestone.clear();
+        self.since_milestone = 0;
+        self.to_next = 1;
+    }
+
+    /// Whether the way has been here before.
+    fn is_circle(&mut self, lanes: &[u64]) -> bool {
+        if self.milestone == lanes {
+            return true;
+        }
+        self.since_milestone += 1;
+        if self.since_milestone == self.to_next {
+            self.milestone.clear();
+            self.milestone.extend_from_slice(lanes);
+            self.since_milestone = 0;
+            self.to_next *= 2;
+        }
+        false
+    }
+}
+
+/// What the steps of a thread come to, besides the states that they lead to.
 struct Reached {
     /// Whether there is a step at all; an atomic sequence may never end.
     can_move: bool,
-    successors: Vec<Successor>,
     errors: Vec<(ErrorLocation, Vec<Step>)>,
-}
-
-/// Gathers the successors of one node.
-struct Gather<'a, 'm, V> {
-    machine: &'a Machine,
-    classifier: Option<&'a mut Classifier<'m>>,
-    thread: usize,
-    passed: PassedPlaces,
-    successors: Vec<Successor>,
-    errors: Vec<(ErrorLocation, Vec<Step>)>,
-    visitor: &'a mut V,
-    bytes: usize,
-}
-
-impl<V: BlockVisitor> Visitor for Gather<'_, '_, V> {
-    fn pass(&mut self, lanes: &[u64], step: Step) {
-        if let Some(classifier) = &mut self.classifier {
-            classifier.count(lanes, step);
-        }
-    }
-
-    fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
-        let steps: Vec<Step> = path.steps().collect();
-        match event {
-            Event::Error(error) => self.errors.push((error, steps)),
-            Event::Successor => {
-                let mut moves = steps
-                    .iter()
-                    .fold(Moves::START, |moves, step| moves.then(step.moves));
-                moves.left &= self.passed.all_left(steps.len());
-                // A sequence that stopped in its middle has looked at what it waits for;
-                // of a long one only one of several ways may be shown.
-                let is_opaque =
-                    self.machine.is_atomic(&work.lanes, self.thread) || steps.len() >= SHORT_CHAIN;
-                self.successors.push(Successor {
-                    lanes: work.lanes.clone(),
-                    moves: if is_opaque { Moves::NONE } else { moves },
-                    steps,
-                });
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
-        if let Some(classifier) = &mut self.classifier {
-            classifier.count_place(&work.lanes, thread);
-        }
-        let place = self.machine.place(&work.lanes, thread);
-        self.passed.note(steps, !place.ends_transaction);
-    }
-
-    fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
-        self.visitor.tick(bytes + self.bytes)
-    }
 }
 
 /// The states that the steps of a thread lead to, with the steps.
@@ -210,20 +233,23 @@ impl<'m> Blocks<'m> {
     ) -> Self {
         Blocks {
             machine,
-            classifier,
-            expander: Expander::new(machine, false),
+            stepper: Stepper::new(machine, classifier),
             keep_deadlocks,
             nodes: Vec::new(),
-            lanes: Vec::new(),
-            steps: Vec::new(),
+            edges: Vec::new(),
+            trail: Trail::default(),
             index: HashTable::new(),
             halts: Halts::default(),
+            ways_back: WaysBack::default(),
+            work: Vec::new(),
+            walked: Vec::new(),
+            tail: Tail::default(),
         }
     }
 
     /// What is kept from block to block.
     pub fn bytes(&self) -> usize {
-        let ledger = self.classifier.as_ref();
+        let ledger = self.stepper.classifier.as_ref();
         ledger.map_or(0, |classifier| classifier.ledger.bytes())
     }
 
@@ -245,7 +271,7 @@ impl<'m> Blocks<'m> {
     /// Whether the thread can go on by pure left movers, as if its transaction
     /// had not ended.
     pub fn can_go_on(&mut self, lanes: &[u64], thread: usize) -> bool {
-        let look = self.look(lanes, thread);
+        let look = self.stepper.look(lanes, thread);
         look.may_release && !look.ends_transaction && !look.is_met
     }
 
@@ -266,15 +292,12 @@ impl<'m> Blocks<'m> {
         thread: usize,
         visitor: &mut impl BlockVisitor,
     ) -> Expansion {
-        self.nodes.clear();
-        self.lanes.clear();
-        self.steps.clear();
-        self.index.clear();
+        self.clear();
         self.halts = Halts::default();
-        if let Some(classifier) = &mut self.classifier {
+        if let Some(classifier) = &mut self.stepper.classifier {
             classifier.start_block();
         }
-        self.add(start, phase, 0, &[]);
+        self.add_start(start, phase);
         let mut next = 0;
         while next < self.nodes.len() {
             if self.expand(next, thread, visitor).is_break() {
@@ -288,34 +311,47 @@ impl<'m> Blocks<'m> {
         self.emit_ends(thread, visitor)
     }
 
-    fn add(&mut self, lanes: &[u64], phase: Phase, parent: usize, steps: &[Step]) -> usize {
-        let start = self.lanes.len();
-        self.lanes.extend_from_slice(lanes);
-        let first_step = self.steps.len();
-        self.steps.extend_from_slice(steps);
-        let number = self.nodes.len();
-        self.nodes.push(Node {
-            lanes: start..self.lanes.len(),
-            phase,
-            parent,
-            steps: first_step..self.steps.len(),
-            successors: Vec::new(),
-            is_end: false,
-            can_move: false,
-        });
-        let (nodes, all) = (&self.nodes, &self.lanes);
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.edges.clear();
+        self.trail.clear();
+        self.index.clear();
+    }
+
+    fn add_start(&mut self, lanes: &[u64], phase: Phase) {
+        self.trail.lanes.extend_from_slice(lanes);
+        self.add(0..lanes.len(), phase, 0, 0..0);
+    }
+
+    /// The node for a state that lies in the trail, and steps to it.
+    fn add(
+        &mut self,
+        lanes: Range<usize>,
+        phase: Phase,
+        parent: usize,
+        steps: Range<usize>,
+    ) -> usize {
+        let (nodes, all) = (&self.nodes, &self.trail.lanes);
+        let state = &all[lanes.clone()];
         let same = |&other: &usize| {
-            nodes[other].phase == phase && all[nodes[other].lanes.clone()] == *lanes
+            nodes[other].phase == phase && all[nodes[other].lanes.clone()] == *state
         };
-        let hash = hash_lanes(lanes);
+        let hash = hash_lanes(state);
         if let Some(&known) = self.index.find(hash, same) {
-            self.nodes.pop();
-            self.lanes.truncate(start);
-            self.steps.truncate(first_step);
             return known;
         }
+        let number = nodes.len();
         self.index.insert_unique(hash, number, |&other| {
             hash_lanes(&all[nodes[other].lanes.clone()])
+        });
+        self.nodes.push(Node {
+            lanes,
+            phase,
+            parent,
+            steps,
+            successors: 0..0,
+            is_end: false,
+            can_move: false,
         });
         number
     }
@@ -328,13 +364,8 @@ impl<'m> Blocks<'m> {
         visitor: &mut impl BlockVisitor,
     ) -> ControlFlow<()> {
         let node = &self.nodes[number];
-        let phase = node.phase;
-        let look = look(
-            self.machine,
-            &mut self.classifier,
-            &self.lanes[node.lanes.clone()],
-            thread,
-        );
+        let (phase, lanes) = (node.phase, node.lanes.clone());
+        let look = self.stepper.look(&self.trail.lanes[lanes.clone()], thread);
         let ends = match phase {
             Phase::Post => look.ends_transaction || look.is_met || !look.may_release,
             Phase::Pre { took_lock } => {
@@ -346,22 +377,37 @@ impl<'m> Blocks<'m> {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
-        let reached = self.gather(number, thread, visitor)?;
-        if phase == Phase::Post && reached.successors.iter().any(|s| !s.moves.left) {
+        let reached = self.gather(lanes, thread, visitor)?;
+        for (error, steps) in reached.errors {
+            let mut path = self.path(number);
+            path.extend(steps);
+            visitor.error(error, path)?;
+        }
+        let found = self.trail.successors.len();
+        let all_left = |all: &Trail| all.successors.iter().all(|successor| successor.moves.left);
+        if phase == Phase::Post && !all_left(&self.trail) {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
         self.nodes[number].can_move = reached.can_move;
-        for successor in reached.successors {
+        let first_edge = self.edges.len();
+        for position in 0..found {
+            let successor = self.trail.successors[position].clone();
+            let moves = successor.moves;
             let phase = match phase {
-                Phase::Pre { took_lock } if successor.moves.right => Phase::Pre {
-                    took_lock: took_lock || successor.moves.takes_lock,
+                Phase::Pre { took_lock } if moves.right => Phase::Pre {
+                    took_lock: took_lock || moves.takes_lock,
                 },
                 _ => Phase::Post,
             };
-            let to = self.add(&successor.lanes, phase, number, &successor.steps);
-            self.nodes[number].successors.push((to, successor.moves));
+            let to = self.add(successor.lanes, phase, number, successor.steps);
+            self.edges.push(Edge {
+                from: number,
+                to,
+                moves,
+            });
         }
+        self.nodes[number].successors = first_edge..self.edges.len();
         if !reached.can_move {
             match phase {
                 Phase::Post => self.nodes[number].is_end = true,
@@ -375,7 +421,7 @@ impl<'m> Blocks<'m> {
     }
 
     fn note_halt(&mut self, number: usize, thread: usize) {
-        let lanes = &self.lanes[self.nodes[number].lanes.clone()];
+        let lanes = &self.trail.lanes[self.nodes[number].lanes.clone()];
         let known = if self.machine.is_at_proper_end(lanes, thread) {
             &self.halts.at_proper_end
         } else {
@@ -392,72 +438,25 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// What a node leads to; errors are reported at once.
+    /// Finds what the steps of a thread lead to from the lanes at this place, where it has been
+    /// looked at; the successors are those of the trail afterwards.
     fn gather(
         &mut self,
-        number: usize,
+        lanes: Range<usize>,
         thread: usize,
         visitor: &mut impl BlockVisitor,
     ) -> ControlFlow<(), Reached> {
-        let lanes = self.nodes[number].lanes.clone();
-        let mut reached = self.steps_from(lanes, thread, visitor)?;
-        for (error, steps) in reached.errors.drain(..) {
-            let mut path = self.path(number);
-            path.extend(steps);
-            visitor.error(error, path)?;
-        }
-        ControlFlow::Continue(reached)
-    }
-
-    /// What the steps of a thread lead to from the lanes at this place.
-    fn steps_from(
-        &mut self,
-        lanes: std::ops::Range<usize>,
-        thread: usize,
-        visitor: &mut impl BlockVisitor,
-    ) -> ControlFlow<(), Reached> {
-        self.expander.work.lanes.clear();
-        self.expander
-            .work
-            .lanes
-            .extend_from_slice(&self.lanes[lanes.clone()]);
-        let mut gather = Gather {
-            machine: self.machine,
-            classifier: self.classifier.as_mut(),
-            thread,
-            passed: PassedPlaces::default(),
-            successors: Vec::new(),
-            errors: Vec::new(),
-            visitor,
-            bytes: self.lanes.capacity() * 8 + self.steps.capacity() * size_of::<Step>(),
-        };
-        let expansion = self.expander.expand_thread(thread, &mut gather);
-        if let Expansion::Stopped = expansion {
+        self.trail.successors.clear();
+        let bytes = self.trail.bytes();
+        let tick = |extra| visitor.tick(bytes + extra);
+        let gathered = self.stepper.gather(lanes, thread, &mut self.trail, tick);
+        if gathered.reach == Reach::Stopped {
             return ControlFlow::Break(());
         }
-        let mut reached = Reached {
-            can_move: matches!(expansion, Expansion::Done),
-            successors: gather.successors,
-            errors: gather.errors,
-        };
-        if let Some(classifier) = &mut self.classifier {
-            let before = &self.lanes[lanes];
-            for successor in &mut reached.successors {
-                let is_opaque = self.machine.is_atomic(&successor.lanes, thread)
-                    || successor.steps.len() >= SHORT_CHAIN;
-                let steps = &successor.steps;
-                successor.moves = classifier.moves(before, thread, steps, &successor.lanes);
-                if is_opaque {
-                    successor.moves.left = false;
-                    successor.moves.right = false;
-                }
-            }
-        }
-        ControlFlow::Continue(reached)
-    }
-
-    fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
-        look(self.machine, &mut self.classifier, lanes, thread)
+        ControlFlow::Continue(Reached {
+            can_move: gathered.reach == Reach::Moves,
+            errors: gathered.errors,
+        })
     }
 
     /// The steps from the block's start to a node.
@@ -468,49 +467,33 @@ impl<'m> Blocks<'m> {
             number = self.nodes[number].parent;
         }
         let steps = parts.into_iter().rev().flatten();
-        steps.map(|at| self.steps[at]).collect()
+        steps.map(|at| self.trail.steps[at]).collect()
     }
 
     /// For each node, whether a pure left mover, such as giving back a lock, can
     /// still follow in post.
-    fn can_give_back(&self) -> Vec<bool> {
+    fn can_give_back(&mut self) -> Vec<bool> {
         let mut can = vec![false; self.nodes.len()];
-        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        let mut work = Vec::new();
-        for (number, node) in self.nodes.iter().enumerate() {
-            if node.phase != Phase::Post {
-                continue;
-            }
-            for &(to, moves) in &node.successors {
-                predecessors[to].push(number);
-                if moves.left && !moves.right && !can[number] {
-                    can[number] = true;
-                    work.push(number);
-                }
+        let mut is_any = false;
+        for edge in &self.edges {
+            if self.nodes[edge.from].phase == Phase::Post && edge.moves.left && !edge.moves.right {
+                can[edge.from] = true;
+                is_any = true;
             }
         }
-        while let Some(number) = work.pop() {
-            for &before in &predecessors[number] {
-                if !can[before] {
-                    can[before] = true;
-                    work.push(before);
-                }
-            }
+        if !is_any {
+            return can;
         }
+        // Marks on nodes in pre mean nothing, and nothing follows from them for those in post.
+        let is_post = |number: usize| self.nodes[number].phase == Phase::Post;
+        self.ways_back.find(self.nodes.len(), &self.edges);
+        self.ways_back.spread(&self.edges, &mut can);
         // Left movers run out, so every way comes to an end. Where one did not, the others
         // would never be let in.
-        let is_post_end = |&number: &usize| !can[number] && self.nodes[number].phase == Phase::Post;
-        let mut work: Vec<usize> = (0..self.nodes.len()).filter(is_post_end).collect();
-        let mut ends: Vec<bool> = vec![false; self.nodes.len()];
-        work.iter().for_each(|&number| ends[number] = true);
-        while let Some(number) = work.pop() {
-            for &before in &predecessors[number] {
-                if !ends[before] {
-                    ends[before] = true;
-                    work.push(before);
-                }
-            }
-        }
+        let mut ends: Vec<bool> = (0..self.nodes.len())
+            .map(|number| !can[number] && is_post(number))
+            .collect();
+        self.ways_back.spread(&self.edges, &mut ends);
         for (can, ends) in can.iter_mut().zip(ends) {
             *can &= ends;
         }
@@ -547,20 +530,27 @@ impl<'m> Blocks<'m> {
         wanted: &[u64],
         most: usize,
     ) -> ControlFlow<Vec<Step>, bool> {
-        self.nodes.clear();
-        self.lanes.clear();
-        self.steps.clear();
-        self.index.clear();
-        self.add(start, Phase::Post, 0, &[]);
+        self.clear();
+        self.add_start(start, Phase::Post);
+        let mut expander = Expander::new(self.machine, false);
         let mut next = 0;
         while next < self.nodes.len() {
-            self.expander.work.lanes.clear();
-            let lanes = &self.lanes[self.nodes[next].lanes.clone()];
-            self.expander.work.lanes.extend_from_slice(lanes);
+            expander.work.lanes.clear();
+            let lanes = &self.trail.lanes[self.nodes[next].lanes.clone()];
+            expander.work.lanes.extend_from_slice(lanes);
             let mut successors = Successors::default();
-            self.expander.expand_thread(thread, &mut successors);
+            expander.expand_thread(thread, &mut successors);
             for (lanes, steps) in successors.0 {
-                let number = self.add(&lanes, Phase::Post, next, &steps);
+                let (first_lane, first_step) = (self.trail.lanes.len(), self.trail.steps.len());
+                self.trail.lanes.extend_from_slice(&lanes);
+                self.trail.steps.extend_from_slice(&steps);
+                let (all_lanes, all_steps) = (self.trail.lanes.len(), self.trail.steps.len());
+                let number = self.add(
+                    first_lane..all_lanes,
+                    Phase::Post,
+                    next,
+                    first_step..all_steps,
+                );
                 if same_state(&lanes, wanted) {
                     return ControlFlow::Break(self.path(number));
                 }
@@ -576,12 +566,15 @@ impl<'m> Blocks<'m> {
     /// Walks from the start through what goes on and emits where it ends.
     fn emit_ends(&mut self, thread: usize, visitor: &mut impl BlockVisitor) -> Expansion {
         let can = self.can_give_back();
-        let mut walked = vec![false; self.nodes.len()];
-        let mut work = vec![0];
-        walked[0] = true;
-        while let Some(number) = work.pop() {
-            let goes_on = match self.nodes[number].phase {
-                Phase::Pre { .. } => !self.nodes[number].is_end,
+        self.walked.clear();
+        self.walked.resize(self.nodes.len(), false);
+        self.walked[0] = true;
+        self.work.clear();
+        self.work.push(0);
+        while let Some(number) = self.work.pop() {
+            let node = &self.nodes[number];
+            let goes_on = match node.phase {
+                Phase::Pre { .. } => !node.is_end,
                 Phase::Post => can[number],
             };
             if !goes_on {
@@ -590,11 +583,9 @@ impl<'m> Blocks<'m> {
                 }
                 continue;
             }
-            for position in 0..self.nodes[number].successors.len() {
-                let (to, _) = self.nodes[number].successors[position];
-                if !walked[to] {
-                    walked[to] = true;
-                    work.push(to);
+            for edge in &self.edges[node.successors.clone()] {
+                if !std::mem::replace(&mut self.walked[edge.to], true) {
+                    self.work.push(edge.to);
                 }
             }
         }
@@ -608,39 +599,40 @@ impl<'m> Blocks<'m> {
         thread: usize,
         visitor: &mut impl BlockVisitor,
     ) -> ControlFlow<()> {
-        let mut path = self.path(number);
-        let mut lanes = self.lanes[self.nodes[number].lanes.clone()].to_vec();
-        let mut passed: HashSet<Vec<u64>> = HashSet::new();
-        while self.nodes[number].phase == Phase::Post {
-            let look = self.look(&lanes, thread);
-            if look.ends_transaction || look.is_met || !passed.insert(lanes.clone()) {
+        let node = &self.nodes[number];
+        let mut lanes = node.lanes.clone();
+        if node.phase != Phase::Post {
+            return visitor.emit(&self.trail.lanes[lanes]);
+        }
+        self.tail.start();
+        self.trail.successors.clear();
+        let mark = self.trail.mark();
+        loop {
+            let state = &self.trail.lanes[lanes.clone()];
+            let look = self.stepper.look(state, thread);
+            if look.ends_transaction || look.is_met || self.tail.is_circle(state) {
                 break;
             }
-            let start = self.lanes.len();
-            self.lanes.extend_from_slice(&lanes);
-            let range = start..self.lanes.len();
-            let found = self.steps_from(range, thread, visitor);
-            self.lanes.truncate(start);
-            let Reached {
-                mut successors,
-                errors,
-                ..
-            } = found?;
-            for (error, steps) in errors {
-                let mut all = path.clone();
-                all.extend(steps);
-                visitor.error(error, all)?;
+            let reached = self.gather(lanes.clone(), thread, visitor)?;
+            for (error, steps) in reached.errors {
+                let mut path = self.path(number);
+                path.extend_from_slice(&self.tail.steps);
+                path.extend(steps);
+                visitor.error(error, path)?;
             }
-            let [only] = &mut successors[..] else {
+            let [only] = &self.trail.successors[..] else {
                 break;
             };
             if !only.moves.left {
                 break;
             }
-            lanes = std::mem::take(&mut only.lanes);
-            path.append(&mut only.steps);
+            let steps = &self.trail.steps[only.steps.clone()];
+            self.tail.steps.extend_from_slice(steps);
+            lanes = self.trail.keep_last(mark);
         }
-        visitor.emit(&lanes)
+        let flow = visitor.emit(&self.trail.lanes[lanes]);
+        self.trail.back_to(mark);
+        flow
     }
 }
 

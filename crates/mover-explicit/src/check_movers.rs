@@ -441,6 +441,7 @@ impl Check<'_, '_> {
         }
         let mut doings = gather.doings;
         if let Some(classifier) = &mut self.classifier {
+            classifier.look(lanes, thread);
             for doing in &mut doings {
                 let is_opaque = self.machine.is_atomic(&doing.lanes, thread)
                     || doing.steps.len() >= SHORT_CHAIN;

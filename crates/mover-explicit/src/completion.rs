@@ -475,6 +475,7 @@ impl<'m, 'o> Search<'m, 'o> {
         let (lanes, thread) = (frame.lanes.clone(), frame.thread);
         let (clock, store) = (&mut self.clock, &self.store);
         let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
+        self.stepper.look(&self.trail.lanes[lanes.clone()], thread);
         let gathered = self
             .stepper
             .gather(lanes, thread, &mut self.trail, |extra| {

@@ -377,7 +377,7 @@ impl<'a> Worker<'a> {
             self.look_up();
             *lock(&shared.beliefs[self.number]) = blocks
                 .as_mut()
-                .and_then(|blocks| blocks.classifier.as_mut())
+                .and_then(|blocks| blocks.stepper.classifier.as_mut())
                 .and_then(|classifier| classifier.ledger.changed_beliefs());
             shared.barrier.wait();
             self.hear(&mut blocks);
@@ -470,7 +470,7 @@ impl<'a> Worker<'a> {
         first: usize,
     ) -> Expansion {
         let shared = self.shared;
-        let is_run_time = blocks.classifier.is_some();
+        let is_run_time = blocks.stepper.classifier.is_some();
         if only.is_none() && is_run_time && self.go_on(blocks, lanes, first) {
             return Expansion::Done;
         }
@@ -484,7 +484,7 @@ impl<'a> Worker<'a> {
                 if let Expansion::Stopped = blocks.run(lanes, thread, self) {
                     return Expansion::Stopped;
                 }
-                let Some(classifier) = &mut blocks.classifier else {
+                let Some(classifier) = &mut blocks.stepper.classifier else {
                     break;
                 };
                 let (used, holds) = classifier.finish_block();
@@ -505,7 +505,7 @@ impl<'a> Worker<'a> {
             }
             halts.push(blocks.take_halts());
         }
-        if let Some(classifier) = &mut blocks.classifier {
+        if let Some(classifier) = &mut blocks.stepper.classifier {
             counted_on.sort_unstable();
             counted_on.dedup();
             let block = Block {
@@ -541,7 +541,7 @@ impl<'a> Worker<'a> {
             if let Expansion::Stopped = expansion {
                 return true;
             }
-            let Some(classifier) = &mut blocks.classifier else {
+            let Some(classifier) = &mut blocks.stepper.classifier else {
                 return false;
             };
             let (used, holds) = classifier.finish_block();
@@ -609,7 +609,7 @@ impl<'a> Worker<'a> {
             .extend(stuck.map(|&(state, thread)| (state, thread + 1)));
         let classifier = blocks
             .as_mut()
-            .and_then(|blocks| blocks.classifier.as_mut());
+            .and_then(|blocks| blocks.stepper.classifier.as_mut());
         if let Some(classifier) = classifier {
             for (worker, beliefs) in self.shared.beliefs.iter().enumerate() {
                 if worker != self.number

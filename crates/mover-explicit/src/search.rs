@@ -456,7 +456,7 @@ impl<'m, 'o> Search<'m, 'o> {
             broken_claims: Vec::new(),
             statistics: self.limits.statistics,
         };
-        let classifier = blocks.and_then(|blocks| blocks.classifier);
+        let classifier = blocks.and_then(|blocks| blocks.stepper.classifier);
         Ok((outcome, classifier.map(|classifier| classifier.ledger)))
     }
 
@@ -508,7 +508,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 sink.smalls(&Machine::numbers_of(step))?;
             }
         }
-        if let Some(classifier) = blocks.and_then(|blocks| blocks.classifier.as_ref()) {
+        if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_ref()) {
             classifier.ledger.save(sink)?;
         }
         self.tables.map_or(Ok(()), |tables| tables.save(sink))
@@ -552,7 +552,7 @@ impl<'m, 'o> Search<'m, 'o> {
         if source.flag()? {
             self.found = Some(self.restore_found(source)?);
         }
-        if let Some(classifier) = blocks.and_then(|blocks| blocks.classifier.as_mut()) {
+        if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_mut()) {
             classifier.ledger.restore(source, states)?;
         }
         self.tables.map_or(Ok(()), |tables| tables.restore(source))
@@ -613,7 +613,7 @@ impl<'m, 'o> Search<'m, 'o> {
 
     /// Runs the blocks of a stored state, or that of one thread.
     fn run_blocks(&mut self, blocks: &mut Blocks, lanes: &[u64], only: Option<u16>) -> Expansion {
-        if only.is_none() && blocks.classifier.is_some() {
+        if only.is_none() && blocks.stepper.classifier.is_some() {
             match self.go_on(blocks, lanes) {
                 GoneOn::Somebody => return Expansion::Done,
                 GoneOn::Nobody => {}
@@ -635,7 +635,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 if let Expansion::Stopped = blocks.run(lanes, thread, &mut visitor) {
                     return Expansion::Stopped;
                 }
-                let Some(classifier) = &mut blocks.classifier else {
+                let Some(classifier) = &mut blocks.stepper.classifier else {
                     break;
                 };
                 let (used, holds) = classifier.finish_block();
@@ -656,7 +656,7 @@ impl<'m, 'o> Search<'m, 'o> {
             }
             halts.push(blocks.take_halts());
         }
-        if let Some(classifier) = &mut blocks.classifier {
+        if let Some(classifier) = &mut blocks.stepper.classifier {
             counted_on.sort_unstable();
             counted_on.dedup();
             let block = Block {
@@ -701,7 +701,7 @@ impl<'m, 'o> Search<'m, 'o> {
             if let Expansion::Stopped = expansion {
                 return GoneOn::Stopped;
             }
-            let Some(classifier) = &mut blocks.classifier else {
+            let Some(classifier) = &mut blocks.stepper.classifier else {
                 return GoneOn::Nobody;
             };
             let (used, holds) = classifier.finish_block();

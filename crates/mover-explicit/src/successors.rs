@@ -52,6 +52,25 @@ impl Trail {
         self.steps.truncate(mark.steps);
     }
 
+    pub fn clear(&mut self) {
+        self.successors.clear();
+        self.lanes.clear();
+        self.steps.clear();
+    }
+
+    /// Goes back to a mark but keeps the state of the last successor, which then lies there.
+    pub fn keep_last(&mut self, mark: Mark) -> Range<usize> {
+        let last = self.successors.last();
+        let lanes = last.map_or(0..0, |successor| successor.lanes.clone());
+        let kept = mark.lanes..mark.lanes + lanes.len();
+        self.lanes.copy_within(lanes, mark.lanes);
+        self.back_to(Mark {
+            lanes: kept.end,
+            ..mark
+        });
+        kept
+    }
+
     pub fn bytes(&self) -> usize {
         self.successors.capacity() * size_of::<Successor>()
             + self.lanes.capacity() * 8
@@ -92,7 +111,7 @@ struct Gather<'a, 'm, T> {
 impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, '_, T> {
     fn pass(&mut self, lanes: &[u64], step: Step) {
         if let Some(classifier) = &mut self.classifier {
-            classifier.count(lanes, step);
+            classifier.count_partner(lanes, step);
         }
     }
 
@@ -159,7 +178,8 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Appends the successors of a state by the steps of a thread.
+    /// Appends the successors of a state by the steps of a thread, which must have been looked at
+    /// there just before: what a step could touch counts whether or not it is possible.
     pub fn gather(
         &mut self,
         lanes: Range<usize>,
@@ -167,10 +187,6 @@ impl<'m> Stepper<'m> {
         trail: &mut Trail,
         tick: impl FnMut(usize) -> ControlFlow<()>,
     ) -> Gathered {
-        // What a step could touch counts whether or not it is possible.
-        if let Some(classifier) = &mut self.classifier {
-            classifier.look(&trail.lanes[lanes.clone()], thread);
-        }
         let work = &mut self.expander.work;
         work.lanes.clear();
         work.lanes.extend_from_slice(&trail.lanes[lanes.clone()]);
@@ -213,9 +229,21 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// What is known of the steps that a thread may ever have where it is, possible now or not.
+    /// What is known of the steps that a thread may ever have where it is, possible now or not:
+    /// before the search or by now.
     pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
-        look(self.machine, &mut self.classifier, lanes, thread)
+        match &mut self.classifier {
+            Some(classifier) => classifier.look(lanes, thread),
+            None => {
+                let place = self.machine.place(lanes, thread);
+                Look {
+                    ends_transaction: place.ends_transaction,
+                    is_met: place.is_met,
+                    takes_lock: place.takes_lock,
+                    may_release: place.has_lock,
+                }
+            }
+        }
     }
 
     /// Whether a thread has a step.
@@ -224,26 +252,5 @@ impl<'m> Stepper<'m> {
         self.machine
             .thread_steps(lanes, thread, false, &mut self.probe);
         !self.probe.is_empty()
-    }
-}
-
-/// What a thread's location looks like, by what is known before the search or in it.
-pub fn look(
-    machine: &Machine,
-    classifier: &mut Option<Classifier>,
-    lanes: &[u64],
-    thread: usize,
-) -> Look {
-    match classifier {
-        Some(classifier) => classifier.look(lanes, thread),
-        None => {
-            let place = machine.place(lanes, thread);
-            Look {
-                ends_transaction: place.ends_transaction,
-                is_met: place.is_met,
-                takes_lock: place.takes_lock,
-                may_release: place.has_lock,
-            }
-        }
     }
 }

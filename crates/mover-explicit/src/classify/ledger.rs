@@ -4,11 +4,11 @@
 //! some day. So an object that has lost its protection never has it again. Ledgers of several
 //! workers are joined by the same rule; a checkpoint has all of it.
 
-use std::collections::HashMap;
 use std::io;
 
 use mover_ir::program::{SiteId, TemplateId, VariableId};
 use mover_reduce::access::Object;
+use rustc_hash::FxHashMap;
 
 use super::ObjectId;
 use crate::checkpoint::{Sink, Source, nonsense};
@@ -61,11 +61,11 @@ pub struct Ledger {
     cells: usize,
     /// Cells first, then what has been met of the rest.
     objects: Vec<Sightings>,
-    numbers: HashMap<Key, ObjectId>,
+    numbers: FxHashMap<Key, ObjectId>,
     /// Objects that have lost their protection and whose blocks have not been told.
     fallen: Vec<ObjectId>,
     /// The sets of objects that blocks counted on.
-    sets: HashMap<Box<[ObjectId]>, usize>,
+    sets: FxHashMap<Box<[ObjectId]>, usize>,
     /// For each set the blocks.
     relying: Vec<Vec<Block>>,
     /// Whether accesses still change what is believed.
@@ -102,9 +102,9 @@ impl Ledger {
         Ledger {
             cells: cells as usize,
             objects: vec![Sightings::NONE; cells as usize],
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             fallen: Vec::new(),
-            sets: HashMap::new(),
+            sets: FxHashMap::default(),
             relying: Vec::new(),
             is_frozen: false,
             has_news: false,
@@ -189,7 +189,9 @@ impl Ledger {
             return;
         }
         let seen = &mut self.objects[object as usize];
-        let before = seen.is_protected();
+        if !seen.is_protected() {
+            return;
+        }
         match &mut seen.locks {
             None => {
                 seen.locks = Some(in_hand.to_vec());
@@ -209,7 +211,7 @@ impl Ledger {
         self.has_news |= owner != seen.owner || writes && !seen.written;
         seen.owner = owner;
         seen.written |= writes;
-        if before && !seen.is_protected() {
+        if !seen.is_protected() {
             self.fallen.push(object);
         }
     }

@@ -54,7 +54,7 @@ mod tables;
 
 use mover_reduce::touch::End;
 
-use crate::code::{Code, View};
+use crate::code::View;
 use crate::machine::{Machine, Moves, Step, Workspace};
 
 use ledger::Key;
@@ -105,6 +105,37 @@ enum Touched {
     Seen,
 }
 
+/// A thread in a state, with what is asked of it again and again.
+#[derive(Clone, Copy)]
+struct Standing<'a, 'm> {
+    view: View<'a, 'm>,
+    facts: &'m LocationFacts,
+    /// All other threads have ended and been waited for, or never started.
+    is_only: bool,
+}
+
+/// What the edges of the location touch that was looked at last.
+#[derive(Default)]
+struct Looked {
+    touched: Vec<Touched>,
+    edges: Vec<LookedEdge>,
+    is_met: bool,
+}
+
+struct LookedEdge {
+    /// Where what it touches begins; it ends where that of the next edge begins.
+    first: usize,
+    is_left: bool,
+}
+
+impl Looked {
+    fn touched_by(&self, edge: usize) -> &[Touched] {
+        let end = self.edges.get(edge + 1);
+        let end = end.map_or(self.touched.len(), |next| next.first);
+        &self.touched[self.edges[edge].first..end]
+    }
+}
+
 /// Classifies the steps of one block after the other.
 pub struct Classifier<'m> {
     machine: &'m Machine,
@@ -118,8 +149,22 @@ pub struct Classifier<'m> {
     in_hand: Vec<ObjectId>,
     /// Without those that the thread has to read only.
     in_hand_to_write: Vec<ObjectId>,
+    looked: Looked,
+    /// Room for what a whole sequence touches.
     touched: Vec<Touched>,
     work: Workspace,
+}
+
+/// Whether another thread could take the next step of this one as a rendezvous.
+fn is_met(at: &Standing) -> bool {
+    at.facts.edges.iter().any(|edge| match &edge.meets {
+        Meets::Never => false,
+        Meets::Always => true,
+        Meets::At(channel) => {
+            let found = at.view.channel(at.view.eval(channel));
+            found.is_none_or(|(shape, _)| shape.capacity == 0)
+        }
+    })
 }
 
 /// The locks that protect an access.
@@ -138,6 +183,7 @@ impl<'m> Classifier<'m> {
             held: Vec::new(),
             in_hand: Vec::new(),
             in_hand_to_write: Vec::new(),
+            looked: Looked::default(),
             touched: Vec::new(),
             work: Workspace::default(),
         }
@@ -160,109 +206,148 @@ impl<'m> Classifier<'m> {
         &self.tables.locations[self.machine.pc(lanes, thread)]
     }
 
+    fn standing<'a>(&self, lanes: &'a [u64], thread: usize) -> Standing<'a, 'm> {
+        let view = self.machine.view(lanes, thread, false);
+        let presence = &self.tables.presence;
+        let present = presence.iter().filter(|cell| view.eval(cell) != 0);
+        Standing {
+            view,
+            facts: self.facts(lanes, thread),
+            is_only: !presence.is_empty() && present.take(2).count() < 2,
+        }
+    }
+
     /// Looks at all edges of a thread's location and counts what they touch.
     pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
-        let facts = self.facts(lanes, thread);
-        self.find_held(lanes, thread);
-        let is_met = self.is_met(lanes, thread);
-        let mut ends_transaction = facts.edges.is_empty() || is_met;
-        for number in 0..facts.edges.len() {
-            self.touched.clear();
-            self.touch(lanes, thread, number);
-            ends_transaction |= facts.edges[number].offers || !self.is_left(lanes, thread);
+        let at = self.standing(lanes, thread);
+        let mut looked = std::mem::take(&mut self.looked);
+        looked.touched.clear();
+        looked.edges.clear();
+        looked.is_met = is_met(&at);
+        self.find_held(&at);
+        let mut ends_transaction = at.facts.edges.is_empty() || looked.is_met;
+        for (number, edge) in at.facts.edges.iter().enumerate() {
+            let first = looked.touched.len();
+            self.touch(&at, number, &mut looked.touched);
+            let is_left = !edge.offers && self.all_move(&at, &looked.touched[first..], true);
+            looked.edges.push(LookedEdge { first, is_left });
+            ends_transaction |= !is_left;
         }
-        Look {
+        let look = Look {
             ends_transaction,
-            is_met,
-            takes_lock: facts.takes_lock,
-            may_release: facts.may_release || self.holds_lock(),
-        }
+            is_met: looked.is_met,
+            takes_lock: at.facts.takes_lock,
+            may_release: at.facts.may_release || self.holds_lock(),
+        };
+        self.looked = looked;
+        look
     }
 
     /// Counts what all edges of a thread's location touch, in the middle of an atomic sequence.
     pub fn count_place(&mut self, lanes: &[u64], thread: usize) {
-        self.touched.clear();
-        self.find_held(lanes, thread);
-        for number in 0..self.facts(lanes, thread).edges.len() {
-            self.touch(lanes, thread, number);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
+        self.touch_place(lanes, thread, &mut touched);
+        self.touched = touched;
+    }
+
+    /// Appends what all edges of a thread's location touch and counts the accesses.
+    fn touch_place(&mut self, lanes: &[u64], thread: usize, touched: &mut Vec<Touched>) {
+        let at = self.standing(lanes, thread);
+        self.find_held(&at);
+        for number in 0..at.facts.edges.len() {
+            self.touch(&at, number, touched);
         }
     }
 
-    /// Whether another thread could take the next step of this one as a rendezvous.
-    fn is_met(&self, lanes: &[u64], thread: usize) -> bool {
-        let view = self.machine.view(lanes, thread, false);
-        let mut edges = self.facts(lanes, thread).edges.iter();
-        edges.any(|edge| match &edge.meets {
-            Meets::Never => false,
-            Meets::Always => true,
-            Meets::At(channel) => {
-                let found = view.channel(view.eval(channel));
-                found.is_none_or(|(shape, _)| shape.capacity == 0)
-            }
-        })
+    /// Counts what the other side of a rendezvous touches. (The place of the thread that takes a
+    /// step was counted as a whole when it was looked at or come to.)
+    pub fn count_partner(&mut self, lanes: &[u64], step: Step) {
+        let Some((partner, edge)) = step.partner() else {
+            return;
+        };
+        let at = self.standing(lanes, partner);
+        self.find_held(&at);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
+        self.touch(&at, edge, &mut touched);
+        self.touched = touched;
     }
 
-    /// Counts what a step touches, on both sides of a rendezvous.
-    pub fn count(&mut self, lanes: &[u64], step: Step) {
-        self.touched.clear();
-        self.find_held(lanes, step.thread());
-        self.touch(lanes, step.thread(), step.edge());
-        if let Some((partner, edge)) = step.partner() {
-            self.find_held(lanes, partner);
-            self.touch(lanes, partner, edge);
-        }
-    }
-
-    /// How the steps of a thread, which nobody comes between, commute as one.
-    /// What they touch has been counted.
+    /// How the steps of a thread, which nobody comes between, commute as one. The state before
+    /// them is the one that was looked at last, so that what they touch has been counted.
     pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
         // A thread that leaves a place where it can be met withdraws an offer.
         let is_own = |step: &Step| step.thread() == thread && step.partner().is_none();
-        if !steps.iter().all(is_own) || self.is_met(before, thread) {
+        if !steps.iter().all(is_own) || self.looked.is_met {
             return Moves::NONE;
         }
+        let looked = std::mem::take(&mut self.looked);
         let mut moves = Moves::START;
+        if let [step] = steps {
+            let edge = &self.facts(before, thread).edges[step.edge()];
+            moves.takes_lock = !edge.takes.is_empty();
+            moves.gives_lock_back = edge.gives_back;
+            moves.left = looked.edges[step.edge()].is_left;
+            moves.right = self.is_right(after, thread, looked.touched_by(step.edge()));
+        } else {
+            self.moves_of_sequence(before, thread, steps, after, &looked, &mut moves);
+        }
+        self.looked = looked;
+        moves
+    }
+
+    fn moves_of_sequence(
+        &mut self,
+        before: &[u64],
+        thread: usize,
+        steps: &[Step],
+        after: &[u64],
+        looked: &Looked,
+        moves: &mut Moves,
+    ) {
         let mut offers = false;
         let mut work = std::mem::take(&mut self.work);
         work.lanes.clear();
         work.lanes.extend_from_slice(before);
         work.forget();
-        let mut touched = Vec::new();
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
         for (position, &step) in steps.iter().enumerate() {
-            let facts = &self.facts(&work.lanes, thread).edges[step.edge()];
-            moves.takes_lock |= !facts.takes.is_empty();
-            moves.gives_lock_back |= facts.gives_back;
-            offers |= facts.offers;
+            let edge = &self.facts(&work.lanes, thread).edges[step.edge()];
+            moves.takes_lock |= !edge.takes.is_empty();
+            moves.gives_lock_back |= edge.gives_back;
+            offers |= edge.offers;
             if position == 0 {
-                self.count(&work.lanes, step);
+                touched.extend_from_slice(looked.touched_by(step.edge()));
             } else {
                 // What it could have done there instead is up to whoever can change it.
-                self.count_place(&work.lanes, thread);
+                let first = touched.len();
+                self.touch_place(&work.lanes, thread, &mut touched);
+                for touched in &mut touched[first..] {
+                    if let Touched::ReadyEnd { whole, .. } = *touched {
+                        *touched = Touched::Channel(whole);
+                    }
+                }
             }
-            touched.extend(self.touched.iter().map(|&touched| match touched {
-                Touched::ReadyEnd { whole, .. } if position > 0 => Touched::Channel(whole),
-                _ => touched,
-            }));
             if position + 1 < steps.len() {
                 self.machine.apply(&mut work, step);
             }
         }
+        let at = self.standing(before, thread);
+        self.find_held(&at);
+        moves.left = !offers && self.all_move(&at, &touched, true);
+        moves.right = self.is_right(after, thread, &touched);
         self.work = work;
         self.touched = touched;
-        self.find_held(before, thread);
-        moves.left = !offers && self.is_left(before, thread);
-        self.find_held(after, thread);
-        moves.right = self.is_right(after, thread);
-        moves
     }
 
     /// The locks that a thread has.
-    fn find_held(&mut self, lanes: &[u64], thread: usize) {
-        let facts = self.facts(lanes, thread);
-        let view = self.machine.view(lanes, thread, false);
+    fn find_held(&mut self, at: &Standing) {
+        let Standing { view, facts, .. } = at;
         self.held.clear();
         self.held
-            .extend(facts.held.iter().filter_map(|lock| lock.pick(&view)));
+            .extend(facts.held.iter().filter_map(|lock| lock.pick(view)));
         let owners = self.tables.owners.iter();
         let owned = owners.filter(|owner| view.eval(&owner.predicate) != 0);
         self.held.extend(owned.map(|owner| owner.object));
@@ -279,11 +364,17 @@ impl<'m> Classifier<'m> {
     }
 
     /// Appends what an edge touches and counts the accesses.
-    fn touch(&mut self, lanes: &[u64], thread: usize, number: usize) {
-        let here = self.facts(lanes, thread);
+    fn touch(&mut self, at: &Standing, number: usize, touched: &mut Vec<Touched>) {
+        let &Standing {
+            view,
+            facts: here,
+            is_only,
+        } = at;
+        let (lanes, thread) = (view.lanes, view.thread);
         let facts = &here.edges[number];
-        let view = self.machine.view(lanes, thread, false);
-        let is_only = self.is_only_thread(&view);
+        if facts.touches.is_empty() {
+            return;
+        }
         self.in_hand.clear();
         self.in_hand.extend_from_slice(&self.held);
         let taken = facts.takes.iter().filter_map(|lock| lock.pick(&view));
@@ -297,7 +388,7 @@ impl<'m> Classifier<'m> {
             match touch {
                 CompiledTouch::Lock(cell) => {
                     let picked = cell.pick(&view);
-                    self.touched.extend(picked.map(Touched::Lock));
+                    touched.extend(picked.map(Touched::Lock));
                 }
                 CompiledTouch::Cells {
                     cells,
@@ -327,7 +418,7 @@ impl<'m> Classifier<'m> {
                                 in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
                             self.ledger.see(object, thread as u16, in_hand, *writes);
                         }
-                        self.touched.push(Touched::Data {
+                        touched.push(Touched::Data {
                             object,
                             variable: *variable,
                             writes: *writes,
@@ -345,7 +436,7 @@ impl<'m> Classifier<'m> {
                         (shape.capacity > 0).then_some((handle, shape, base))
                     });
                     let Some((handle, shape, base)) = found else {
-                        self.touched.push(Touched::Seen);
+                        touched.push(Touched::Seen);
                         continue;
                     };
                     let whole = self.see_channel(handle, *end, thread);
@@ -355,7 +446,7 @@ impl<'m> Classifier<'m> {
                         End::Send => len < u64::from(shape.capacity),
                         End::Receive => len > 0 && self.machine.finds_message(&view, number),
                     };
-                    self.touched.push(if is_ready {
+                    touched.push(if is_ready {
                         let end = self.ledger.number(match end {
                             End::Send => Key::SendingEnd(handle),
                             _ => Key::ReceivingEnd(handle),
@@ -368,7 +459,7 @@ impl<'m> Classifier<'m> {
                 CompiledTouch::OwnChannels => {
                     for handle in self.machine.own_channels(lanes, thread) {
                         let whole = self.see_channel(handle, End::Both, thread);
-                        self.touched.push(Touched::Channel(whole));
+                        touched.push(Touched::Channel(whole));
                     }
                 }
                 CompiledTouch::Object { object, writes } => {
@@ -377,11 +468,11 @@ impl<'m> Classifier<'m> {
                         let in_hand = in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
                         self.ledger.see(object, thread as u16, in_hand, *writes);
                     }
-                    self.touched.push(Touched::Object(object));
+                    touched.push(Touched::Object(object));
                 }
                 CompiledTouch::Leaves { in_order } => {
                     let can = !in_order || self.machine.guard_holds(&view, number);
-                    self.touched.push(if can {
+                    touched.push(if can {
                         Touched::Leaves {
                             in_order: *in_order,
                         }
@@ -389,17 +480,10 @@ impl<'m> Classifier<'m> {
                         Touched::Seen
                     });
                 }
-                CompiledTouch::Finishes => self.touched.push(Touched::Finishes),
-                CompiledTouch::Seen => self.touched.push(Touched::Seen),
+                CompiledTouch::Finishes => touched.push(Touched::Finishes),
+                CompiledTouch::Seen => touched.push(Touched::Seen),
             }
         }
-    }
-
-    /// Whether all other threads have ended and been waited for, or never started.
-    fn is_only_thread(&self, view: &View) -> bool {
-        let mut present = self.tables.presence.iter();
-        let is_present = |cell: &&Code| view.eval(cell) != 0;
-        !self.tables.presence.is_empty() && present.by_ref().filter(is_present).take(2).count() < 2
     }
 
     /// Counts the use of a channel; gives the object that stands for all of it.
@@ -451,20 +535,22 @@ impl<'m> Classifier<'m> {
         is
     }
 
-    fn is_left(&mut self, lanes: &[u64], thread: usize) -> bool {
-        self.all_move(lanes, thread, true)
+    /// Whether what was touched moves right, by the state behind it.
+    fn is_right(&mut self, after: &[u64], thread: usize, touched: &[Touched]) -> bool {
+        if touched.is_empty() {
+            return true;
+        }
+        let at = self.standing(after, thread);
+        self.find_held(&at);
+        self.all_move(&at, touched, false)
     }
 
-    fn is_right(&mut self, lanes: &[u64], thread: usize) -> bool {
-        self.all_move(lanes, thread, false)
-    }
-
-    fn all_move(&mut self, lanes: &[u64], thread: usize, left: bool) -> bool {
+    fn all_move(&mut self, at: &Standing, touched: &[Touched], left: bool) -> bool {
+        let (lanes, thread) = (at.view.lanes, at.view.thread);
         let counted_on = self.used.len();
-        let is_only = self.is_only_thread(&self.machine.view(lanes, thread, false));
-        for position in 0..self.touched.len() {
-            let moves = match self.touched[position] {
-                Touched::Lock(_) | Touched::Data { .. } | Touched::Object(_) if is_only => true,
+        for &touched in touched {
+            let moves = match touched {
+                Touched::Lock(_) | Touched::Data { .. } | Touched::Object(_) if at.is_only => true,
                 Touched::Lock(lock) => self.held.contains(&lock),
                 Touched::Data {
                     object,
