@@ -51,6 +51,9 @@ use crate::successors::{Reach, Stepper, Trail};
 /// own would otherwise walk all of it again from each of its states.
 const LARGEST_BLOCK: usize = 1 << 8;
 
+/// So many nodes are told apart by looking at all of them.
+const FEW_NODES: usize = 8;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Pre {
@@ -71,6 +74,8 @@ struct Node {
     successors: Range<usize>,
     /// Emitted whatever follows.
     is_end: bool,
+    /// Whether left movers may follow in post.
+    has_tail: bool,
     /// Whether its thread has a step there.
     can_move: bool,
 }
@@ -110,6 +115,7 @@ pub struct Blocks<'m> {
     /// In the order of the nodes that they come from.
     edges: Vec<Edge>,
     trail: Trail,
+    /// Finds nodes by their states where there are many.
     index: HashTable<usize>,
     halts: Halts,
     ways_back: WaysBack,
@@ -315,7 +321,9 @@ impl<'m> Blocks<'m> {
         self.nodes.clear();
         self.edges.clear();
         self.trail.clear();
-        self.index.clear();
+        if !self.index.is_empty() {
+            self.index.clear();
+        }
     }
 
     fn add_start(&mut self, lanes: &[u64], phase: Phase) {
@@ -336,14 +344,24 @@ impl<'m> Blocks<'m> {
         let same = |&other: &usize| {
             nodes[other].phase == phase && all[nodes[other].lanes.clone()] == *state
         };
-        let hash = hash_lanes(state);
-        if let Some(&known) = self.index.find(hash, same) {
-            return known;
-        }
         let number = nodes.len();
-        self.index.insert_unique(hash, number, |&other| {
-            hash_lanes(&all[nodes[other].lanes.clone()])
-        });
+        let hash = |&node: &usize| hash_lanes(&all[nodes[node].lanes.clone()]);
+        if number < FEW_NODES {
+            if let Some(known) = (0..number).find(same) {
+                return known;
+            }
+        } else {
+            if self.index.is_empty() {
+                (0..number).for_each(|node| {
+                    self.index.insert_unique(hash(&node), node, hash);
+                });
+            }
+            let own_hash = hash_lanes(state);
+            if let Some(&known) = self.index.find(own_hash, same) {
+                return known;
+            }
+            self.index.insert_unique(own_hash, number, hash);
+        }
         self.nodes.push(Node {
             lanes,
             phase,
@@ -351,6 +369,7 @@ impl<'m> Blocks<'m> {
             steps,
             successors: 0..0,
             is_end: false,
+            has_tail: false,
             can_move: false,
         });
         number
@@ -365,10 +384,15 @@ impl<'m> Blocks<'m> {
     ) -> ControlFlow<()> {
         let node = &self.nodes[number];
         let (phase, lanes) = (node.phase, node.lanes.clone());
-        let look = self.stepper.look(&self.trail.lanes[lanes.clone()], thread);
+        let state = &self.trail.lanes[lanes.clone()];
         let ends = match phase {
-            Phase::Post => look.ends_transaction || look.is_met || !look.may_release,
+            Phase::Post => {
+                let look = self.stepper.look(state, thread);
+                self.nodes[number].has_tail = !look.ends_transaction && !look.is_met;
+                look.ends_transaction || look.is_met || !look.may_release
+            }
             Phase::Pre { took_lock } => {
+                let look = self.stepper.look_in_pre(state, thread);
                 number > 0 && (look.is_met || (self.keep_deadlocks && took_lock && look.takes_lock))
             }
         };
@@ -601,7 +625,7 @@ impl<'m> Blocks<'m> {
     ) -> ControlFlow<()> {
         let node = &self.nodes[number];
         let mut lanes = node.lanes.clone();
-        if node.phase != Phase::Post {
+        if !node.has_tail {
             return visitor.emit(&self.trail.lanes[lanes]);
         }
         self.tail.start();

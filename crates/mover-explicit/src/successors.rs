@@ -246,6 +246,14 @@ impl<'m> Stepper<'m> {
         }
     }
 
+    /// The same where it does not matter what moves left.
+    pub fn look_in_pre(&mut self, lanes: &[u64], thread: usize) -> Look {
+        match &mut self.classifier {
+            Some(classifier) => classifier.look_in_pre(lanes, thread),
+            None => self.look(lanes, thread),
+        }
+    }
+
     /// Whether a thread has a step.
     pub fn can_move(&mut self, lanes: &[u64], thread: usize) -> bool {
         self.probe.clear();

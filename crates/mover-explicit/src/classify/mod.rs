@@ -219,6 +219,15 @@ impl<'m> Classifier<'m> {
 
     /// Looks at all edges of a thread's location and counts what they touch.
     pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
+        self.look_for(lanes, thread, true)
+    }
+
+    /// The same where it does not matter what moves left: nothing is said to.
+    pub fn look_in_pre(&mut self, lanes: &[u64], thread: usize) -> Look {
+        self.look_for(lanes, thread, false)
+    }
+
+    fn look_for(&mut self, lanes: &[u64], thread: usize, left_movers: bool) -> Look {
         let at = self.standing(lanes, thread);
         let mut looked = std::mem::take(&mut self.looked);
         looked.touched.clear();
@@ -229,7 +238,8 @@ impl<'m> Classifier<'m> {
         for (number, edge) in at.facts.edges.iter().enumerate() {
             let first = looked.touched.len();
             self.touch(&at, number, &mut looked.touched);
-            let is_left = !edge.offers && self.all_move(&at, &looked.touched[first..], true);
+            let touched = &looked.touched[first..];
+            let is_left = left_movers && !edge.offers && self.all_move(&at, touched, true);
             looked.edges.push(LookedEdge { first, is_left });
             ends_transaction |= !is_left;
         }
@@ -334,9 +344,14 @@ impl<'m> Classifier<'m> {
                 self.machine.apply(&mut work, step);
             }
         }
-        let at = self.standing(before, thread);
-        self.find_held(&at);
-        moves.left = !offers && self.all_move(&at, &touched, true);
+        let is_first_left = looked.edges[steps[0].edge()].is_left;
+        if is_first_left && !offers {
+            let at = self.standing(before, thread);
+            self.find_held(&at);
+            moves.left = self.all_move(&at, &touched, true);
+        } else {
+            moves.left = false;
+        }
         moves.right = self.is_right(after, thread, &touched);
         self.work = work;
         self.touched = touched;
