@@ -44,7 +44,7 @@ use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
-use crate::successors::{Reach, Stepper, Trail};
+use crate::successors::{Gathered, Reach, Stepper, Trail};
 
 /// A block that has come to this many states ends at all that are left. A
 /// transaction may end early anywhere, and a thread with a large state space of its
@@ -198,13 +198,6 @@ impl Tail {
         }
         false
     }
-}
-
-/// What the steps of a thread come to, besides the states that they lead to.
-struct Reached {
-    /// Whether there is a step at all; an atomic sequence may never end.
-    can_move: bool,
-    errors: Vec<(ErrorLocation, Vec<Step>)>,
 }
 
 /// The states that the steps of a thread lead to, with the steps.
@@ -401,21 +394,21 @@ impl<'m> Blocks<'m> {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
-        let reached = self.gather(lanes, thread, visitor)?;
-        for (error, steps) in reached.errors {
+        let gathered = self.gather(lanes, thread, visitor)?;
+        for (error, steps) in gathered.errors {
             let mut path = self.path(number);
             path.extend(steps);
             visitor.error(error, path)?;
         }
-        let found = self.trail.successors.len();
-        let all_left = |all: &Trail| all.successors.iter().all(|successor| successor.moves.left);
-        if phase == Phase::Post && !all_left(&self.trail) {
+        let successors = &self.trail.successors;
+        if phase == Phase::Post && successors.iter().any(|successor| !successor.moves.left) {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
-        self.nodes[number].can_move = reached.can_move;
+        let can_move = gathered.reach == Reach::Moves;
+        self.nodes[number].can_move = can_move;
         let first_edge = self.edges.len();
-        for position in 0..found {
+        for position in 0..successors.len() {
             let successor = self.trail.successors[position].clone();
             let moves = successor.moves;
             let phase = match phase {
@@ -432,7 +425,7 @@ impl<'m> Blocks<'m> {
             });
         }
         self.nodes[number].successors = first_edge..self.edges.len();
-        if !reached.can_move {
+        if !can_move {
             match phase {
                 Phase::Post => self.nodes[number].is_end = true,
                 Phase::Pre { took_lock: true } => {
@@ -469,18 +462,15 @@ impl<'m> Blocks<'m> {
         lanes: Range<usize>,
         thread: usize,
         visitor: &mut impl BlockVisitor,
-    ) -> ControlFlow<(), Reached> {
+    ) -> ControlFlow<(), Gathered> {
         self.trail.successors.clear();
         let bytes = self.trail.bytes();
         let tick = |extra| visitor.tick(bytes + extra);
         let gathered = self.stepper.gather(lanes, thread, &mut self.trail, tick);
-        if gathered.reach == Reach::Stopped {
-            return ControlFlow::Break(());
+        match gathered.reach {
+            Reach::Stopped => ControlFlow::Break(()),
+            Reach::Moves | Reach::Stuck => ControlFlow::Continue(gathered),
         }
-        ControlFlow::Continue(Reached {
-            can_move: gathered.reach == Reach::Moves,
-            errors: gathered.errors,
-        })
     }
 
     /// The steps from the block's start to a node.
@@ -637,8 +627,8 @@ impl<'m> Blocks<'m> {
             if look.ends_transaction || look.is_met || self.tail.is_circle(state) {
                 break;
             }
-            let reached = self.gather(lanes.clone(), thread, visitor)?;
-            for (error, steps) in reached.errors {
+            let gathered = self.gather(lanes.clone(), thread, visitor)?;
+            for (error, steps) in gathered.errors {
                 let mut path = self.path(number);
                 path.extend_from_slice(&self.tail.steps);
                 path.extend(steps);
