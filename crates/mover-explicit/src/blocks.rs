@@ -270,8 +270,8 @@ impl<'m> Blocks<'m> {
     /// Whether the thread can go on by pure left movers, as if its transaction
     /// had not ended.
     pub fn can_go_on(&mut self, lanes: &[u64], thread: usize) -> bool {
-        let look = self.stepper.look(lanes, thread);
-        look.may_release && !look.ends_transaction && !look.is_met
+        let classifier = self.stepper.classifier.as_mut();
+        classifier.is_some_and(|classifier| classifier.goes_on_left(lanes, thread))
     }
 
     /// Runs a thread on from an external state by left movers alone.

@@ -504,7 +504,7 @@ impl<'m> View<'_, 'm> {
 
     /// Evaluates what is most often a constant or a cell, without a call if it is.
     #[inline]
-    fn operand(&self, code: &Code) -> u64 {
+    pub fn operand(&self, code: &Code) -> u64 {
         match code {
             Code::Const(value) => *value,
             Code::Cell(Area::Own, cell) => cell.get(self.lanes, self.slot),

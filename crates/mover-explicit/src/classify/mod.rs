@@ -227,6 +227,24 @@ impl<'m> Classifier<'m> {
         self.look_for(lanes, thread, false)
     }
 
+    /// Whether nothing but left movers can come next, and a pure one still may.
+    pub fn goes_on_left(&mut self, lanes: &[u64], thread: usize) -> bool {
+        let at = self.standing(lanes, thread);
+        self.find_held(&at);
+        if !(at.facts.may_release || self.holds_lock()) || is_met(&at) {
+            return false;
+        }
+        let mut touched = std::mem::take(&mut self.touched);
+        let mut edges = at.facts.edges.iter().enumerate();
+        let all_left = edges.all(|(number, edge)| {
+            touched.clear();
+            self.touch(&at, number, &mut touched);
+            !edge.offers && self.all_move(&at, &touched, true)
+        });
+        self.touched = touched;
+        all_left && !at.facts.edges.is_empty()
+    }
+
     fn look_for(&mut self, lanes: &[u64], thread: usize, left_movers: bool) -> Look {
         let at = self.standing(lanes, thread);
         let mut looked = std::mem::take(&mut self.looked);
@@ -446,7 +464,7 @@ impl<'m> Classifier<'m> {
                 } if self.machine.exists_for_good(view.eval(channel), thread) => {}
                 CompiledTouch::Channel { channel, end } => {
                     let found = channel.as_ref().and_then(|channel| {
-                        let handle = view.eval(channel);
+                        let handle = view.operand(channel);
                         let (shape, base) = view.channel(handle)?;
                         (shape.capacity > 0).then_some((handle, shape, base))
                     });

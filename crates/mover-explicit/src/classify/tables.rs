@@ -474,7 +474,7 @@ pub struct BrokenClaim {
 impl PickedCell {
     /// The object, unless the index is outside of the row.
     pub(super) fn pick(&self, view: &View) -> Option<ObjectId> {
-        let index = view.eval(self.index.as_ref()?);
+        let index = view.operand(self.index.as_ref()?);
         (index < u64::from(self.len)).then(|| self.first + index as u32)
     }
 }
