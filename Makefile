@@ -45,7 +45,7 @@ bench: build test-packages
 	$(MOVER) bench reduced --limit $(BENCH_SECONDS) --csv $(RESULTS)/reduced.csv
 	$(MOVER) bench threads --limit $(BENCH_SECONDS) --csv $(RESULTS)/threads.csv
 	$(MOVER) bench bounds --limit $(BENCH_SECONDS) --csv $(RESULTS)/bounds.csv
-	$(MOVER) bench cores --limit $(BENCH_SECONDS) --csv $(RESULTS)/cores.csv
+	$(MOVER) bench cores --runs $(BENCH_RUNS) --limit $(BENCH_SECONDS) --csv $(RESULTS)/cores.csv
 	$(MOVER) bench cpc --limit $(BENCH_SECONDS) --csv $(RESULTS)/cpc.csv
 	$(MOVER) bench dynamic --limit $(BENCH_SECONDS) --csv $(RESULTS)/dynamic.csv
 	$(MOVER) bench mat --limit $(BENCH_SECONDS) --csv $(RESULTS)/mat.csv

@@ -1,8 +1,8 @@
 //! `mover bench cores`: explicit search with one job and with several.
 //!
 //! Larger models, breadth first, by each kind of search, with `--jobs 1`, `2` and so on up
-//! to the cores of the machine or what is asked for. One run each; what counts is the ratio
-//! of the times on the clock.
+//! to the cores of the machine or what is asked for. A round runs each number of jobs once;
+//! what counts is the ratio of the medians over the rounds, by the time on the clock.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use super::plot::{Panel, Series, Style, plot, seconds_up_to};
 use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
 use super::searches::{Search, search};
 use super::section::{Plot, Ratio, Section, mean_and_range};
-use super::table::Table;
+use super::table::{Table, median};
 
 #[derive(Args)]
 pub struct CoresArgs {
@@ -28,6 +28,10 @@ pub struct CoresArgs {
     /// The most jobs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     jobs: u32,
+
+    /// How often each search runs; the median counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    runs: u32,
 
     /// The top of the repository
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -47,6 +51,7 @@ pub struct Point {
     model: String,
     search: Search,
     jobs: u32,
+    round: u32,
     states: Option<u64>,
     seconds: f64,
     store_bytes: Option<u64>,
@@ -76,8 +81,10 @@ pub fn run(args: &CoresArgs) -> Result<Section, Trouble> {
         let name = Path::new(file).file_stem().unwrap_or_default();
         let model = format!("{} {define}", name.to_string_lossy());
         for way in SEARCHES {
-            for jobs in 1..=args.jobs {
-                eprintln!("{model}: {} --jobs {jobs}", way.name());
+            let rounds =
+                (1..=args.runs).flat_map(|round| (1..=args.jobs).map(move |jobs| (round, jobs)));
+            for (round, jobs) in rounds {
+                eprintln!("{model}: {} --jobs {jobs}, round {round}", way.name());
                 // SPIN is not asked, so there is nothing to compile.
                 let nowhere = Path::new("");
                 let found = search(way, &path, &[define], jobs, args.limit.seconds, nowhere)
@@ -86,6 +93,7 @@ pub fn run(args: &CoresArgs) -> Result<Section, Trouble> {
                     model: model.clone(),
                     search: way,
                     jobs,
+                    round,
                     states: found.states,
                     seconds: found.seconds,
                     store_bytes: found.store_bytes,
@@ -102,8 +110,9 @@ pub fn section(results: &Results<Point>) -> Section {
     let mut out = Section::new("Scaling: cores");
     out.text(format!(
         "`mover check --engine explicit --jobs N`, breadth first; seconds on the clock, `-`: given up after \
-         {limit}. The ratio is one job by N jobs: above 1, N jobs are faster. With other work on the machine \
-         (see the load above) it says little."
+         {limit}. The median of {} counts. The ratio is one job by N jobs: above 1, N jobs are faster. With \
+         other work on the machine (see the load above) it says little.",
+        rounds(results)
     ));
     let mut table = Table::new(&[
         "model",
@@ -121,9 +130,10 @@ pub fn section(results: &Results<Point>) -> Section {
             models.push(&point.model);
         }
     }
+    let medians = medians(&results.rows);
     for model in models {
         let of = |way: Search| {
-            let points = results.rows.iter();
+            let points = medians.iter();
             points.filter(move |p| p.model == model && p.search == way)
         };
         for way in SEARCHES {
@@ -205,6 +215,30 @@ pub fn section(results: &Results<Point>) -> Section {
         says: "seconds by the number of jobs, for each model and search".into(),
     });
     out
+}
+
+fn rounds(results: &Results<Point>) -> String {
+    match results.rows.iter().map(|p| p.round).max().unwrap_or(1) {
+        1 => "one run".into(),
+        rounds => format!("{rounds} runs"),
+    }
+}
+
+/// One point for all rounds of a search: with the median time, and complete if all of them were.
+fn medians(rows: &[Point]) -> Vec<Point> {
+    let first = rows.iter().filter(|p| p.round == 1);
+    first
+        .map(|point| {
+            let same = |p: &&Point| {
+                (&p.model, p.search, p.jobs) == (&point.model, point.search, point.jobs)
+            };
+            Point {
+                seconds: median(rows.iter().filter(same).map(|p| p.seconds).collect()),
+                complete: rows.iter().filter(same).all(|p| p.complete),
+                ..point.clone()
+            }
+        })
+        .collect()
 }
 
 impl Point {
