@@ -1,12 +1,12 @@
-//! `mover check`.
+//! `mover check`: reads, asks the engines, and tells what they say.
+
+mod options;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
 use mover_explicit::{Options, Order, Outcome, RunTime, Stop, explore, explore_with};
 use mover_ir::print::print_program;
 use mover_ir::program::{ErrorMark, LocationId, Program, Property, TemplateId};
@@ -18,267 +18,26 @@ use mover_report::{json, text};
 use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
+pub use options::CheckArgs;
+use options::{Dump, Engine, Ignoring, Reduction, SearchOrder};
+
 use crate::certify;
 use crate::check_movers::{self, Tried};
-use crate::checkpoint::CheckpointArgs;
 use crate::errors::complain;
 use crate::exclusive;
-use crate::formats::{self, FormatArgs};
-use crate::input::{self, Input, InputArgs, Limit};
-use crate::output::{check_writable, print, stdout_color, write_file};
-use crate::progress::{Progress, Show};
-use crate::resources::{available_memory, peak_mb};
+use crate::formats;
+use crate::input::{self, Input, Limit};
+use crate::output::{print, stdout_color, write_file};
+use crate::resources::peak_mb;
 use crate::shortest::{fold, shortest};
-use crate::symbolic::{Asked, SymbolicArgs, SymbolicEngine, code_of};
+use crate::symbolic::{Asked, SymbolicEngine, code_of};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
 use crate::{property_file, report, watch};
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Engine {
-    /// Let mover choose
-    Auto,
-    /// Visit the states one by one
-    Explicit,
-    /// Unroll transactions into a formula; finds shallow violations, proves what always ends
-    Bmc,
-    /// Look for an inductive invariant; proves programs that run for ever
-    Ic3,
-    /// Unroll each thread on its own and pass a token between them; see the guide on symbolic
-    /// engines
-    Token,
-}
-
-impl Engine {
-    fn symbolic(self) -> Option<SymbolicEngine> {
-        match self {
-            Engine::Auto | Engine::Explicit => None,
-            Engine::Bmc => Some(SymbolicEngine::Bmc),
-            Engine::Ic3 => Some(SymbolicEngine::Ic3),
-            Engine::Token => Some(SymbolicEngine::Token),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Reduction {
-    /// What stores least for the engine: `dynamic` for explicit search, `none` for the others
-    Auto,
-    /// All interleavings
-    None,
-    /// Transactions by movers that are known before the search
-    Static,
-    /// The same without right movers
-    Left,
-    /// Transactions by locks and owners that are found out during the search
-    Phase,
-    /// The same, and what no other thread can reach any more moves, too
-    Dynamic,
-    /// With `--engine bmc`: neighbours that do not depend on each other have one order
-    Peephole,
-}
-
-impl Reduction {
-    fn name(self) -> &'static str {
-        match self {
-            Reduction::Auto => "auto",
-            Reduction::None => "none",
-            Reduction::Static => "static",
-            Reduction::Left => "left",
-            Reduction::Phase => "phase",
-            Reduction::Dynamic => "dynamic",
-            Reduction::Peephole => "peephole",
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Ignoring {
-    /// Chain blocks: store only states between transactions
-    Blocks,
-    /// Commit point completion
-    Cpc,
-    /// Commit point completion without the optimisation of line L19
-    CpcNoL19,
-    /// Cycle detection
-    Cycle,
-    /// Location feedback sets
-    Lfs,
-    /// Nothing: finds errors, proves nothing
-    Unsound,
-}
-
-impl Ignoring {
-    fn name(self) -> &'static str {
-        match self {
-            Ignoring::Blocks => "blocks",
-            Ignoring::Cpc => "cpc",
-            Ignoring::CpcNoL19 => "cpc-no-l19",
-            Ignoring::Cycle => "cycle",
-            Ignoring::Lfs => "lfs",
-            Ignoring::Unsound => "unsound",
-        }
-    }
-
-    /// What it is in the engine, if it is another search than blocks.
-    fn solution(self) -> Option<mover_explicit::Ignoring> {
-        match self {
-            Ignoring::Blocks => None,
-            Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
-            Ignoring::CpcNoL19 => Some(mover_explicit::Ignoring::CpcNoL19),
-            Ignoring::Cycle => Some(mover_explicit::Ignoring::Cycle),
-            Ignoring::Lfs => Some(mover_explicit::Ignoring::Lfs),
-            Ignoring::Unsound => Some(mover_explicit::Ignoring::Unsound),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchOrder {
-    /// Breadth first: a counterexample is as short as any
-    Bfs,
-    /// Depth first
-    Dfs,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Dump {
-    /// The program as mover understands it
-    Ir,
-    /// The question to the solver, in SMT-LIB: with `--engine bmc` whether a violation is within
-    /// `--depth` blocks, with `--engine ic3` whether the invariant found can be broken
-    Smt2,
-}
-
-#[derive(Args)]
-pub struct CheckArgs {
-    #[command(flatten)]
-    input: InputArgs,
-
-    /// What to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
-    /// invalid end state); for C also `memory-safety`, `mutex-misuse` and `no-overflow`. If none is
-    /// given, all of these but `no-overflow`
-    #[arg(long = "property", value_name = "NAME")]
-    properties: Vec<Property>,
-
-    /// What to check, as a property file of SV-COMP (.prp)
-    #[arg(long, value_name = "FILE")]
-    property_file: Vec<PathBuf>,
-
-    /// How to search; `auto` is explicit search, with `--jobs` beside the symbolic engines, which
-    /// also take over what explicit search does not take
-    #[arg(long, value_enum, default_value = "auto")]
-    engine: Engine,
-
-    /// Which interleavings to leave out; see the guide on reductions
-    #[arg(long, value_enum, default_value = "auto")]
-    reduce: Reduction,
-
-    /// Whether it was left to mover.
-    #[arg(skip)]
-    is_reduction_chosen: bool,
-
-    /// How a transaction that never ends is kept from hiding the others (default: blocks)
-    #[arg(long, value_enum)]
-    ignoring: Option<Ignoring>,
-
-    /// Which states to expand first (default: bfs; all of `--ignoring` but `blocks` need dfs)
-    #[arg(long, value_enum)]
-    order: Option<SearchOrder>,
-
-    /// Print one JSON object instead of text
-    #[arg(long)]
-    json: bool,
-
-    /// Write the counterexample to a file that `mover replay` reads
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-
-    /// Write a report, one HTML file that needs nothing else
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-
-    /// Show the counterexample as the engine found it, instead of one with as few context switches
-    /// as possible
-    #[arg(long)]
-    as_found: bool,
-
-    /// Show every step of a long counterexample, instead of one line for steps that belong together
-    #[arg(long)]
-    all_steps: bool,
-
-    /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
-
-    /// Give up when the search needs more memory than this (default: nine tenths of what is free)
-    #[arg(long, value_name = "MB")]
-    memory: Option<u64>,
-
-    /// Cores to use; depth first the search takes one, and `--engine auto` lets engines race
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    jobs: usize,
-
-    /// Do not stop at the first violation: visit everything, count violations, and go on behind a
-    /// failed assertion as if it had held (as SPIN's `pan -c0` does)
-    #[arg(long)]
-    keep_going: bool,
-
-    /// Before the search, try in all interleavings whether what the reduction counts on commutes
-    #[arg(long)]
-    check_movers: bool,
-
-    /// Print the program or the formula instead of checking
-    #[arg(long, value_enum, value_name = "WHAT")]
-    dump: Option<Dump>,
-
-    #[command(flatten)]
-    checkpoints: CheckpointArgs,
-
-    #[command(flatten)]
-    formats: FormatArgs,
-
-    #[command(flatten)]
-    symbolic: SymbolicArgs,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    quiet: bool,
-
-    /// How the search is coming on, on standard error
-    #[arg(long, value_enum, default_value = "auto", conflicts_with = "quiet")]
-    progress: Show,
-}
-
-impl CheckArgs {
-    /// Chooses the reduction if that is left to mover: the one that stores least of those
-    /// that go with the other options. Other engines than explicit search have none by default.
-    fn choose_reduction(&mut self) {
-        if self.reduce != Reduction::Auto {
-            return;
-        }
-        self.is_reduction_chosen = true;
-        let wants_all = self.keep_going || self.engine.symbolic().is_some();
-        self.reduce = if wants_all {
-            Reduction::None
-        } else {
-            Reduction::Dynamic
-        };
-    }
-
-    fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
-        let show = if self.quiet {
-            Show::None
-        } else {
-            self.progress
-        };
-        Progress::new(engine, show, memory)
-    }
-}
 
 pub fn run(mut args: CheckArgs) -> u8 {
     args.choose_reduction();
     let args = &args;
-    if let Err(reason) = available(args) {
+    if let Err(reason) = args.check() {
         complain("U002", reason);
         return USAGE;
     }
@@ -317,91 +76,6 @@ pub fn run(mut args: CheckArgs) -> u8 {
     check(args, &program, properties, &limits, numbers.as_ref())
 }
 
-/// What this version does not have is refused by name.
-fn available(args: &CheckArgs) -> Result<(), String> {
-    if args.engine == Engine::Token && args.reduce != Reduction::None {
-        return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
-    }
-    if args.reduce == Reduction::Peephole && args.engine != Engine::Bmc {
-        return Err("--reduce peephole goes with `--engine bmc`".into());
-    }
-    if args.reduce == Reduction::Peephole && args.symbolic.contexts.is_some() {
-        return Err("--reduce peephole leaves runs out and does not go with --contexts".into());
-    }
-    let is_explicit = matches!(args.engine, Engine::Auto | Engine::Explicit);
-    if !is_explicit && let Some(option) = explicit_only(args) {
-        return Err(format!("{option} is for explicit search"));
-    }
-    if let Some(ignoring) = args.ignoring {
-        if args.reduce == Reduction::None {
-            return Err(format!(
-                "--ignoring {} is a part of a reduction; leave `--reduce none` out",
-                ignoring.name()
-            ));
-        }
-        if ignoring != Ignoring::Blocks && args.order == Some(SearchOrder::Bfs) {
-            return Err(format!(
-                "--ignoring {} searches depth first; leave `--order bfs` out",
-                ignoring.name()
-            ));
-        }
-    }
-    if args.dump == Some(Dump::Smt2) && (is_explicit || args.engine == Engine::Token) {
-        return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
-    }
-    args.symbolic.check(args.engine.symbolic())?;
-    if let Some(option) = args.checkpoints.given() {
-        args.checkpoints.check()?;
-        if args.jobs > 1 {
-            return Err(format!(
-                "{option} is for a search on one core; leave `--jobs` out"
-            ));
-        }
-        if let Some(ignoring) = args.ignoring.filter(|&given| given != Ignoring::Blocks) {
-            return Err(format!(
-                "{option} does not go with `--ignoring {}`; `--ignoring blocks` can be continued",
-                ignoring.name()
-            ));
-        }
-    }
-    args.formats.check(&args.input)?;
-    let files = [&args.report, &args.trace];
-    files
-        .into_iter()
-        .flatten()
-        .try_for_each(|path| check_writable(path))?;
-    if args.keep_going && args.reduce != Reduction::None {
-        return Err("--keep-going counts all states and goes with `--reduce none` only".into());
-    }
-    if args.jobs == 0 {
-        return Err("--jobs needs at least 1".into());
-    }
-    if args
-        .timeout
-        .is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite()))
-    {
-        return Err("--timeout needs a number of seconds".into());
-    }
-    if args.jobs > 1 && !is_explicit && !args.quiet {
-        eprintln!("mover: this engine runs on one core; `--engine auto` lets several race");
-    }
-    Ok(())
-}
-
-/// The first option given that means something to explicit search only.
-fn explicit_only(args: &CheckArgs) -> Option<&'static str> {
-    let others = [
-        (args.keep_going, "--keep-going"),
-        (args.check_movers, "--check-movers"),
-        (args.ignoring.is_some(), "--ignoring"),
-        (args.order.is_some(), "--order"),
-        (args.reduce == Reduction::Left, "--reduce left"),
-    ];
-    let mut others = others.into_iter();
-    let other = others.find_map(|(is_given, option)| is_given.then_some(option));
-    other.or(args.checkpoints.given())
-}
-
 /// Tries the movers of the asked reduction, or the static ones if none is asked for.
 fn try_movers(
     args: &CheckArgs,
@@ -420,7 +94,7 @@ fn try_movers(
         Reduction::Phase | Reduction::Dynamic => Some(exclusive::facts(&movers)?),
         _ => None,
     };
-    let progress = args.progress("check-movers", memory_limit(args));
+    let progress = args.progress("check-movers", args.memory_limit());
     let options = Options {
         order: Order::BreadthFirst,
         movers: Some(&movers),
@@ -433,7 +107,7 @@ fn try_movers(
         keep_going: true,
         jobs: 1,
         timeout: args.timeout.map(Duration::from_secs_f64),
-        memory: memory_limit(args),
+        memory: args.memory_limit(),
         interrupt,
         progress: &mut |statistics| progress.show(statistics),
     };
@@ -441,13 +115,6 @@ fn try_movers(
     let tried = check_movers::run(&file, &movers, options, args.json);
     progress.finish();
     tried.map(Some)
-}
-
-/// Bytes that a search may take.
-fn memory_limit(args: &CheckArgs) -> Option<usize> {
-    let asked = args.memory.map(|megabytes| megabytes << 20);
-    let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
-    limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 /// What an engine has to say.
@@ -500,7 +167,7 @@ fn check(
     }
     let effort = Effort::asked(args);
     let told = match args.engine {
-        Engine::Auto if explicit_only(args).is_none() => {
+        Engine::Auto if args.explicit_only().is_none() => {
             by_any_engine(args, program, &properties, limits, &interrupt, effort)
         }
         engine => match engine.symbolic() {
@@ -518,7 +185,7 @@ fn check(
     };
     let told = told.and_then(|mut told| {
         let time = args.timeout.map(Duration::from_secs_f64);
-        let memory = memory_limit(args);
+        let memory = args.memory_limit();
         certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
         Ok(told)
     });
@@ -562,7 +229,7 @@ fn explicit(
         _ => None,
     };
     let ignoring = args.ignoring.unwrap_or(Ignoring::Blocks);
-    let progress = args.progress("explicit", memory_limit(args));
+    let progress = args.progress("explicit", args.memory_limit());
     let run_time = facts.as_ref().map(|facts| RunTime {
         facts,
         by_reach: args.reduce == Reduction::Dynamic,
@@ -580,7 +247,7 @@ fn explicit(
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
         timeout: args.timeout.map(Duration::from_secs_f64),
-        memory: memory_limit(args),
+        memory: args.memory_limit(),
         interrupt,
         progress: &mut show,
     };
@@ -693,7 +360,7 @@ fn symbolic(
             time: effort
                 .deadline
                 .zip(args.timeout.map(Duration::from_secs_f64)),
-            memory: memory_limit(args),
+            memory: args.memory_limit(),
         },
         show_invariant: args.symbolic.show_invariant,
         certify: args.symbolic.certify,
@@ -986,7 +653,7 @@ fn up_to_limits(
             deadlocks: false,
             keep_going: false,
             timeout: args.timeout.map(Duration::from_secs_f64).map(left),
-            memory: memory_limit(args),
+            memory: args.memory_limit(),
             interrupt,
             progress: &mut |_| (),
         },

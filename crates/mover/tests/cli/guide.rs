@@ -1,6 +1,6 @@
-//! What the guide shows is what mover prints.
+//! What the guide and the README show is what mover prints.
 //!
-//! Each command in a `console` block of docs/guide is run again. Times, rates and
+//! Each command of mover in a `console` block of theirs is run again. Times, rates and
 //! the memory of the process differ from run to run and are not compared.
 //! `UPDATE_EXPECT` in the environment writes the pages anew.
 
@@ -15,6 +15,7 @@ fn the_output_in_the_guide_is_real() {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .collect();
+    pages.push(repository().join("README.md"));
     pages.sort();
     let mut commands = 0;
     for page in pages {
@@ -53,6 +54,7 @@ fn assert_same(page: &Path, written: &str, fresh: &str) {
 fn refreshed(text: &str) -> (String, usize) {
     let mut out = String::new();
     let mut in_console = false;
+    let mut is_output = false;
     let mut count = 0;
     for line in text.lines() {
         let is_fence = line.starts_with("```");
@@ -60,10 +62,14 @@ fn refreshed(text: &str) -> (String, usize) {
             in_console = line == "```console";
         }
         let command = line.strip_prefix("$ mover ").filter(|_| in_console);
-        if !in_console || is_fence || command.is_some() {
+        if is_fence || line.starts_with("$ ") {
+            is_output = false;
+        }
+        if !is_output {
             out += line;
             out.push('\n');
         }
+        is_output |= command.is_some();
         if let Some(arguments) = command {
             count += 1;
             let ended = run(mover()

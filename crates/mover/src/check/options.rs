@@ -1,0 +1,351 @@
+//! What `mover check` can be asked.
+//!
+//! The options and their values, which of them go together, and what is chosen where the user leaves
+//! it open.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mover_ir::program::Property;
+
+use crate::checkpoint::CheckpointArgs;
+use crate::formats::FormatArgs;
+use crate::input::InputArgs;
+use crate::output::check_writable;
+use crate::progress::{Progress, Show};
+use crate::resources::available_memory;
+use crate::symbolic::{SymbolicArgs, SymbolicEngine};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Let mover choose
+    Auto,
+    /// Visit the states one by one
+    Explicit,
+    /// Unroll transactions into a formula; finds shallow violations, proves what always ends
+    Bmc,
+    /// Look for an inductive invariant; proves programs that run for ever
+    Ic3,
+    /// Unroll each thread on its own and pass a token between them; see the guide on symbolic
+    /// engines
+    Token,
+}
+
+impl Engine {
+    pub(super) fn symbolic(self) -> Option<SymbolicEngine> {
+        match self {
+            Engine::Auto | Engine::Explicit => None,
+            Engine::Bmc => Some(SymbolicEngine::Bmc),
+            Engine::Ic3 => Some(SymbolicEngine::Ic3),
+            Engine::Token => Some(SymbolicEngine::Token),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Reduction {
+    /// What stores least for the engine: `dynamic` for explicit search, `none` for the others
+    Auto,
+    /// All interleavings
+    None,
+    /// Transactions by movers that are known before the search
+    Static,
+    /// The same without right movers
+    Left,
+    /// Transactions by locks and owners that are found out during the search
+    Phase,
+    /// The same, and what no other thread can reach any more moves, too
+    Dynamic,
+    /// With `--engine bmc`: neighbours that do not depend on each other have one order
+    Peephole,
+}
+
+impl Reduction {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Reduction::Auto => "auto",
+            Reduction::None => "none",
+            Reduction::Static => "static",
+            Reduction::Left => "left",
+            Reduction::Phase => "phase",
+            Reduction::Dynamic => "dynamic",
+            Reduction::Peephole => "peephole",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ignoring {
+    /// Chain blocks: store only states between transactions
+    Blocks,
+    /// Commit point completion
+    Cpc,
+    /// Commit point completion without the optimisation of line L19
+    CpcNoL19,
+    /// Cycle detection
+    Cycle,
+    /// Location feedback sets
+    Lfs,
+    /// Nothing: finds errors, proves nothing
+    Unsound,
+}
+
+impl Ignoring {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Ignoring::Blocks => "blocks",
+            Ignoring::Cpc => "cpc",
+            Ignoring::CpcNoL19 => "cpc-no-l19",
+            Ignoring::Cycle => "cycle",
+            Ignoring::Lfs => "lfs",
+            Ignoring::Unsound => "unsound",
+        }
+    }
+
+    /// What it is in the engine, if it is another search than blocks.
+    pub(super) fn solution(self) -> Option<mover_explicit::Ignoring> {
+        match self {
+            Ignoring::Blocks => None,
+            Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
+            Ignoring::CpcNoL19 => Some(mover_explicit::Ignoring::CpcNoL19),
+            Ignoring::Cycle => Some(mover_explicit::Ignoring::Cycle),
+            Ignoring::Lfs => Some(mover_explicit::Ignoring::Lfs),
+            Ignoring::Unsound => Some(mover_explicit::Ignoring::Unsound),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SearchOrder {
+    /// Breadth first: a counterexample is as short as any
+    Bfs,
+    /// Depth first
+    Dfs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Dump {
+    /// The program as mover understands it
+    Ir,
+    /// The question to the solver, in SMT-LIB: with `--engine bmc` whether a violation is within
+    /// `--depth` blocks, with `--engine ic3` whether the invariant found can be broken
+    Smt2,
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub(super) input: InputArgs,
+
+    /// What to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
+    /// invalid end state); for C also `memory-safety`, `mutex-misuse`, `memory-cleanup`,
+    /// `no-overflow` and `no-data-race`. If none is given, all but the last three
+    #[arg(long = "property", value_name = "NAME")]
+    pub(super) properties: Vec<Property>,
+
+    /// What to check, as a property file of SV-COMP (.prp)
+    #[arg(long, value_name = "FILE")]
+    pub(super) property_file: Vec<PathBuf>,
+
+    /// How to search; `auto` is explicit search, with `--jobs` beside the symbolic engines, which
+    /// also take over what explicit search does not take
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(super) engine: Engine,
+
+    /// Which interleavings to leave out; see the guide on reductions
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(super) reduce: Reduction,
+
+    /// Whether it was left to mover.
+    #[arg(skip)]
+    pub(super) is_reduction_chosen: bool,
+
+    /// How a transaction that never ends is kept from hiding the others (default: blocks)
+    #[arg(long, value_enum)]
+    pub(super) ignoring: Option<Ignoring>,
+
+    /// Which states to expand first (default: bfs; all of `--ignoring` but `blocks` need dfs)
+    #[arg(long, value_enum)]
+    pub(super) order: Option<SearchOrder>,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Write the counterexample to a file that `mover replay` reads
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+
+    /// Write a report, one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+
+    /// Show the counterexample as the engine found it, instead of one with as few context switches
+    /// as possible
+    #[arg(long)]
+    pub(super) as_found: bool,
+
+    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    #[arg(long)]
+    pub(super) all_steps: bool,
+
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) timeout: Option<f64>,
+
+    /// Give up when the search needs more memory than this (default: nine tenths of what is free)
+    #[arg(long, value_name = "MB")]
+    pub(super) memory: Option<u64>,
+
+    /// Cores to use; depth first the search takes one, and `--engine auto` lets engines race
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) jobs: usize,
+
+    /// Do not stop at the first violation: visit everything, count violations, and go on behind a
+    /// failed assertion as if it had held (as SPIN's `pan -c0` does)
+    #[arg(long)]
+    pub(super) keep_going: bool,
+
+    /// Before the search, try in all interleavings whether what the reduction counts on commutes
+    #[arg(long)]
+    pub(super) check_movers: bool,
+
+    /// Print the program or the formula instead of checking
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(super) dump: Option<Dump>,
+
+    #[command(flatten)]
+    pub(super) checkpoints: CheckpointArgs,
+
+    #[command(flatten)]
+    pub(super) formats: FormatArgs,
+
+    #[command(flatten)]
+    pub(super) symbolic: SymbolicArgs,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
+    /// How the search is coming on, on standard error
+    #[arg(long, value_enum, default_value = "auto", conflicts_with = "quiet")]
+    pub(super) progress: Show,
+}
+
+impl CheckArgs {
+    /// Chooses the reduction if that is left to mover: the one that stores least of those
+    /// that go with the other options. Other engines than explicit search have none by default.
+    pub(super) fn choose_reduction(&mut self) {
+        if self.reduce != Reduction::Auto {
+            return;
+        }
+        self.is_reduction_chosen = true;
+        let wants_all = self.keep_going || self.engine.symbolic().is_some();
+        self.reduce = if wants_all {
+            Reduction::None
+        } else {
+            Reduction::Dynamic
+        };
+    }
+
+    pub(super) fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
+        let show = if self.quiet {
+            Show::None
+        } else {
+            self.progress
+        };
+        Progress::new(engine, show, memory)
+    }
+
+    /// What does not go together, or cannot be written, is refused by name.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.engine == Engine::Token && self.reduce != Reduction::None {
+            return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
+        }
+        if self.reduce == Reduction::Peephole && self.engine != Engine::Bmc {
+            return Err("--reduce peephole goes with `--engine bmc`".into());
+        }
+        if self.reduce == Reduction::Peephole && self.symbolic.contexts.is_some() {
+            return Err("--reduce peephole leaves runs out and does not go with --contexts".into());
+        }
+        let is_explicit = matches!(self.engine, Engine::Auto | Engine::Explicit);
+        if !is_explicit && let Some(option) = self.explicit_only() {
+            return Err(format!("{option} is for explicit search"));
+        }
+        if let Some(ignoring) = self.ignoring {
+            if self.reduce == Reduction::None {
+                return Err(format!(
+                    "--ignoring {} is a part of a reduction; leave `--reduce none` out",
+                    ignoring.name()
+                ));
+            }
+            if ignoring != Ignoring::Blocks && self.order == Some(SearchOrder::Bfs) {
+                return Err(format!(
+                    "--ignoring {} searches depth first; leave `--order bfs` out",
+                    ignoring.name()
+                ));
+            }
+        }
+        if self.dump == Some(Dump::Smt2) && (is_explicit || self.engine == Engine::Token) {
+            return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
+        }
+        self.symbolic.check(self.engine.symbolic())?;
+        if let Some(option) = self.checkpoints.given() {
+            self.checkpoints.check()?;
+            if self.jobs > 1 {
+                return Err(format!(
+                    "{option} is for a search on one core; leave `--jobs` out"
+                ));
+            }
+            if let Some(ignoring) = self.ignoring.filter(|&given| given != Ignoring::Blocks) {
+                return Err(format!(
+                    "{option} does not go with `--ignoring {}`; `--ignoring blocks` can be continued",
+                    ignoring.name()
+                ));
+            }
+        }
+        self.formats.check(&self.input)?;
+        let files = [&self.report, &self.trace];
+        files
+            .into_iter()
+            .flatten()
+            .try_for_each(|path| check_writable(path))?;
+        if self.keep_going && self.reduce != Reduction::None {
+            return Err("--keep-going counts all states and goes with `--reduce none` only".into());
+        }
+        if self.jobs == 0 {
+            return Err("--jobs needs at least 1".into());
+        }
+        if self
+            .timeout
+            .is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite()))
+        {
+            return Err("--timeout needs a number of seconds".into());
+        }
+        if self.jobs > 1 && !is_explicit && !self.quiet {
+            eprintln!("mover: this engine runs on one core; `--engine auto` lets several race");
+        }
+        Ok(())
+    }
+
+    /// The first option given that means something to explicit search only.
+    pub(super) fn explicit_only(&self) -> Option<&'static str> {
+        let others = [
+            (self.keep_going, "--keep-going"),
+            (self.check_movers, "--check-movers"),
+            (self.ignoring.is_some(), "--ignoring"),
+            (self.order.is_some(), "--order"),
+            (self.reduce == Reduction::Left, "--reduce left"),
+        ];
+        let mut others = others.into_iter();
+        let other = others.find_map(|(is_given, option)| is_given.then_some(option));
+        other.or(self.checkpoints.given())
+    }
+
+    /// Bytes that a search may take.
+    pub(super) fn memory_limit(&self) -> Option<usize> {
+        let asked = self.memory.map(|megabytes| megabytes << 20);
+        let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
+        limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+}
