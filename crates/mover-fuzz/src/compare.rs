@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explore_with};
 use mover_ir::program::{Program, Property};
-use mover_reduce::{Movers, PhaseFacts, movers};
+use mover_reduce::{Movers, PhaseFacts, forgetful_movers, movers};
 use mover_report::trace::Trace;
 
 use crate::ir::judge::judge;
@@ -34,6 +34,8 @@ pub struct Way {
     /// Chain blocks if absent.
     pub ignoring: Option<Ignoring>,
     pub jobs: usize,
+    /// Whether values that nobody reads any more are forgotten.
+    pub forgets: bool,
 }
 
 impl Way {
@@ -66,6 +68,9 @@ impl fmt::Display for Way {
         if self.jobs > 1 {
             write!(f, ", {} jobs", self.jobs)?;
         }
+        if self.forgets {
+            write!(f, ", forgetful")?;
+        }
         Ok(())
     }
 }
@@ -76,6 +81,7 @@ const fn way(reduction: Reduction, order: Order) -> Way {
         order,
         ignoring: None,
         jobs: 1,
+        forgets: false,
     }
 }
 
@@ -85,6 +91,7 @@ const fn with(reduction: Reduction, ignoring: Ignoring) -> Way {
         order: Order::DepthFirst,
         ignoring: Some(ignoring),
         jobs: 1,
+        forgets: false,
     }
 }
 
@@ -94,6 +101,15 @@ const fn parallel(reduction: Reduction, jobs: usize) -> Way {
         order: Order::BreadthFirst,
         ignoring: None,
         jobs,
+        forgets: false,
+    }
+}
+
+/// The same in the program that forgets values that nobody reads any more, as `mover check` does it.
+const fn forgetful(way: Way) -> Way {
+    Way {
+        forgets: true,
+        ..way
     }
 }
 
@@ -122,6 +138,14 @@ pub const WAYS: &[Way] = &[
     parallel(Reduction::Static, 3),
     parallel(Reduction::Phase, 2),
     parallel(Reduction::Dynamic, 2),
+    forgetful(way(Reduction::Static, Order::BreadthFirst)),
+    forgetful(way(Reduction::Left, Order::BreadthFirst)),
+    forgetful(with(Reduction::Static, Ignoring::Cpc)),
+    forgetful(way(Reduction::Phase, Order::BreadthFirst)),
+    forgetful(way(Reduction::Dynamic, Order::BreadthFirst)),
+    forgetful(way(Reduction::Dynamic, Order::DepthFirst)),
+    forgetful(parallel(Reduction::Static, 2)),
+    forgetful(parallel(Reduction::Dynamic, 2)),
 ];
 
 /// What two ways disagree about, or what one of them did wrong alone.
@@ -215,9 +239,12 @@ pub fn compare(
         if property == Property::NoDeadlock {
             program.resume_after_errors();
         }
-        let movers = movers(&program).ok();
-        let facts = movers.as_ref().map(PhaseFacts::new);
-        let reducing = movers.as_ref().zip(facts.as_ref());
+        let with_facts = |movers: Movers| {
+            let facts = PhaseFacts::new(&movers);
+            (movers, facts)
+        };
+        let remembering = movers(&program).ok().map(with_facts);
+        let forgetting = forgetful_movers(&program).ok().map(with_facts);
         let mut judged = None;
         let mut stored: Vec<u64> = Vec::new();
         for (number, &way) in WAYS.iter().enumerate() {
@@ -225,6 +252,11 @@ pub fn compare(
                 property: property.to_string(),
                 way: way.to_string(),
                 what,
+            };
+            let reducing = if way.forgets {
+                forgetting.as_ref()
+            } else {
+                remembering.as_ref()
             };
             if way.reduces() && reducing.is_none() {
                 compared.tallies[number].unsupported += 1;
@@ -305,7 +337,7 @@ fn define(
 
 fn run(
     program: &Program,
-    reducing: Option<(&Movers, &PhaseFacts)>,
+    reducing: Option<&(Movers, PhaseFacts)>,
     way: Way,
     property: Property,
 ) -> Result<Outcome, String> {
@@ -313,7 +345,12 @@ fn run(
     let left_only;
     let movers = match way.reduction {
         Reduction::Left => {
-            left_only = mover_reduce::movers(program)?.left_only();
+            let find = if way.forgets {
+                forgetful_movers
+            } else {
+                movers
+            };
+            left_only = find(program)?.left_only();
             Some(&left_only)
         }
         Reduction::None => None,

@@ -21,6 +21,10 @@ impl Bits {
         self.0[item / 64] |= 1 << (item % 64);
     }
 
+    pub fn remove(&mut self, item: usize) {
+        self.0[item / 64] &= !(1 << (item % 64));
+    }
+
     pub fn contains(&self, item: usize) -> bool {
         self.0[item / 64] >> (item % 64) & 1 == 1
     }

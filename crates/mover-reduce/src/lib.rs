@@ -27,6 +27,7 @@
 //! - [`mod@explain`]: all of it beside the source;
 //! - [`mod@fuse`]: atomic sequences as single edges, so that a lock taken in two
 //!   statements is taken in one step;
+//! - [`dead`]: values that nobody reads any more are forgotten, so that they do not tell states apart;
 //! - [`conditions`]: when each edge moves, as expressions that every engine can use;
 //! - [`dynamic`]: edges that move in some states only (paper 001);
 //! - [`pointer_locks`]: locks that are known by an address;
@@ -40,6 +41,7 @@ pub mod along;
 pub mod conditions;
 pub mod control;
 pub mod crowd;
+pub mod dead;
 pub mod dynamic;
 pub mod explain;
 mod eyes;
@@ -63,5 +65,5 @@ pub mod unfold;
 
 pub use conditions::{Condition, Conditions, Reduction};
 pub use dynamic::Heuristics;
-pub use movers::{Mover, Movers, Protection, movers};
+pub use movers::{Mover, Movers, Protection, forgetful_movers, movers};
 pub use phase::PhaseFacts;

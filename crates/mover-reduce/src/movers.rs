@@ -38,6 +38,7 @@ use mover_ir::program::{Edge, Effect, Program, Template};
 
 use crate::access::{AccessTable, EdgeRef, Object};
 use crate::alone::Alone;
+use crate::dead::forget_dead_values;
 use crate::fuse::{Fused, fuse};
 use crate::locks::{LockSet, Locks};
 
@@ -101,13 +102,30 @@ impl Movers {
 
 /// Finds the movers; the error says why a program has none.
 pub fn movers(original: &Program) -> Result<Movers, String> {
+    check_for_movers(original)?;
+    Ok(movers_of(fuse(original)))
+}
+
+/// The same for a program that also forgets what nobody reads any more: fewer states for searches
+/// that store them.
+pub fn forgetful_movers(original: &Program) -> Result<Movers, String> {
+    check_for_movers(original)?;
+    let mut fused = fuse(original);
+    forget_dead_values(&mut fused.program);
+    Ok(movers_of(fused))
+}
+
+fn check_for_movers(original: &Program) -> Result<(), String> {
     if original.uses_timeout() {
         return Err("`timeout` looks at all threads at once, so no step moves".into());
     }
     if original.uses_priorities() {
         return Err("with priorities every step can hold up the others, so no step moves".into());
     }
-    let fused = fuse(original);
+    Ok(())
+}
+
+fn movers_of(fused: Fused) -> Movers {
     let program = &fused.program;
     let table = AccessTable::new(program);
     let alone = Alone::find(program);
@@ -146,7 +164,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
             (0..body.locations.len()).map(of_location).collect()
         })
         .collect();
-    Ok(Movers {
+    Movers {
         edges,
         meets,
         offers,
@@ -154,7 +172,7 @@ pub fn movers(original: &Program) -> Result<Movers, String> {
         locks,
         table,
         fused,
-    })
+    }
 }
 
 fn protections(

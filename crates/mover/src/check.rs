@@ -213,7 +213,7 @@ fn explicit(
     let started = Instant::now();
     let movers = match args.reduce {
         Reduction::None => None,
-        reduction => match movers(program) {
+        reduction => match args.movers(program) {
             Ok(movers) if reduction == Reduction::Left => Some(movers.left_only()),
             Ok(movers) => Some(movers),
             Err(reason) => {
@@ -327,6 +327,7 @@ fn decisive_options(args: &CheckArgs, properties: &[Property]) -> Vec<(&'static 
     vec![
         ("--property", names.join(" and ")),
         ("--reduce", args.reduce.name().into()),
+        ("--keep-dead-values", args.keep_dead_values.to_string()),
         ("--order", order.into()),
         ("--keep-going", args.keep_going.to_string()),
     ]
@@ -579,11 +580,13 @@ fn tell(
         ..
     } = told;
     let mut is_trace_lost = false;
-    if let Some(path) = &args.report
-        && let Err(reason) = report::write(path, program, &answer, interrupt)
-    {
-        complain("U003", reason);
-        is_trace_lost = true;
+    if let Some(path) = &args.report {
+        let searched = args.movers(program).ok();
+        let written = report::write(path, program, &answer, searched.as_ref(), interrupt);
+        if let Err(reason) = written {
+            complain("U003", reason);
+            is_trace_lost = true;
+        }
     }
     let files = formats::Told {
         program,
@@ -640,7 +643,7 @@ fn up_to_limits(
     let left = |whole: Duration| whole.saturating_sub(started.elapsed());
     let marked = marked(program, limits);
     let movers = (args.reduce != Reduction::None)
-        .then(|| movers(&marked).ok())
+        .then(|| args.movers(&marked).ok())
         .flatten();
     let outcome = explore(
         &marked,

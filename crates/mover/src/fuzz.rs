@@ -399,7 +399,8 @@ fn as_text(totals: &Totals, names: &[String], started: Instant) -> String {
             of.mismatches
         );
     }
-    let _ = write!(text, "\nanswers compared               ");
+    let longest = names.iter().map(String::len).max().unwrap_or(0);
+    let _ = write!(text, "\n{:longest$}", "answers compared");
     for (generator, _) in used() {
         let _ = write!(text, " {:>8}", generator.name());
     }
@@ -418,7 +419,7 @@ fn as_text(totals: &Totals, names: &[String], started: Instant) -> String {
         if sum == Tally::default() && mismatches == 0 {
             continue;
         }
-        let _ = write!(text, "{name:31}");
+        let _ = write!(text, "{name:longest$}");
         for (_, of) in used() {
             let _ = write!(text, " {:8}", of.engines[number].0.answered);
         }

@@ -24,15 +24,16 @@ const TIME_LIMIT: Duration = Duration::from_millis(1500);
 /// Bytes for each search of the ledger.
 const MEMORY_LIMIT: usize = 1 << 30;
 
+/// Writes the report; `searched` are the movers that explicit search goes by.
 pub fn write(
     path: &Path,
     program: &Program,
     answer: &Answer,
+    searched: Option<&Movers>,
     interrupt: &AtomicBool,
 ) -> Result<(), String> {
-    let movers = movers(program).ok();
-    let table = movers.as_ref().map(mover_table);
-    let ledger = ledger(program, movers.as_ref(), answer, interrupt);
+    let table = movers(program).ok().as_ref().map(mover_table);
+    let ledger = ledger(program, searched, answer, interrupt);
     let page = Page::of_answer(answer, program, table, ledger);
     write_file(path, &page.html())
 }

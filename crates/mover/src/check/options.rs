@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mover_ir::program::Property;
+use mover_ir::program::{Program, Property};
+use mover_reduce::{Movers, forgetful_movers};
 
 use crate::checkpoint::CheckpointArgs;
 use crate::formats::FormatArgs;
@@ -164,6 +165,10 @@ pub struct CheckArgs {
     #[arg(long, value_enum)]
     pub(super) ignoring: Option<Ignoring>,
 
+    /// Tell states apart by values that nobody reads any more, too; without reduction they always are
+    #[arg(long)]
+    pub(super) keep_dead_values: bool,
+
     /// Which states to expand first (default: bfs; all of `--ignoring` but `blocks` need dfs)
     #[arg(long, value_enum)]
     pub(super) order: Option<SearchOrder>,
@@ -246,6 +251,15 @@ impl CheckArgs {
         } else {
             Reduction::Dynamic
         };
+    }
+
+    /// The movers that explicit search goes by.
+    pub(super) fn movers(&self, program: &Program) -> Result<Movers, String> {
+        if self.keep_dead_values {
+            mover_reduce::movers(program)
+        } else {
+            forgetful_movers(program)
+        }
     }
 
     pub(super) fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
@@ -335,6 +349,7 @@ impl CheckArgs {
             (self.check_movers, "--check-movers"),
             (self.ignoring.is_some(), "--ignoring"),
             (self.order.is_some(), "--order"),
+            (self.keep_dead_values, "--keep-dead-values"),
             (self.reduce == Reduction::Left, "--reduce left"),
         ];
         let mut others = others.into_iter();
