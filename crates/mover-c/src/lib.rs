@@ -372,6 +372,22 @@ fn translate(
             "memory that is not initialised is taken to be zero{where_to}"
         ));
     }
+    if world.shifted.is_some() {
+        caveats.push(format!(
+            "left shifts are not looked at for overflow{}",
+            place(world.shifted)
+        ));
+    }
+    if world.waits.is_some() {
+        caveats.push(format!(
+            "waits for condition variables end only when they are told to, without \
+             `--spurious-wakeups`{}",
+            place(world.waits)
+        ));
+    }
+    if let Some(loc) = notes.allocates {
+        caveats.push(format!("there is always memory to allocate{}", place(loc)));
+    }
     for (name, loc) in &notes.havocked {
         caveats.push(format!(
             "`{name}` has no body: any result, no other effect{}",

@@ -374,6 +374,7 @@ impl<'a> Objects<'a> {
                 expected,
                 new,
                 width,
+                ..
             } => {
                 self.use_of(body, expected);
                 self.use_of(body, new);

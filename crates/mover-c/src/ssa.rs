@@ -261,6 +261,8 @@ pub enum Kind {
         expected: Operand,
         new: Operand,
         width: u8,
+        /// Whether it may fail although the values are equal.
+        is_weak: bool,
     },
     Alloca {
         layout: Layout,

@@ -13,6 +13,7 @@ use mover_ir::program::{
     SymbolSet, SymbolSetId, TemplateId, Variable, VariableId,
 };
 use mover_ir::source::{FileId, SourceMap, Span};
+use mover_ir::validate::MAX_ROW;
 
 use crate::flatten::{Body, Notes, Problem};
 use crate::objects::{Leaf, Object, Objects, cell_bytes};
@@ -40,6 +41,8 @@ pub struct World<'a> {
     rows: HashMap<(Object, u64), VariableId>,
     /// Addressed variables that live as long as the program.
     pub memory: BTreeMap<Object, VariableId>,
+    /// How many of them are constants; their objects have the first numbers.
+    pub constants: u64,
     pub sites: Vec<AllocationSite>,
     stack_sites: HashMap<Object, SiteId>,
     /// By body and value of the call.
@@ -48,6 +51,10 @@ pub struct World<'a> {
     /// Names for values: first those of functions, then those of enumerations.
     symbols: RefCell<Vec<SymbolSet>>,
     pub uninitialised: Option<Uninitialised>,
+    /// The first left shift, if overflows are looked for.
+    pub shifted: Option<Loc>,
+    /// The first wait for a condition variable that ends only if it is told to.
+    pub waits: Option<Loc>,
     /// How many objects from `malloc` there are, if that counts.
     pub live_objects: Option<VariableId>,
     /// What the parameters of `main` are.
@@ -119,12 +126,15 @@ impl<'a> World<'a> {
             globals: Vec::new(),
             rows: HashMap::new(),
             memory: BTreeMap::new(),
+            constants: 0,
             sites: Vec::new(),
             stack_sites: HashMap::new(),
             heap_sites: HashMap::new(),
             threads,
             symbols: RefCell::default(),
             uninitialised: None,
+            shifted: None,
+            waits: None,
             live_objects: None,
             arguments: Vec::new(),
         };
@@ -156,6 +166,14 @@ impl<'a> World<'a> {
             loc,
             variable: variable.to_string(),
         });
+    }
+
+    /// LLVM does not tell shifts of signed numbers from others. Those that have no place in the source
+    /// are the library's own.
+    pub fn note_shift(&mut self, loc: Option<Loc>) {
+        if self.shifted.is_none() && self.span(loc).is_some() {
+            self.shifted = loc;
+        }
     }
 
     /// The line of the source as a span.
@@ -191,6 +209,21 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Whether a variable is small enough to be kept in states.
+    pub fn check_size(&self, object: Object) -> Result<(), Problem> {
+        let layout = self.objects.layout(object);
+        let bytes = layout.bytes();
+        let cells = bytes / cell_bytes(&layout, self.module.pointer_bytes).max(1);
+        if bytes > self.pointers().max_object_size() || cells > u64::from(MAX_ROW) {
+            let name = self.objects.name(object);
+            let message = format!("`{name}` has {bytes} bytes, more than is supported");
+            let help =
+                "check the program with a smaller array, for instance by a macro for its size";
+            return Err(Problem::new(message, self.loc_of(object)).help(help));
+        }
+        Ok(())
+    }
+
     /// Gives addressed variables their numbers, then their initial values.
     fn place_objects(&mut self) -> Result<(), Problem> {
         let addressed: Vec<Object> = self
@@ -201,7 +234,13 @@ impl<'a> World<'a> {
             .map(|(object, _)| *object)
             .filter(|object| self.is_static(*object))
             .collect();
-        for object in addressed {
+        let is_constant = |object: &Object| match object {
+            Object::Global(id) => self.module.globals[*id].is_constant,
+            Object::Local(..) => false,
+        };
+        let (constants, variables): (Vec<Object>, Vec<Object>) =
+            addressed.into_iter().partition(is_constant);
+        for object in constants.into_iter().chain(variables) {
             if let Object::Global(id) = object
                 && self.module.globals[id].initial.is_none()
             {
@@ -212,10 +251,7 @@ impl<'a> World<'a> {
             let bytes = layout.bytes();
             let loc = self.loc_of(object);
             let name = self.objects.name(object);
-            if bytes > self.pointers().max_object_size() {
-                let message = format!("`{name}` has {bytes} bytes, more than is supported");
-                return Err(Problem::new(message, loc));
-            }
+            self.check_size(object)?;
             let cell = cell_bytes(&layout, self.module.pointer_bytes);
             let id = VariableId(self.globals.len() as u32);
             let len = (bytes / cell).max(1) as u32;
@@ -235,6 +271,10 @@ impl<'a> World<'a> {
                 names: self.cell_names(object, &layout),
             });
             self.memory.insert(object, id);
+            self.constants += u64::from(match object {
+                Object::Global(id) => self.module.globals[id].is_constant,
+                Object::Local(..) => false,
+            });
         }
         for (object, id) in self.memory.clone() {
             let Object::Global(global) = object else {

@@ -213,6 +213,9 @@ impl Flattener<'_> {
                     "__mover_allocate_zeroed" => "allocate_zeroed",
                     _ => "allocate",
                 };
+                if name != "alloca" {
+                    self.notes.allocates.get_or_insert(loc);
+                }
                 let kind = Kind::Library {
                     name: primitive.into(),
                     args: vec![arg(0)?],

@@ -92,6 +92,8 @@ pub struct Notes {
     pub uses_join_results: bool,
     pub has_keys: bool,
     pub ignored_attributes: bool,
+    /// The first call that takes memory from the heap.
+    pub allocates: Option<Option<Loc>>,
 }
 
 pub struct Flattener<'m> {

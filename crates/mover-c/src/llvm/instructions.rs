@@ -107,6 +107,7 @@ impl Reader {
                         expected: self.operand(operand_of(1), values),
                         new: self.operand(operand_of(2), values),
                         width: *shape.first()?,
+                        is_weak: LLVMGetWeak(inst) != 0,
                     }
                 }
                 LLVMFence => {

@@ -41,8 +41,39 @@ pub fn compare(predicate: Predicate, lhs: Expr, rhs: Expr) -> Expr {
     }
 }
 
+/// What is known of a computation that may leave its type.
+#[derive(Clone, Copy)]
+pub(super) struct Overflow {
+    /// Whether that is to be found.
+    pub is_asked_for: bool,
+    /// Whether it must not happen.
+    pub nsw: bool,
+}
+
+impl Overflow {
+    fn is_wrong(self) -> bool {
+        self.is_asked_for && self.nsw
+    }
+}
+
+/// That a number has an absolute value of its type.
+pub(super) fn has_absolute_value(arg: &Part) -> Check {
+    let width = arg.now.width();
+    Check {
+        holds: arg.map(|arg| binary(BinaryOp::Ne, arg, constant(1 << (width - 1), width))),
+        property: Property::NoOverflow,
+        message: "signed overflow".into(),
+    }
+}
+
 /// What must hold of the operands.
-pub(super) fn checks_of(kind: BinaryKind, nsw: bool, lhs: &Part, rhs: &Part, out: &mut Vec<Check>) {
+pub(super) fn checks_of(
+    kind: BinaryKind,
+    overflow: Overflow,
+    lhs: &Part,
+    rhs: &Part,
+    out: &mut Vec<Check>,
+) {
     let width = lhs.now.width();
     let least = 1u64 << (width - 1);
     match kind {
@@ -58,9 +89,14 @@ pub(super) fn checks_of(kind: BinaryKind, nsw: bool, lhs: &Part, rhs: &Part, out
                     let minus_one = equal(args[1].clone(), constant(u64::MAX, width));
                     not(least.and(minus_one))
                 });
+                // It ends the program on most machines, so it counts in either case.
                 out.push(Check {
                     holds,
-                    property: Property::UnreachCall,
+                    property: if overflow.is_asked_for {
+                        Property::NoOverflow
+                    } else {
+                        Property::UnreachCall
+                    },
                     message: "the smallest number is divided by -1".into(),
                 });
             }
@@ -70,13 +106,15 @@ pub(super) fn checks_of(kind: BinaryKind, nsw: bool, lhs: &Part, rhs: &Part, out
             property: Property::UnreachCall,
             message: "shift by the width of the type or more".into(),
         }),
-        BinaryKind::Add | BinaryKind::Sub | BinaryKind::Mul if nsw => out.push(Check {
-            holds: Part::combine(&[lhs, rhs], |args| {
-                not(overflows(kind, true, args[0].clone(), args[1].clone()))
-            }),
-            property: Property::NoOverflow,
-            message: "signed overflow".into(),
-        }),
+        BinaryKind::Add | BinaryKind::Sub | BinaryKind::Mul if overflow.is_wrong() => {
+            out.push(Check {
+                holds: Part::combine(&[lhs, rhs], |args| {
+                    not(overflows(kind, true, args[0].clone(), args[1].clone()))
+                }),
+                property: Property::NoOverflow,
+                message: "signed overflow".into(),
+            })
+        }
         _ => {}
     }
 }

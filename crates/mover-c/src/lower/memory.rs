@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef, mask};
-use mover_ir::program::{Effect, VariableId};
+use mover_ir::program::{Effect, Property, VariableId};
 
 use super::path::{Before, Part, Path};
-use super::{Builder, LocalKind, Lowered};
+use super::{Builder, Check, LocalKind, Lowered};
 use crate::build::{binary, constant, resize};
 use crate::flatten::Problem;
 use crate::objects::Object;
@@ -125,6 +125,38 @@ impl Builder<'_, '_> {
         })
     }
 
+    /// Goes on where what is to be written is no constant.
+    pub(super) fn require_variable(
+        &mut self,
+        path: Path,
+        pointer: &Operand,
+        cell: &Cell,
+    ) -> Option<Path> {
+        let form = self.world.objects.form(self.body, pointer);
+        let holds = match (form.map(|form| form.object), &cell.kind) {
+            (Some(Object::Global(id)), _) => {
+                let is_variable = !self.world.module.globals[id].is_constant;
+                Part::same(constant(is_variable.into(), 1))
+            }
+            (None, CellKind::Memory { address }) if self.world.constants > 0 => {
+                let layout = self.world.pointers();
+                let first = layout.address(self.world.constants + 1);
+                let (width, none) = (layout.width, layout.address(1));
+                address.map(|address| {
+                    let is_below = binary(BinaryOp::ULt, address.clone(), constant(none, width));
+                    is_below.or(binary(BinaryOp::ULe, constant(first, width), address))
+                })
+            }
+            _ => Part::same(Expr::TRUE),
+        };
+        let check = Check {
+            holds,
+            property: Property::MemorySafety,
+            message: "a constant is written".into(),
+        };
+        self.require(path, &check)
+    }
+
     pub(super) fn row_cell(
         &mut self,
         path: &mut Path,
@@ -137,6 +169,7 @@ impl Builder<'_, '_> {
             let message = format!("an access to `{name}` that its type does not have");
             return Err(Problem::new(message, path.loc));
         };
+        self.world.check_size(form.object)?;
         let pointer = self.world.module.pointer_width();
         let mut index = Part::same(constant(0, pointer));
         let mut valid = Part::same(Expr::TRUE);

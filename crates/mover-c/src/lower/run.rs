@@ -193,6 +193,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 expected,
                 new,
                 width,
+                is_weak,
             } => {
                 let access = Access {
                     writes: true,
@@ -221,7 +222,9 @@ impl<'w, 'a> Builder<'w, 'a> {
                 }
                 self.write(&mut succeeds, &cell, new.now);
                 succeeds.index += 1;
-                going_on.assume(not(is_same));
+                if !is_weak {
+                    going_on.assume(not(is_same));
+                }
                 if let Some(id) = inst.result {
                     let no = Part::same(Expr::FALSE);
                     going_on.env.insert(id, vec![old, no]);
@@ -255,7 +258,10 @@ impl<'w, 'a> Builder<'w, 'a> {
         access: Access,
     ) -> Lowered<Option<(Path, Cell)>> {
         let cell = self.cell(&mut path, pointer, 0, width)?;
-        let reached = self.reach_noted(path, &cell, access)?;
+        let mut reached = self.reach_noted(path, &cell, access)?;
+        if access.writes {
+            reached = reached.and_then(|path| self.require_variable(path, pointer, &cell));
+        }
         Ok(reached.map(|path| (path, cell)))
     }
 
@@ -311,7 +317,9 @@ impl<'w, 'a> Builder<'w, 'a> {
                 writes: true,
                 atomic: false,
             };
-            let Some(mut going_on) = self.reach_noted(path, &cell, access)? else {
+            let reached = self.reach_noted(path, &cell, access)?;
+            let reached = reached.and_then(|path| self.require_variable(path, pointer, &cell));
+            let Some(mut going_on) = reached else {
                 return Ok(Vec::new());
             };
             let value = resize(values[number].now.clone(), cell.width, false);

@@ -3,7 +3,9 @@
 use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::program::{Effect, Property, VariableId};
 
-use super::arithmetic::{bits, checks_of, compare, operator, overflows};
+use super::arithmetic::{
+    Overflow, bits, checks_of, compare, has_absolute_value, operator, overflows,
+};
 use super::path::{Before, Part, Path};
 use super::{Builder, Check, LARGEST, Lowered};
 use crate::build::{self, binary, choose, constant, resize};
@@ -136,8 +138,14 @@ impl Builder<'_, '_> {
                 rhs,
             } => {
                 let (lhs, rhs) = (self.scalar(path, lhs)?, self.scalar(path, rhs)?);
-                let overflows = *nsw && self.world.wants(Property::NoOverflow);
-                checks_of(*kind, overflows, &lhs, &rhs, &mut checks);
+                let overflow = Overflow {
+                    is_asked_for: self.world.wants(Property::NoOverflow),
+                    nsw: *nsw,
+                };
+                checks_of(*kind, overflow, &lhs, &rhs, &mut checks);
+                if *kind == BinaryKind::Shl && overflow.is_asked_for {
+                    self.world.note_shift(path.loc);
+                }
                 let op = operator(*kind);
                 vec![Part::combine(&[&lhs, &rhs], |args| {
                     binary(op, args[0].clone(), args[1].clone())
@@ -229,6 +237,9 @@ impl Builder<'_, '_> {
             }
             Pure::Abs(arg) => {
                 let arg = self.scalar(path, arg)?;
+                if self.world.wants(Property::NoOverflow) {
+                    checks.push(has_absolute_value(&arg));
+                }
                 vec![arg.map(|arg| {
                     let zero = constant(0, arg.width());
                     let negative = binary(BinaryOp::SLt, arg.clone(), zero);
