@@ -28,6 +28,9 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
         // Without this LLVM would refuse to keep local variables in registers.
         "-Xclang",
         "-disable-O0-optnone",
+        // Marks where variables begin and end to live, whatever its name says; see `llvm::scopes`.
+        "-Xclang",
+        "-fsanitize-address-use-after-scope",
         "-g",
         "-fno-discard-value-names",
         "-fno-color-diagnostics",

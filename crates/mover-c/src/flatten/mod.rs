@@ -17,7 +17,7 @@ pub mod copying;
 mod library;
 mod variadic;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mover_ir::expr::{mask, resize, sign_extend};
 use mover_ir::program::Property;
@@ -132,6 +132,8 @@ struct Frame {
     rest: Option<Operand>,
     /// Objects of the frame, whose life ends with it.
     objects: Vec<Operand>,
+    /// Variables of the original whose life is marked in its code.
+    marked: HashSet<ValueId>,
     /// Values of the copy that are constant.
     constants: HashMap<ValueId, Operand>,
 }
@@ -305,6 +307,7 @@ impl<'m> Flattener<'m> {
             returned: Vec::new(),
             rest,
             objects: Vec::new(),
+            marked: marked_variables(function),
             constants: HashMap::new(),
         };
         // Only what can be reached is copied, where constants decide: a recursion
@@ -354,13 +357,14 @@ impl<'m> Flattener<'m> {
             for operand in kind.operands_mut() {
                 frame.rename(operand, function.params);
             }
+            let is_marked = inst.result.is_some_and(|id| frame.marked.contains(&id));
             let result = inst.result.map(|id| frame.number(id, function.params));
             if let (Kind::Pure(pure), Some(id)) = (&kind, result)
                 && let Some(constant) = fold(pure)
             {
                 frame.constants.insert(id, constant);
             }
-            at = self.inst(at, result, kind, loc, frame, owns_objects)?;
+            at = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked)?;
         }
         frame.ends[number] = at;
         let loc = frame.call_loc.or(block.end_loc);
@@ -984,6 +988,18 @@ fn displaced(pointer: &Operand, offset: i64) -> Operand {
         terms: Vec::new(),
         moves_base: false,
     }))
+}
+
+fn marked_variables(function: &Function) -> HashSet<ValueId> {
+    let insts = function.blocks.iter().flat_map(|block| &block.insts);
+    let marked = insts.filter_map(|inst| match &inst.kind {
+        Kind::Lifetime {
+            pointer: Operand::Value(id),
+            begins: true,
+        } => Some(*id),
+        _ => None,
+    });
+    marked.collect()
 }
 
 impl Frame {

@@ -27,6 +27,7 @@ mod instructions;
 mod instrument;
 mod lists;
 mod passes;
+mod scopes;
 mod types;
 
 use std::collections::HashMap;
