@@ -89,6 +89,8 @@ pub struct Ahead {
     ahead: Vec<Vec<Doings>>,
     /// By template and location: what some way there has done.
     behind: Vec<Vec<Doings>>,
+    /// Templates that one thread runs, once.
+    once: Vec<bool>,
 }
 
 impl Ahead {
@@ -103,6 +105,9 @@ impl Ahead {
         let mut found = Ahead {
             ahead: nothing(),
             behind: nothing(),
+            once: (0..program.templates.len())
+                .map(|template| runs_once(program, template))
+                .collect(),
         };
         let mut changed = true;
         while changed {
@@ -152,7 +157,7 @@ impl Ahead {
         };
         let mut others = program.initial.iter().map(|instance| instance.template);
         let behind = &self.behind[template][location];
-        runs_once(program, template)
+        self.once[template]
             && others.all(|other| other.index() == template || !knows(other))
             && !behind.starts_users_of.contains(variable)
     }

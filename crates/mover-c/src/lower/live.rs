@@ -13,6 +13,10 @@ use mover_ir::program::Property;
 use super::Builder;
 use crate::ssa::*;
 
+/// What is live is remembered at every so many instructions of a block, so that a long one is not
+/// walked as a whole for each of them.
+const MILESTONE: usize = 64;
+
 impl Builder<'_, '_> {
     /// The values that must be at hand to know an operand.
     pub(super) fn needs(&self, operand: &Operand, out: &mut Vec<ValueId>) {
@@ -141,23 +145,34 @@ impl Builder<'_, '_> {
         if let Some(known) = self.live_cache.borrow().get(&(block, index)) {
             return Rc::clone(known);
         }
-        let live = Rc::new(self.compute_live_before(block, index));
+        let insts = &self.code.blocks[block].insts;
+        let milestone = (index / MILESTONE + 1) * MILESTONE;
+        let (mut live, from) = if milestone < insts.len() {
+            ((*self.live_before(block, milestone)).clone(), milestone)
+        } else {
+            (self.live_at_end(block), insts.len())
+        };
+        self.go_back(&insts[index..from], &mut live);
+        let live = Rc::new(live);
         let mut cache = self.live_cache.borrow_mut();
         cache.insert((block, index), Rc::clone(&live));
         live
     }
 
-    pub(super) fn compute_live_before(&self, block: BlockId, index: usize) -> BTreeSet<ValueId> {
-        let code = self.code;
+    fn live_at_end(&self, block: BlockId) -> BTreeSet<ValueId> {
         let mut live = self.live_out[block].clone();
-        live.extend(self.needs_of_end(&code.blocks[block].end));
-        for inst in code.blocks[block].insts.iter().skip(index).rev() {
+        live.extend(self.needs_of_end(&self.code.blocks[block].end));
+        live
+    }
+
+    /// From what is live behind instructions to what is live before them.
+    fn go_back(&self, insts: &[Inst], live: &mut BTreeSet<ValueId>) {
+        for inst in insts.iter().rev() {
             if let Some(id) = inst.result {
                 live.remove(&id);
             }
             live.extend(self.needs_of(inst));
         }
-        live
     }
 
     pub(super) fn liveness(&mut self) -> Vec<BTreeSet<ValueId>> {
@@ -172,7 +187,8 @@ impl Builder<'_, '_> {
         }
         let mut work: Vec<BlockId> = (0..count).collect();
         while let Some(block) = work.pop() {
-            let live = self.compute_live_before(block, 0);
+            let mut live = self.live_at_end(block);
+            self.go_back(&code.blocks[block].insts, &mut live);
             for &from in &predecessors[block] {
                 let mut coming = live.clone();
                 for inst in &code.blocks[block].insts {
