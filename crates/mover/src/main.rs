@@ -113,7 +113,7 @@ fn main() -> ExitCode {
         errors::complain("U001", "there is nothing to do; see `mover --help`");
         return ExitCode::from(USAGE);
     };
-    let work = std::panic::catch_unwind(|| match command {
+    ExitCode::from(on_large_stack(|| match command {
         Command::Check(args) => check::run(*args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
@@ -122,9 +122,29 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+    }))
+}
+
+/// Expressions are as deep as their authors like, and those who go down them need room for it. It is
+/// taken from the system only as far as it is used.
+const STACK_BYTES: usize = 1 << 30;
+
+fn on_large_stack(work: impl FnOnce() -> u8 + Send) -> u8 {
+    let work = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("main".into());
+        match thread.stack_size(STACK_BYTES).spawn_scoped(scope, work) {
+            Ok(worker) => worker.join().ok(),
+            Err(error) => {
+                eprintln!(
+                    "mover: there is no room for a stack of {} MB: {error}",
+                    STACK_BYTES >> 20
+                );
+                None
+            }
+        }
     });
-    ExitCode::from(work.unwrap_or_else(|_| {
+    work.unwrap_or_else(|| {
         eprintln!("mover: internal error; please report it with the input that led to it");
         INTERNAL_ERROR
-    }))
+    })
 }
