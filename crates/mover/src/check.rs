@@ -106,7 +106,7 @@ fn try_movers(
         deadlocks: true,
         keep_going: true,
         jobs: 1,
-        timeout: args.timeout.map(Duration::from_secs_f64),
+        timeout: args.timeout,
         memory: args.memory_limit(),
         interrupt,
         progress: &mut |statistics| progress.show(statistics),
@@ -137,7 +137,7 @@ struct Effort {
 
 impl Effort {
     fn asked(args: &CheckArgs) -> Effort {
-        let timeout = args.timeout.map(Duration::from_secs_f64);
+        let timeout = args.timeout;
         Effort {
             reduce: if args.is_reduction_chosen {
                 Reduction::None
@@ -184,7 +184,7 @@ fn check(
         },
     };
     let told = told.and_then(|mut told| {
-        let time = args.timeout.map(Duration::from_secs_f64);
+        let time = args.timeout;
         let memory = args.memory_limit();
         certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
         Ok(told)
@@ -246,7 +246,7 @@ fn explicit(
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
-        timeout: args.timeout.map(Duration::from_secs_f64),
+        timeout: args.timeout,
         memory: args.memory_limit(),
         interrupt,
         progress: &mut show,
@@ -358,9 +358,7 @@ fn symbolic(
         question: &question,
         token: &token,
         limits: watch::Limits {
-            time: effort
-                .deadline
-                .zip(args.timeout.map(Duration::from_secs_f64)),
+            time: effort.deadline.zip(args.timeout),
             memory: args.memory_limit(),
         },
         show_invariant: args.symbolic.show_invariant,
@@ -655,7 +653,7 @@ fn up_to_limits(
             errors: true,
             deadlocks: false,
             keep_going: false,
-            timeout: args.timeout.map(Duration::from_secs_f64).map(left),
+            timeout: args.timeout.map(left),
             memory: args.memory_limit(),
             interrupt,
             progress: &mut |_| (),

@@ -20,6 +20,7 @@ use mover_ir::program::Program;
 use crate::BAD_INPUT;
 use crate::errors::complain;
 use crate::output::{check_writable, write_file_by};
+use crate::seconds::parse_seconds;
 
 #[derive(Args)]
 pub struct CheckpointArgs {
@@ -31,10 +32,11 @@ pub struct CheckpointArgs {
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 60.0,
-        requires = "checkpoint"
+        default_value = "60",
+        requires = "checkpoint",
+        value_parser = parse_seconds
     )]
-    checkpoint_every: f64,
+    checkpoint_every: Duration,
 
     /// Explicit search: go on from a checkpoint of the same program with the same options
     #[arg(long, value_name = "FILE")]
@@ -54,9 +56,6 @@ impl CheckpointArgs {
 
     /// What cannot work is refused before the search.
     pub fn check(&self) -> Result<(), String> {
-        if !(self.checkpoint_every >= 0.0 && self.checkpoint_every.is_finite()) {
-            return Err("--checkpoint-every needs a number of seconds".into());
-        }
         self.checkpoint.as_deref().map_or(Ok(()), check_writable)
     }
 
@@ -87,7 +86,7 @@ impl CheckpointArgs {
         };
         let checkpoints = Checkpoints {
             identity,
-            every: Duration::from_secs_f64(self.checkpoint_every),
+            every: self.checkpoint_every,
             save: Some(&mut save),
             resume,
         };

@@ -37,6 +37,7 @@ mod property_file;
 mod replay;
 mod report;
 mod resources;
+mod seconds;
 mod shell;
 mod shortest;
 mod symbolic;

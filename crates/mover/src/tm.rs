@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 
 use crate::errors::complain as usage;
 use crate::output::{stderr_is_terminal, write_file};
+use crate::seconds::parse_seconds;
 use crate::tm_report;
 use crate::watch::{Ended, Limits, Over, watch};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE, USAGE};
@@ -76,8 +77,8 @@ struct CheckArgs {
     #[arg(long, default_value_t = 20_000_000)]
     max_states: usize,
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
     /// Give up when the search needs more memory than this
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
@@ -242,13 +243,7 @@ fn run_check(args: &CheckArgs) -> u8 {
         ],
         false => args.properties.clone(),
     };
-    let limits = match limits(args) {
-        Ok(limits) => limits,
-        Err(reason) => {
-            usage("U002", reason);
-            return USAGE;
-        }
-    };
+    let limits = limits(args);
     let mut reports = Vec::new();
     for property in properties {
         let started = std::time::Instant::now();
@@ -295,19 +290,13 @@ fn run_check(args: &CheckArgs) -> u8 {
     }
 }
 
-fn limits(args: &CheckArgs) -> Result<Limits, String> {
-    let whole = match args.timeout.map(Duration::try_from_secs_f64) {
-        None => None,
-        Some(Ok(whole)) => Some(whole),
-        Some(Err(_)) => return Err("--timeout needs a number of seconds".into()),
-    };
-    let end = |whole: Duration| Instant::now().checked_add(whole).map(|end| (end, whole));
-    Ok(Limits {
-        time: whole.and_then(end),
+fn limits(args: &CheckArgs) -> Limits {
+    Limits {
+        time: args.timeout.map(|whole| (Instant::now() + whole, whole)),
         memory: args
             .memory
             .map(|megabytes| megabytes.saturating_mul(1 << 20)),
-    })
+    }
 }
 
 /// One question, within limits; one that takes too much is not answered.

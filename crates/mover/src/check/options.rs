@@ -4,6 +4,7 @@
 //! it open.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mover_ir::program::{Program, Property};
@@ -15,6 +16,7 @@ use crate::input::InputArgs;
 use crate::output::check_writable;
 use crate::progress::{Progress, Show};
 use crate::resources::available_memory;
+use crate::seconds::parse_seconds;
 use crate::symbolic::{SymbolicArgs, SymbolicEngine};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -195,8 +197,8 @@ pub struct CheckArgs {
     pub(super) all_steps: bool,
 
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(super) timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(super) timeout: Option<Duration>,
 
     /// Give up when the search needs more memory than this (default: nine tenths of what is free)
     #[arg(long, value_name = "MB")]
@@ -330,12 +332,6 @@ impl CheckArgs {
         if self.jobs == 0 {
             return Err("--jobs needs at least 1".into());
         }
-        if self
-            .timeout
-            .is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite()))
-        {
-            return Err("--timeout needs a number of seconds".into());
-        }
         if self.jobs > 1 && !is_explicit && !self.quiet {
             eprintln!("mover: this engine runs on one core; `--engine auto` lets several race");
         }
@@ -359,7 +355,9 @@ impl CheckArgs {
 
     /// Bytes that a search may take.
     pub(super) fn memory_limit(&self) -> Option<usize> {
-        let asked = self.memory.map(|megabytes| megabytes << 20);
+        let asked = self
+            .memory
+            .map(|megabytes| megabytes.saturating_mul(1 << 20));
         let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
         limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
     }
