@@ -86,7 +86,7 @@ fn try_movers(
         Ok(movers) if args.reduce == Reduction::Left => movers.left_only(),
         Ok(movers) => movers,
         Err(reason) => {
-            eprintln!("mover: no movers to check: {reason}");
+            stderr_line!("mover: no movers to check: {reason}");
             return Ok(None);
         }
     };
@@ -218,7 +218,7 @@ fn explicit(
             Ok(movers) => Some(movers),
             Err(reason) => {
                 if !args.is_reduction_chosen {
-                    eprintln!("mover: searching without reduction: {reason}");
+                    stderr_line!("mover: searching without reduction: {reason}");
                 }
                 None
             }
@@ -283,7 +283,7 @@ fn explicit(
         }
         Ok(verdict) => verdict,
         Err(reason) => {
-            eprintln!("mover: internal error: the counterexample does not replay: {reason}");
+            stderr_line!("mover: internal error: the counterexample does not replay: {reason}");
             return Err(INTERNAL_ERROR);
         }
     };
@@ -501,7 +501,7 @@ fn by_any_engine(
         return Ok(told);
     };
     if !args.quiet {
-        eprintln!("mover: {reason}; the engines bmc and ic3 go on");
+        stderr_line!("mover: {reason}; the engines bmc and ic3 go on");
     }
     let effort = Effort {
         reduce: match effort.reduce {
@@ -718,7 +718,7 @@ fn stop_on_signal(interrupt: &Arc<AtomicBool>) {
         }
     });
     if let Err(error) = installed {
-        eprintln!("mover: signals are not handled: {error}");
+        stderr_line!("mover: signals are not handled: {error}");
     }
 }
 

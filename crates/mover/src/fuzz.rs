@@ -218,7 +218,7 @@ pub fn run(args: &FuzzArgs) -> u8 {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     if let Err(error) = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)) {
-        eprintln!("mover: signals are not handled: {error}");
+        stderr_line!("mover: signals are not handled: {error}");
     }
     let next = AtomicU64::new(args.seed);
     let end = match duration {
@@ -259,7 +259,7 @@ pub fn run(args: &FuzzArgs) -> u8 {
                     }
                     if worker == 0 && !args.quiet && told.elapsed() > Duration::from_secs(2) {
                         told = Instant::now();
-                        eprintln!("mover: {}", told_so_far(&locked(), started));
+                        stderr_line!("mover: {}", told_so_far(&locked(), started));
                     }
                 }
             });

@@ -127,7 +127,7 @@ pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
         _ => read_promela(args, asked)?,
     };
     if let Err(reason) = validate(&input.program) {
-        eprintln!("mover: internal error: the program was translated wrongly: {reason}");
+        stderr_line!("mover: internal error: the program was translated wrongly: {reason}");
         return Err(INTERNAL_ERROR);
     }
     Ok(input)
@@ -219,7 +219,7 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
             })
         }
         Err(failure) => {
-            eprint!("{}", failure.compiler);
+            stderr!("{}", failure.compiler);
             Err(refuse(args, &failure.sources, &failure.diagnostics))
         }
     }
@@ -256,6 +256,6 @@ pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic])
 
 pub fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        eprint!("{}", render(sources, diagnostic, stderr_is_terminal()));
+        stderr!("{}", render(sources, diagnostic, stderr_is_terminal()));
     }
 }

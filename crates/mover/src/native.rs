@@ -45,7 +45,7 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
     let native = match build(&input.files, &options, trace.property, folder.path()) {
         Ok(native) => native,
         Err(failure) => {
-            eprint!("{}", failure.compiler);
+            stderr!("{}", failure.compiler);
             return refuse(input, &failure.sources, &failure.diagnostics);
         }
     };

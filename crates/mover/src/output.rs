@@ -23,10 +23,16 @@ pub fn print(text: &str) -> Result<(), u8> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => {
-            eprintln!("mover: cannot write to standard output: {error}");
+            stderr_line!("mover: cannot write to standard output: {error}");
             Err(INTERNAL_ERROR)
         }
     }
+}
+
+/// Prints to standard error. Exit codes tell scripts the verdict, also where nobody can read
+/// messages: what cannot be written there is lost.
+pub fn write_stderr(text: std::fmt::Arguments) {
+    let _ = std::io::stderr().lock().write_fmt(text);
 }
 
 /// Where a file is made before it gets its name. A link stays one; what is no file,

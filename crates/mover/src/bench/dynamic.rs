@@ -171,11 +171,11 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
         }
         for &engine in &engines {
             for &reduction in &reductions {
-                eprint!("{}: {engine} {reduction}", study.name);
+                stderr!("{}: {engine} {reduction}", study.name);
                 for threads in 2..=args.threads {
                     let point = measure(args, study, engine, reduction, threads, &path);
                     let point = point.map_err(|reason| {
-                        eprintln!();
+                        stderr_line!();
                         format!("{engine} {reduction}, {threads} threads: {reason}")
                     })?;
                     let is_proved = point.proved;
@@ -183,9 +183,9 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
                     if !is_proved {
                         break;
                     }
-                    eprint!(" {threads}");
+                    stderr!(" {threads}");
                 }
-                eprintln!();
+                stderr_line!();
             }
         }
     }

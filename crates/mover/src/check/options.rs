@@ -333,7 +333,7 @@ impl CheckArgs {
             return Err("--jobs needs at least 1".into());
         }
         if self.jobs > 1 && !is_explicit && !self.quiet {
-            eprintln!("mover: this engine runs on one core; `--engine auto` lets several race");
+            stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
         }
         Ok(())
     }

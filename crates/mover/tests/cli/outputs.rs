@@ -124,3 +124,63 @@ fn a_pipe_that_is_closed_is_no_failure() {
         assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }
 }
+
+/// Messages that nobody can read change no exit code.
+#[test]
+fn a_full_standard_error_changes_no_exit_code() {
+    let broken = model("outputs_stderr", "active proctype P() { x = }\n");
+    let broken = broken.display().to_string();
+    for (arguments, code) in [
+        (vec!["check", &broken], 2),
+        (vec!["check", "--nope"], 1),
+        (vec!["check", "no-such-model.pml"], 2),
+        (vec!["--explain-error", "X999"], 1),
+        (vec!["tm", "check", "examples/tm/tl2-printed.tm"], 10),
+        (
+            vec![
+                "check",
+                "--progress",
+                "json",
+                "examples/promela/mutex_naive.pml",
+            ],
+            10,
+        ),
+    ] {
+        let ended = mover()
+            .args(&arguments)
+            .current_dir(repository())
+            .stderr(full_device())
+            .stdout(Stdio::null())
+            .status()
+            .expect("mover starts");
+        assert_eq!(ended.code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_answer_about_a_transactional_memory_that_cannot_be_printed_is_reported() {
+    for arguments in [
+        vec!["check", "examples/tm/seq.tm"],
+        vec!["check", "--json", "examples/tm/seq.tm"],
+        vec!["word", "(r,1)_1 c_1"],
+        vec!["spec", "--threads", "1", "--vars", "1"],
+    ] {
+        let ended = mover()
+            .arg("tm")
+            .args(&arguments)
+            .current_dir(repository())
+            .stdout(full_device())
+            .output()
+            .expect("mover starts");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(6), "{arguments:?}: {stderr}");
+        let words = "cannot write to standard output";
+        assert_eq!(stderr.matches(words).count(), 1, "{arguments:?}: {stderr}");
+    }
+}
+
+fn full_device() -> Stdio {
+    let mut options = std::fs::OpenOptions::new();
+    let full = options.write(true).open("/dev/full");
+    full.expect("Linux has /dev/full").into()
+}
