@@ -19,7 +19,7 @@ use mover_ir::program::Program;
 
 use crate::BAD_INPUT;
 use crate::errors::complain;
-use crate::output::{check_writable, write_file_by};
+use crate::output::write_file_by;
 use crate::seconds::parse_seconds;
 
 #[derive(Args)]
@@ -54,9 +54,14 @@ impl CheckpointArgs {
         given.next().map(|(_, name)| name)
     }
 
-    /// What cannot work is refused before the search.
-    pub fn check(&self) -> Result<(), String> {
-        self.checkpoint.as_deref().map_or(Ok(()), check_writable)
+    /// The file that is written, by option.
+    pub fn output(&self) -> Option<(&'static str, &Path)> {
+        Some(("--checkpoint", self.checkpoint.as_deref()?))
+    }
+
+    /// The file that is read.
+    pub fn input(&self) -> Option<&Path> {
+        self.resume.as_deref()
     }
 
     /// Explores with checkpoints; also gives what to do next if the search is stopped.

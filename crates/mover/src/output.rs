@@ -63,6 +63,45 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
     tried.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
+/// Refuses an output, named by its option, that would take the place of a file that is read or of
+/// another output.
+pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(), String> {
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        let Some(place) = replaced(path) else {
+            continue;
+        };
+        let is_same = |other: &Path| replaced(other).as_ref() == Some(&place);
+        if let Some(input) = inputs.iter().find(|input| is_same(input)) {
+            return Err(format!(
+                "{option} {} would overwrite {}, which is read",
+                path.display(),
+                input.display()
+            ));
+        }
+        let mut before = outputs[..at].iter();
+        if let Some((other, _)) = before.find(|(_, other)| is_same(other)) {
+            return Err(format!(
+                "{other} and {option} name the same file, {}",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The file whose place an output would take, by the one name that it has without links; none if
+/// what is there is written to as it is, as a terminal can be for several outputs.
+fn replaced(path: &Path) -> Option<PathBuf> {
+    let (target, beside) = place(path);
+    beside?;
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let folder = folder.canonicalize().ok()?;
+    Some(folder.join(target.file_name()?))
+}
+
 /// Writes a file whole or not at all: first beside it, then under its name.
 pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
     write_file_by(path, &|file: &mut File| file.write_all(text.as_bytes()))

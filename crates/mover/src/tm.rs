@@ -5,6 +5,7 @@
 //! not the answer goes to standard error.
 
 use std::io::BufRead;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ use mover_tm::{dot, history, mutate, specifications};
 use serde_json::{Value, json};
 
 use crate::errors::complain as usage;
-use crate::output::{print, stderr_is_terminal, write_file};
+use crate::output::{check_distinct, check_writable, print, stderr_is_terminal, write_file};
 use crate::seconds::parse_seconds;
 use crate::tm_report;
 use crate::watch::{Ended, Limits, Over, watch};
@@ -87,10 +88,10 @@ struct CheckArgs {
     cross_check: bool,
     /// Write the algorithm's automaton as a picture for Graphviz (small ones)
     #[arg(long, value_name = "FILE")]
-    dot: Option<String>,
+    dot: Option<PathBuf>,
     /// Write a report, one HTML file that needs nothing else
     #[arg(long, value_name = "FILE")]
-    report: Option<std::path::PathBuf>,
+    report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -201,6 +202,10 @@ fn load(file: &str, sources: &mut SourceMap) -> Result<Program, u8> {
 }
 
 fn run_check(args: &CheckArgs) -> Result<u8, u8> {
+    if let Err(reason) = check_outputs(args) {
+        usage("U002", reason);
+        return Err(USAGE);
+    }
     let mut sources = SourceMap::default();
     let program = load(&args.file, &mut sources)?;
     let manager = match &args.manager {
@@ -289,6 +294,18 @@ fn run_check(args: &CheckArgs) -> Result<u8, u8> {
     })
 }
 
+/// What cannot be written, or would overwrite something, is refused before the search.
+fn check_outputs(args: &CheckArgs) -> Result<(), String> {
+    let files = [("--dot", &args.dot), ("--report", &args.report)].into_iter();
+    let outputs: Vec<(&str, &Path)> = files
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    check_distinct(&[Path::new(&args.file)], &outputs)?;
+    outputs
+        .into_iter()
+        .try_for_each(|(_, path)| check_writable(path))
+}
+
 fn limits(args: &CheckArgs) -> Limits {
     Limits {
         time: args.timeout.map(|whole| (Instant::now() + whole, whole)),
@@ -319,7 +336,7 @@ fn check_within(
 }
 
 fn write_dot(
-    file: &str,
+    file: &Path,
     program: &Program,
     options: &Options,
     sources: &SourceMap,
@@ -340,9 +357,9 @@ fn write_dot(
             return Err(BAD_INPUT);
         }
     };
-    std::fs::write(file, dot::picture(&graph)).map_err(|error| {
-        usage("U003", format!("cannot write {file}: {error}"));
-        BAD_INPUT
+    write_file(file, &dot::picture(&graph)).map_err(|reason| {
+        usage("U003", reason);
+        INTERNAL_ERROR
     })
 }
 

@@ -3,7 +3,7 @@
 //! The options and their values, which of them go together, and what is chosen where the user leaves
 //! it open.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -13,7 +13,7 @@ use mover_reduce::{Movers, forgetful_movers};
 use crate::checkpoint::CheckpointArgs;
 use crate::formats::FormatArgs;
 use crate::input::InputArgs;
-use crate::output::check_writable;
+use crate::output::{check_distinct, check_writable};
 use crate::progress::{Progress, Show};
 use crate::resources::available_memory;
 use crate::seconds::parse_seconds;
@@ -307,7 +307,6 @@ impl CheckArgs {
         }
         self.symbolic.check(self.engine.symbolic())?;
         if let Some(option) = self.checkpoints.given() {
-            self.checkpoints.check()?;
             if self.jobs > 1 {
                 return Err(format!(
                     "{option} is for a search on one core; leave `--jobs` out"
@@ -321,11 +320,7 @@ impl CheckArgs {
             }
         }
         self.formats.check(&self.input)?;
-        let files = [&self.report, &self.trace];
-        files
-            .into_iter()
-            .flatten()
-            .try_for_each(|path| check_writable(path))?;
+        self.check_outputs()?;
         if self.keep_going && self.reduce != Reduction::None {
             return Err("--keep-going counts all states and goes with `--reduce none` only".into());
         }
@@ -336,6 +331,23 @@ impl CheckArgs {
             stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
         }
         Ok(())
+    }
+
+    fn check_outputs(&self) -> Result<(), String> {
+        let files = [("--report", &self.report), ("--trace", &self.trace)].into_iter();
+        let mut outputs: Vec<(&str, &Path)> = files
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+            .chain(self.formats.outputs())
+            .collect();
+        // A search may go on in the checkpoint that it began with.
+        check_distinct(&Vec::from_iter(self.checkpoints.input()), &outputs)?;
+        outputs.extend(self.checkpoints.output());
+        let read = self.input.files.iter().chain(&self.property_file);
+        let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+        check_distinct(&read, &outputs)?;
+        outputs
+            .into_iter()
+            .try_for_each(|(_, path)| check_writable(path))
     }
 
     /// The first option given that means something to explicit search only.

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{mover, repository};
+use crate::common::{mover, repository, run};
 use crate::{ENDLESS, FAILING, check, last_line, model, scratch};
 
 /// What cannot be written is said before a search that would never end, not after it.
@@ -183,4 +183,86 @@ fn full_device() -> Stdio {
     let mut options = std::fs::OpenOptions::new();
     let full = options.write(true).open("/dev/full");
     full.expect("Linux has /dev/full").into()
+}
+
+/// An output that would take the place of what is read, or of another one, is refused.
+#[test]
+fn no_output_overwrites_an_input_or_another_output() {
+    let folder = scratch("overwritten");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    write("m.pml", FAILING);
+    write(
+        "m.prp",
+        "CHECK( init(main()), LTL(G ! call(reach_error())) )\n",
+    );
+    write("a.tm", "algorithm a;\n");
+    std::os::unix::fs::symlink("m.pml", folder.join("link")).expect("a link");
+    let refused = |arguments: &[&str], words: &str| {
+        let ended = run(mover().args(arguments).current_dir(&folder));
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
+    };
+    for option in ["--trace", "--report", "--sarif", "--trail", "--checkpoint"] {
+        for name in ["m.pml", "./m.pml", "../overwritten/m.pml", "link"] {
+            let words = format!("{option} {name} would overwrite m.pml");
+            refused(&["check", option, name, "m.pml"], &words);
+        }
+    }
+    refused(
+        &[
+            "check",
+            "--trace",
+            "m.prp",
+            "--property-file",
+            "m.prp",
+            "m.pml",
+        ],
+        "would overwrite m.prp",
+    );
+    refused(
+        &["check", "--trace", "m.pml", "--resume", "m.pml", "link"],
+        "would overwrite m.pml",
+    );
+    refused(
+        &["check", "--trace", "same", "--report", "./same", "m.pml"],
+        "--report and --trace name the same file",
+    );
+    refused(
+        &["check", "--checkpoint", "same", "--sarif", "same", "m.pml"],
+        "--sarif and --checkpoint name the same file",
+    );
+    refused(
+        &["tm", "check", "--report", "a.tm", "a.tm"],
+        "would overwrite a.tm",
+    );
+    refused(
+        &["tm", "check", "--report", "x", "--dot", "x", "a.tm"],
+        "name the same file",
+    );
+    let text = std::fs::read_to_string(folder.join("m.pml")).expect("the model");
+    assert_eq!(text, FAILING);
+    assert!(!folder.join("same").exists());
+    let both = ["--trace", "/dev/null", "--report", "/dev/null", "m.pml"];
+    let ended = run(mover().arg("check").args(both).current_dir(&folder));
+    assert_eq!(ended.code, Some(10), "{}", ended.stderr);
+}
+
+#[test]
+fn a_search_may_go_on_in_the_checkpoint_that_it_began_with() {
+    let path = model("outputs_same_checkpoint", ENDLESS);
+    let name = scratch("same.checkpoint").display().to_string();
+    let once = [
+        "--reduce",
+        "none",
+        "--timeout",
+        "0.2",
+        "--checkpoint",
+        &name,
+    ];
+    assert_eq!(check(&path, &once).code, Some(5));
+    let again = [&once[..], &["--resume", &name]].concat();
+    let ended = check(&path, &again);
+    assert_eq!(ended.code, Some(5), "{}", ended.stderr);
 }
