@@ -19,7 +19,7 @@ use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
 use super::section::{Block, Plot, Ratio, Section};
 use super::table::Table;
 use super::{Trouble, ask, is_wanted};
-use crate::output::write_file;
+use crate::output::{check_distinct, check_writable, write_file};
 
 #[derive(Args)]
 pub struct DynamicArgs {
@@ -161,6 +161,12 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
     if engines.is_empty() || reductions.is_empty() || studies.is_empty() {
         let reason = "no engine, reduction or program is called like that";
         return Err(Trouble::Usage(reason.into()));
+    }
+    let plot = args.plot.as_deref().map(|path| ("--plot", path));
+    let outputs: Vec<(&str, &Path)> = args.record.output().into_iter().chain(plot).collect();
+    check_distinct(&[], &outputs).map_err(Trouble::Usage)?;
+    if let Some((_, path)) = plot {
+        check_writable(path).map_err(Trouble::Usage)?;
     }
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for study in studies {
