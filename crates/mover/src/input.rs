@@ -183,7 +183,7 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
                 sites: Vec::new(),
             })
         }
-        Err(failure) => Err(refuse(args, &failure.sources, &failure.diagnostics)),
+        Err(failure) => Err(refuse(&args.name(), &failure.sources, &failure.diagnostics)),
     }
 }
 
@@ -220,7 +220,7 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
         }
         Err(failure) => {
             stderr!("{}", failure.compiler);
-            Err(refuse(args, &failure.sources, &failure.diagnostics))
+            Err(refuse(&args.name(), &failure.sources, &failure.diagnostics))
         }
     }
 }
@@ -237,7 +237,7 @@ fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
     Err(BAD_INPUT)
 }
 
-pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
+pub fn refuse(name: &str, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
     show(sources, diagnostics);
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let errors = match errors {
@@ -249,7 +249,7 @@ pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic])
     let code = codes.filter_map(|d| d.code).next();
     complain(
         code.as_ref().map_or("C002", Code::as_str),
-        format!("{}: {errors}", args.name()),
+        format!("{name}: {errors}"),
     );
     BAD_INPUT
 }

@@ -46,7 +46,7 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
         Ok(native) => native,
         Err(failure) => {
             stderr!("{}", failure.compiler);
-            return refuse(input, &failure.sources, &failure.diagnostics);
+            return refuse(&input.name(), &failure.sources, &failure.diagnostics);
         }
     };
     let steps = steps(program, trace, sites);

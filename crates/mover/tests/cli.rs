@@ -14,6 +14,8 @@ mod errors;
 mod exclusive;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/fuzz.rs"]
+mod fuzz;
 #[path = "cli/guide.rs"]
 mod guide;
 #[path = "cli/ignoring.rs"]
