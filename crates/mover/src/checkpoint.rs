@@ -19,7 +19,7 @@ use mover_ir::program::Program;
 
 use crate::BAD_INPUT;
 use crate::errors::complain;
-use crate::output::write_file_by;
+use crate::output::{remove_left_overs, write_file_by};
 use crate::seconds::parse_seconds;
 
 #[derive(Args)]
@@ -77,6 +77,9 @@ impl CheckpointArgs {
             Some(path) => Some(opened(path, &identity)?),
             None => None,
         };
+        if let Some(path) = &self.checkpoint {
+            remove_left_overs(path);
+        }
         let has_failed = Cell::new(false);
         let mut save = |snapshot: &Snapshot| {
             let Some(path) = &self.checkpoint else {
@@ -134,14 +137,16 @@ fn identity(program: &Program, options_asked: &[(&str, String)]) -> Identity {
     let mut identity: Identity = vec![
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
         ("build".into(), build()),
-        (
-            "program".into(),
-            format!("{} ({:016x})", program.name, fingerprint(program)),
-        ),
     ];
     for (name, value) in options_asked {
         identity.push(((*name).into(), value.clone()));
     }
+    // What differs first is told, and options change the program: without `unreach-call` runs go
+    // on behind assertions.
+    identity.push((
+        "program".into(),
+        format!("{} ({:016x})", program.name, fingerprint(program)),
+    ));
     identity
 }
 

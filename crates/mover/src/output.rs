@@ -47,6 +47,42 @@ fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
     (path, Some(beside.into()))
 }
 
+/// Removes what processes that were killed while they wrote this file have left beside it.
+pub fn remove_left_overs(path: &Path) {
+    // Without it nobody knows which processes there are.
+    let processes = Path::new("/proc");
+    let (target, Some(_)) = place(path) else {
+        return;
+    };
+    if !processes.join("self").exists() {
+        return;
+    }
+    let Some(name) = target.file_name() else {
+        return;
+    };
+    let start = format!("{}.", name.to_string_lossy());
+    for entry in std::fs::read_dir(folder_of(&target))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name();
+        let process = (name.to_str())
+            .and_then(|name| name.strip_prefix(&start)?.strip_suffix(".part"))
+            .and_then(|number| number.parse::<u32>().ok());
+        if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Whether a file could be written, without touching what is there.
 pub fn check_writable(path: &Path) -> Result<(), String> {
     let (target, Some(beside)) = place(path) else {
@@ -94,11 +130,7 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(),
 fn replaced(path: &Path) -> Option<PathBuf> {
     let (target, beside) = place(path);
     beside?;
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let folder = folder.canonicalize().ok()?;
+    let folder = folder_of(&target).canonicalize().ok()?;
     Some(folder.join(target.file_name()?))
 }
 
