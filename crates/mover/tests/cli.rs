@@ -682,6 +682,45 @@ fn a_full_disk_is_reported() {
     );
 }
 
+/// Names are names, also for the programs that mover starts.
+#[test]
+fn a_name_that_begins_like_an_option_is_a_name() {
+    let folder = scratch("like_options");
+    std::fs::create_dir_all(&folder).expect("a directory");
+    let checked = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).expect("a file");
+        run(mover().args(["check", "--", name]).current_dir(&folder))
+    };
+    let preprocessed = "#define X 0\nactive proctype P() { assert(X) }\n";
+    assert_unsafe(&checked("-x.pml", preprocessed), &["-x.pml:2"]);
+    assert_unsafe(&checked("-y.pml", FAILING), &["-y.pml:4"]);
+    #[cfg(feature = "c")]
+    {
+        let failing = "#include <assert.h>\nint main(void) {\n  assert(0);\n}\n";
+        assert_unsafe(&checked("-x.c", failing), &["-x.c:3"]);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_not_a_part_of_a_model() {
+    let path = model("marked", format!("\u{feff}{FAILING}"));
+    assert_unsafe(&check(&path, &[]), &["marked.pml:4"]);
+    let preprocessed = "\u{feff}#define X 0\nactive proctype P() { assert(X) }\n";
+    let path = model("marked_preprocessed", preprocessed);
+    assert_unsafe(&check(&path, &[]), &["marked_preprocessed.pml:2"]);
+    let path = model("marked_broken", "\u{feff}byte x y;\n");
+    assert_refused(&check(&path, &[]), &["marked_broken.pml:1:8"]);
+    let algorithm = scratch("marked.tm");
+    let text = std::fs::read_to_string(repository().join("examples/tm/seq.tm"));
+    let text = text.expect("the example");
+    std::fs::write(&algorithm, format!("\u{feff}{text}")).expect("a file");
+    let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    std::fs::write(&algorithm, "\u{feff}algorithm ;\n").expect("a file");
+    let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
+    assert_refused(&ended, &["marked.tm:1:11"]);
+}
+
 #[test]
 fn macros_of_the_command_line_reach_the_model() {
     let path = model("defined", "active proctype P() { assert(N == 4) }\n");
