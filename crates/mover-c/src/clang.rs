@@ -49,7 +49,7 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
         command.arg("-I").arg(include);
     }
     command.args(&options.flags);
-    command.arg("-o").arg(target).arg(source);
+    command.arg("-o").arg(target).arg(no_option(source));
     let output = command
         .output()
         .map_err(|error| format!("{} cannot be started: {error}", clang.to_string_lossy()))?;
@@ -64,6 +64,15 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
         ))
     } else {
         Err(said)
+    }
+}
+
+/// The same file by a name that is no option.
+fn no_option(file: &Path) -> PathBuf {
+    if file.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        Path::new(".").join(file)
+    } else {
+        file.to_path_buf()
     }
 }
 

@@ -200,8 +200,11 @@ impl Source {
     }
 }
 
-/// What the front end makes of a text; the error is what it says.
-pub fn program(text: &str) -> Result<Program, String> {
+/// What the front end says of a text that is no program.
+pub struct Refused(pub String);
+
+/// What the front end makes of a text; an error is what went wrong besides.
+pub fn program(text: &str) -> Result<Result<Program, Refused>, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = scratch.path().join("random.c");
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
@@ -216,11 +219,12 @@ pub fn program(text: &str) -> Result<Program, String> {
         ..mover_c::Options::default()
     };
     match mover_c::read(&[file], &options) {
-        Ok(read) if read.limits.is_empty() => Ok(read.program),
+        Ok(read) if read.limits.is_empty() => Ok(Ok(read.program)),
         Ok(_) => Err("a bound of the translation".into()),
         Err(failure) => {
             let said = failure.diagnostics.iter().map(|d| d.message.clone());
-            Err(failure.compiler + &said.collect::<Vec<_>>().join("; "))
+            let said = said.collect::<Vec<_>>().join("; ");
+            Ok(Err(Refused(failure.compiler + &said)))
         }
     }
 }

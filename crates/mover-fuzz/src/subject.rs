@@ -179,12 +179,16 @@ impl Subject {
                 text,
             }) => model(text),
             #[cfg(feature = "c")]
-            Subject::C(source) => crate::c::program(&source.text()).map(Some),
+            Subject::C(source) => match crate::c::program(&source.text())? {
+                Ok(program) => Ok(Some(program)),
+                // What is made up is C.
+                Err(crate::c::Refused(reason)) => Err(reason),
+            },
             #[cfg(feature = "c")]
             Subject::Given(Given {
                 extension: "c",
                 text,
-            }) => crate::c::program(text).map(Some),
+            }) => crate::c::program(text).map(Result::ok),
             Subject::Ir(program) => Ok(Some((**program).clone())),
             #[cfg(feature = "tm")]
             Subject::Tm(_) => Ok(None),

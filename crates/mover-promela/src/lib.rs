@@ -136,6 +136,7 @@ impl Reading {
     }
 
     fn add(&mut self, name: &str, bytes: &[u8]) -> Option<FileId> {
+        let bytes = preprocess::without_byte_order_mark(bytes);
         let problem = if bytes.len() > preprocess::SOURCE_LIMIT_BYTES {
             Some(format!(
                 "`{name}` is larger than {} MB",

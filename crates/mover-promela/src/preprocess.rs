@@ -61,6 +61,11 @@ pub fn is_needed(text: &str, options: &Options) -> bool {
         || text.contains("\\\r\n")
 }
 
+/// Some editors begin a file with this mark; columns are counted behind it, as cpp does.
+pub fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
+}
+
 /// Runs `cpp` on a file. The file itself must be in `sources` already.
 pub fn run(
     path: &Path,
@@ -256,7 +261,7 @@ fn file_of(name: &str, sources: &mut SourceMap) -> Option<FileId> {
     }
     Some(sources.find(name).unwrap_or_else(|| {
         let bytes = std::fs::read(name).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = String::from_utf8_lossy(without_byte_order_mark(&bytes)).into_owned();
         sources.add(
             name,
             if text.len() > SOURCE_LIMIT_BYTES {

@@ -100,7 +100,7 @@ pub fn run(args: &BenchArgs) -> u8 {
         Err(Trouble::Input(reason)) => (reason, BAD_INPUT),
         Err(Trouble::Internal(reason)) => (reason, INTERNAL_ERROR),
     };
-    eprintln!("mover: {reason}");
+    stderr_line!("mover: {reason}");
     code
 }
 

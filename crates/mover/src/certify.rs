@@ -72,7 +72,9 @@ pub fn certify(
             "by a walk through all states of the definition: {reason}"
         )),
         Recheck::Fails { what } => {
-            eprintln!("mover: internal error: the verdict is safe, but by the definition {what}");
+            stderr_line!(
+                "mover: internal error: the verdict is safe, but by the definition {what}"
+            );
             return Err(INTERNAL_ERROR);
         }
     }

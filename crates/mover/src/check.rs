@@ -86,7 +86,7 @@ fn try_movers(
         Ok(movers) if args.reduce == Reduction::Left => movers.left_only(),
         Ok(movers) => movers,
         Err(reason) => {
-            eprintln!("mover: no movers to check: {reason}");
+            stderr_line!("mover: no movers to check: {reason}");
             return Ok(None);
         }
     };
@@ -106,7 +106,7 @@ fn try_movers(
         deadlocks: true,
         keep_going: true,
         jobs: 1,
-        timeout: args.timeout.map(Duration::from_secs_f64),
+        timeout: args.timeout,
         memory: args.memory_limit(),
         interrupt,
         progress: &mut |statistics| progress.show(statistics),
@@ -137,7 +137,7 @@ struct Effort {
 
 impl Effort {
     fn asked(args: &CheckArgs) -> Effort {
-        let timeout = args.timeout.map(Duration::from_secs_f64);
+        let timeout = args.timeout;
         Effort {
             reduce: if args.is_reduction_chosen {
                 Reduction::None
@@ -184,7 +184,7 @@ fn check(
         },
     };
     let told = told.and_then(|mut told| {
-        let time = args.timeout.map(Duration::from_secs_f64);
+        let time = args.timeout;
         let memory = args.memory_limit();
         certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
         Ok(told)
@@ -218,7 +218,7 @@ fn explicit(
             Ok(movers) => Some(movers),
             Err(reason) => {
                 if !args.is_reduction_chosen {
-                    eprintln!("mover: searching without reduction: {reason}");
+                    stderr_line!("mover: searching without reduction: {reason}");
                 }
                 None
             }
@@ -246,7 +246,7 @@ fn explicit(
         errors: properties.contains(&Property::UnreachCall),
         deadlocks: properties.contains(&Property::NoDeadlock),
         keep_going: args.keep_going,
-        timeout: args.timeout.map(Duration::from_secs_f64),
+        timeout: args.timeout,
         memory: args.memory_limit(),
         interrupt,
         progress: &mut show,
@@ -283,7 +283,7 @@ fn explicit(
         }
         Ok(verdict) => verdict,
         Err(reason) => {
-            eprintln!("mover: internal error: the counterexample does not replay: {reason}");
+            stderr_line!("mover: internal error: the counterexample does not replay: {reason}");
             return Err(INTERNAL_ERROR);
         }
     };
@@ -358,9 +358,7 @@ fn symbolic(
         question: &question,
         token: &token,
         limits: watch::Limits {
-            time: effort
-                .deadline
-                .zip(args.timeout.map(Duration::from_secs_f64)),
+            time: effort.deadline.zip(args.timeout),
             memory: args.memory_limit(),
         },
         show_invariant: args.symbolic.show_invariant,
@@ -503,7 +501,7 @@ fn by_any_engine(
         return Ok(told);
     };
     if !args.quiet {
-        eprintln!("mover: {reason}; the engines bmc and ic3 go on");
+        stderr_line!("mover: {reason}; the engines bmc and ic3 go on");
     }
     let effort = Effort {
         reduce: match effort.reduce {
@@ -655,7 +653,7 @@ fn up_to_limits(
             errors: true,
             deadlocks: false,
             keep_going: false,
-            timeout: args.timeout.map(Duration::from_secs_f64).map(left),
+            timeout: args.timeout.map(left),
             memory: args.memory_limit(),
             interrupt,
             progress: &mut |_| (),
@@ -720,7 +718,7 @@ fn stop_on_signal(interrupt: &Arc<AtomicBool>) {
         }
     });
     if let Err(error) = installed {
-        eprintln!("mover: signals are not handled: {error}");
+        stderr_line!("mover: signals are not handled: {error}");
     }
 }
 

@@ -43,7 +43,7 @@ pub fn run(file: &str, movers: &Movers, options: Options, as_json: bool) -> Resu
         if as_json {
             print(&format!("{}\n", wrong_json(program, wrong)))?;
         }
-        eprint!("{}", wrong_text(program, wrong));
+        stderr!("{}", wrong_text(program, wrong));
         return Err(INTERNAL_ERROR);
     }
     let Some(stop) = checked.stopped else {

@@ -26,7 +26,7 @@ const PAGES: &[(&str, &str)] = pages![
 
 /// Tells the user what is wrong outside of the program's text.
 pub fn complain(code: &str, message: impl Display) {
-    eprintln!("mover: {message} [{code}]");
+    stderr_line!("mover: {message} [{code}]");
 }
 
 /// `mover --explain-error CODE`.

@@ -15,7 +15,7 @@ use mover_report::witness::{self, Invariant, Task, YamlVersion};
 use mover_report::{graph, sarif, trail};
 
 use crate::input::InputArgs;
-use crate::output::{check_writable, write_file};
+use crate::output::write_file;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum WitnessFormat {
@@ -70,7 +70,7 @@ fn extension(path: &Path) -> &str {
 }
 
 impl FormatArgs {
-    /// What does not fit the input, or cannot be written, is refused before the search.
+    /// What does not fit the input is refused before the search.
     pub fn check(&self, input: &InputArgs) -> Result<(), String> {
         if self.witness.is_some() && !input.is_c() {
             return Err("--witness is for C programs".into());
@@ -95,11 +95,19 @@ impl FormatArgs {
                 _ => return Err("--graph needs a name that ends in .dot or .svg".into()),
             }
         }
-        let files = [&self.witness, &self.sarif, &self.trail, &self.graph];
-        files
-            .into_iter()
-            .flatten()
-            .try_for_each(|path| check_writable(path))
+        Ok(())
+    }
+
+    /// The files asked for, by option.
+    pub fn outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let files = [
+            ("--witness", &self.witness),
+            ("--sarif", &self.sarif),
+            ("--trail", &self.trail),
+            ("--graph", &self.graph),
+        ];
+        let files = files.into_iter();
+        files.filter_map(|(option, path)| Some((option, path.as_deref()?)))
     }
 
     fn witness_format(&self) -> Result<Option<WitnessFormat>, String> {

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use mover_fuzz::compare::{Mismatch, PassedOver, Tally};
 use mover_fuzz::subject::{Examined, Generator, Subject, engines};
+use mover_ir::source::SourceMap;
 use serde_json::{Value, json};
 
-use crate::output::{print, write_file};
+use crate::input::refuse;
+use crate::output::{check_writable, print, write_file};
 use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
 #[derive(Args)]
@@ -212,19 +214,29 @@ pub fn run(args: &FuzzArgs) -> u8 {
     if !args.replay.is_empty() {
         return replay(args, plan.patience);
     }
+    let least = if duration.is_some() { 1 } else { args.count };
+    let Some(end) = args.seed.checked_add(least) else {
+        let reason = format!(
+            "--seed and --count go beyond the last seed, {}",
+            u64::MAX - 1
+        );
+        crate::errors::complain("U002", reason);
+        return USAGE;
+    };
+    let end = if duration.is_some() { u64::MAX } else { end };
+    if let Err(reason) = args.write.as_deref().map_or(Ok(()), check_folder) {
+        crate::errors::complain("U002", reason);
+        return USAGE;
+    }
     let names = engines();
     let totals = Mutex::new(Totals::new(names.len()));
     let locked = || totals.lock().unwrap_or_else(PoisonError::into_inner);
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     if let Err(error) = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)) {
-        eprintln!("mover: signals are not handled: {error}");
+        stderr_line!("mover: signals are not handled: {error}");
     }
     let next = AtomicU64::new(args.seed);
-    let end = match duration {
-        Some(_) => u64::MAX,
-        None => args.seed.saturating_add(args.count),
-    };
     let started = Instant::now();
     std::thread::scope(|scope| {
         for worker in 0..args.jobs {
@@ -234,10 +246,11 @@ pub fn run(args: &FuzzArgs) -> u8 {
                 while !stop.load(Ordering::Relaxed)
                     && duration.is_none_or(|duration| started.elapsed() < duration)
                 {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end {
+                    let behind = |seed: u64| (seed < end).then(|| seed + 1);
+                    let taken = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, behind);
+                    let Ok(seed) = taken else {
                         return;
-                    }
+                    };
                     let generator = plan.generator(seed);
                     let of = Generator::ALL.iter().position(|&other| other == generator);
                     let of = of.unwrap_or(0);
@@ -259,7 +272,7 @@ pub fn run(args: &FuzzArgs) -> u8 {
                     }
                     if worker == 0 && !args.quiet && told.elapsed() > Duration::from_secs(2) {
                         told = Instant::now();
-                        eprintln!("mover: {}", told_so_far(&locked(), started));
+                        stderr_line!("mover: {}", told_so_far(&locked(), started));
                     }
                 }
             });
@@ -292,7 +305,14 @@ fn replay(args: &FuzzArgs, patience: Option<Duration>) -> u8 {
         };
         let said = match subject.examine(patience) {
             Ok(Ok(_)) => "no mismatch".to_string(),
-            Ok(Err(reason)) => reason.name().to_string(),
+            Ok(Err(reason)) => {
+                if reason == PassedOver::Invalid
+                    && let Err(code) = readable(file, &subject.text())
+                {
+                    return code;
+                }
+                reason.name().to_string()
+            }
             Err(mismatch) => {
                 mismatches += 1;
                 mismatch.to_string()
@@ -305,6 +325,40 @@ fn replay(args: &FuzzArgs, patience: Option<Duration>) -> u8 {
         Ok(()) => 0,
         Err(code) => code,
     }
+}
+
+/// Whether a front end takes a file; if not, everything has been said and the exit code is given.
+fn readable(file: &Path, text: &str) -> Result<(), u8> {
+    let name = file.display().to_string();
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("tm") => {
+            let mut sources = SourceMap::default();
+            let id = sources.add(&name, text);
+            let read = mover_tm::language::load(&sources, id);
+            read.map_err(|errors| refuse(&name, &sources, &errors))?;
+        }
+        #[cfg(feature = "c")]
+        Some("c") => {
+            let read = mover_c::read(&[file.to_path_buf()], &mover_c::Options::default());
+            read.map_err(|failure| {
+                stderr!("{}", failure.compiler);
+                refuse(&name, &failure.sources, &failure.diagnostics)
+            })?;
+        }
+        _ => {
+            mover_promela::parse_text(&name, text)
+                .map_err(|failure| refuse(&name, &failure.sources, &failure.diagnostics))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the directory for what is found, if need be. A night of searching must not end with
+/// a mismatch that cannot be kept.
+fn check_folder(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    check_writable(&folder.join("mismatch"))
 }
 
 /// Compares the program of one seed; tells the smallest program if something is wrong.

@@ -127,7 +127,7 @@ pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
         _ => read_promela(args, asked)?,
     };
     if let Err(reason) = validate(&input.program) {
-        eprintln!("mover: internal error: the program was translated wrongly: {reason}");
+        stderr_line!("mover: internal error: the program was translated wrongly: {reason}");
         return Err(INTERNAL_ERROR);
     }
     Ok(input)
@@ -183,7 +183,7 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
                 sites: Vec::new(),
             })
         }
-        Err(failure) => Err(refuse(args, &failure.sources, &failure.diagnostics)),
+        Err(failure) => Err(refuse(&args.name(), &failure.sources, &failure.diagnostics)),
     }
 }
 
@@ -219,8 +219,8 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
             })
         }
         Err(failure) => {
-            eprint!("{}", failure.compiler);
-            Err(refuse(args, &failure.sources, &failure.diagnostics))
+            stderr!("{}", failure.compiler);
+            Err(refuse(&args.name(), &failure.sources, &failure.diagnostics))
         }
     }
 }
@@ -237,7 +237,7 @@ fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
     Err(BAD_INPUT)
 }
 
-pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
+pub fn refuse(name: &str, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
     show(sources, diagnostics);
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let errors = match errors {
@@ -249,13 +249,13 @@ pub fn refuse(args: &InputArgs, sources: &SourceMap, diagnostics: &[Diagnostic])
     let code = codes.filter_map(|d| d.code).next();
     complain(
         code.as_ref().map_or("C002", Code::as_str),
-        format!("{}: {errors}", args.name()),
+        format!("{name}: {errors}"),
     );
     BAD_INPUT
 }
 
 pub fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        eprint!("{}", render(sources, diagnostic, stderr_is_terminal()));
+        stderr!("{}", render(sources, diagnostic, stderr_is_terminal()));
     }
 }

@@ -4,6 +4,26 @@
 //! meaning of exit codes, of the JSON and of the last line is fixed: scripts
 //! rely on them.
 
+// What cannot be printed must not end the program: `output` prints.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+/// Prints to standard error, as `eprint!` does; what cannot be written is lost.
+macro_rules! stderr {
+    ($($text:tt)*) => {
+        $crate::output::write_stderr(format_args!($($text)*))
+    };
+}
+
+/// The same with the end of the line.
+macro_rules! stderr_line {
+    () => {
+        stderr!("\n")
+    };
+    ($($text:tt)*) => {
+        stderr!("{}\n", format_args!($($text)*))
+    };
+}
+
 #[cfg(feature = "c")]
 macro_rules! c_feature {
     () => {
@@ -37,6 +57,7 @@ mod property_file;
 mod replay;
 mod report;
 mod resources;
+mod seconds;
 mod shell;
 mod shortest;
 mod symbolic;

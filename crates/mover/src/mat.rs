@@ -12,7 +12,7 @@ use crate::symbolic::code_of;
 /// What there is to tell, as text or as JSON.
 pub fn explain(name: &str, program: &Program, as_json: bool) -> Result<String, u8> {
     let found = survey(program, false).map_err(|failure| {
-        eprintln!("mover: {name}: {failure}");
+        stderr_line!("mover: {name}: {failure}");
         code_of(&failure)
     })?;
     Ok(if as_json {

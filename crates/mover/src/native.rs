@@ -45,8 +45,8 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
     let native = match build(&input.files, &options, trace.property, folder.path()) {
         Ok(native) => native,
         Err(failure) => {
-            eprint!("{}", failure.compiler);
-            return refuse(input, &failure.sources, &failure.diagnostics);
+            stderr!("{}", failure.compiler);
+            return refuse(&input.name(), &failure.sources, &failure.diagnostics);
         }
     };
     let steps = steps(program, trace, sites);

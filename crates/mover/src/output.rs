@@ -23,10 +23,16 @@ pub fn print(text: &str) -> Result<(), u8> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => {
-            eprintln!("mover: cannot write to standard output: {error}");
+            stderr_line!("mover: cannot write to standard output: {error}");
             Err(INTERNAL_ERROR)
         }
     }
+}
+
+/// Prints to standard error. Exit codes tell scripts the verdict, also where nobody can read
+/// messages: what cannot be written there is lost.
+pub fn write_stderr(text: std::fmt::Arguments) {
+    let _ = std::io::stderr().lock().write_fmt(text);
 }
 
 /// Where a file is made before it gets its name. A link stays one; what is no file,
@@ -39,6 +45,42 @@ fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
     (path, Some(beside.into()))
+}
+
+/// Removes what processes that were killed while they wrote this file have left beside it.
+pub fn remove_left_overs(path: &Path) {
+    // Without it nobody knows which processes there are.
+    let processes = Path::new("/proc");
+    let (target, Some(_)) = place(path) else {
+        return;
+    };
+    if !processes.join("self").exists() {
+        return;
+    }
+    let Some(name) = target.file_name() else {
+        return;
+    };
+    let start = format!("{}.", name.to_string_lossy());
+    for entry in std::fs::read_dir(folder_of(&target))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name();
+        let process = (name.to_str())
+            .and_then(|name| name.strip_prefix(&start)?.strip_suffix(".part"))
+            .and_then(|number| number.parse::<u32>().ok());
+        if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Whether a file could be written, without touching what is there.
@@ -55,6 +97,41 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
     let tried = std::fs::write(&beside, "");
     let _ = std::fs::remove_file(&beside);
     tried.map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Refuses an output, named by its option, that would take the place of a file that is read or of
+/// another output.
+pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(), String> {
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        let Some(place) = replaced(path) else {
+            continue;
+        };
+        let is_same = |other: &Path| replaced(other).as_ref() == Some(&place);
+        if let Some(input) = inputs.iter().find(|input| is_same(input)) {
+            return Err(format!(
+                "{option} {} would overwrite {}, which is read",
+                path.display(),
+                input.display()
+            ));
+        }
+        let mut before = outputs[..at].iter();
+        if let Some((other, _)) = before.find(|(_, other)| is_same(other)) {
+            return Err(format!(
+                "{other} and {option} name the same file, {}",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The file whose place an output would take, by the one name that it has without links; none if
+/// what is there is written to as it is, as a terminal can be for several outputs.
+fn replaced(path: &Path) -> Option<PathBuf> {
+    let (target, beside) = place(path);
+    beside?;
+    let folder = folder_of(&target).canonicalize().ok()?;
+    Some(folder.join(target.file_name()?))
 }
 
 /// Writes a file whole or not at all: first beside it, then under its name.

@@ -10,7 +10,7 @@
 //! frontier has been shrinking, or memory that fills up evenly. It says of itself that it is one.
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -183,7 +183,7 @@ impl Progress {
         if past.told.is_none_or(|told| told.elapsed() >= JSON_EVERY) {
             past.told = Some(Instant::now());
             // Whoever asked for it may be gone; the search is not for them alone.
-            let _ = writeln!(std::io::stderr().lock(), "{}", object());
+            stderr_line!("{}", object());
         }
     }
 

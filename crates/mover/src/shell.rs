@@ -57,7 +57,7 @@ pub fn man(args: &ManArgs) -> u8 {
     {
         Ok(()) => tell(&out),
         Err(error) => {
-            eprintln!("mover: the page cannot be made: {error}");
+            stderr_line!("mover: the page cannot be made: {error}");
             INTERNAL_ERROR
         }
     }

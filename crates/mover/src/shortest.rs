@@ -84,7 +84,7 @@ pub fn shortest(program: &Program, told: Told, interrupt: &AtomicBool) -> Result
             })
         }
         Err(reason) => {
-            eprintln!("mover: internal error: the shortened run does not replay: {reason}");
+            stderr_line!("mover: internal error: the shortened run does not replay: {reason}");
             Err(INTERNAL_ERROR)
         }
     }

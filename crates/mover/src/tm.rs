@@ -4,7 +4,8 @@
 //! output is the verdict in words, unless JSON is asked for; everything that is
 //! not the answer goes to standard error.
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -26,7 +27,8 @@ use mover_tm::{dot, history, mutate, specifications};
 use serde_json::{Value, json};
 
 use crate::errors::complain as usage;
-use crate::output::{stderr_is_terminal, write_file};
+use crate::output::{check_distinct, check_writable, print, stderr_is_terminal, write_file};
+use crate::seconds::parse_seconds;
 use crate::tm_report;
 use crate::watch::{Ended, Limits, Over, watch};
 use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE, USAGE};
@@ -76,8 +78,8 @@ struct CheckArgs {
     #[arg(long, default_value_t = 20_000_000)]
     max_states: usize,
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
     /// Give up when the search needs more memory than this
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
@@ -86,10 +88,10 @@ struct CheckArgs {
     cross_check: bool,
     /// Write the algorithm's automaton as a picture for Graphviz (small ones)
     #[arg(long, value_name = "FILE")]
-    dot: Option<String>,
+    dot: Option<PathBuf>,
     /// Write a report, one HTML file that needs nothing else
     #[arg(long, value_name = "FILE")]
-    report: Option<std::path::PathBuf>,
+    report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -162,30 +164,32 @@ fn parse_count(text: &str) -> Result<usize, String> {
 }
 
 pub fn run(args: TmArgs) -> u8 {
-    match args.command {
+    let code = match args.command {
         TmCommand::Check(args) => run_check(&args),
         TmCommand::Word(args) => run_word(&args),
         TmCommand::History(args) => run_history(&args),
         TmCommand::Spec(args) => run_spec(&args),
         TmCommand::Mutate(args) => run_mutate(&args),
-    }
+    };
+    code.unwrap_or_else(|code| code)
 }
 
-/// Prints one line; a reader that went away is no error of ours.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
+/// Prints one line.
+fn say(line: &str) -> Result<(), u8> {
+    print(&format!("{line}\n"))
 }
 
 fn complain(diagnostics: &[Diagnostic], sources: &SourceMap) -> u8 {
     for diagnostic in diagnostics {
-        eprint!("{}", render(sources, diagnostic, stderr_is_terminal()));
+        stderr!("{}", render(sources, diagnostic, stderr_is_terminal()));
     }
     BAD_INPUT
 }
 
 fn read(file: &str, sources: &mut SourceMap) -> Result<mover_ir::source::FileId, u8> {
     match std::fs::read_to_string(file) {
-        Ok(text) => Ok(sources.add(file, text)),
+        // Some editors begin a file with a byte order mark, which says nothing.
+        Ok(text) => Ok(sources.add(file, text.trim_start_matches('\u{feff}'))),
         Err(error) => {
             usage("U010", format!("cannot read {file}: {error}"));
             Err(BAD_INPUT)
@@ -198,12 +202,13 @@ fn load(file: &str, sources: &mut SourceMap) -> Result<Program, u8> {
     language::load(sources, id).map_err(|errors| complain(&errors, sources))
 }
 
-fn run_check(args: &CheckArgs) -> u8 {
+fn run_check(args: &CheckArgs) -> Result<u8, u8> {
+    if let Err(reason) = check_outputs(args) {
+        usage("U002", reason);
+        return Err(USAGE);
+    }
     let mut sources = SourceMap::default();
-    let program = match load(&args.file, &mut sources) {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
+    let program = load(&args.file, &mut sources)?;
     let manager = match &args.manager {
         None => Manager::Any,
         Some(name) => match Manager::find(&program, name) {
@@ -218,7 +223,7 @@ fn run_check(args: &CheckArgs) -> u8 {
                         known.join(", ")
                     ),
                 );
-                return USAGE;
+                return Err(USAGE);
             }
         },
     };
@@ -230,10 +235,8 @@ fn run_check(args: &CheckArgs) -> u8 {
         cross_check: args.cross_check,
         widen_scope: true,
     };
-    if let Some(file) = &args.dot
-        && let Err(code) = write_dot(file, &program, &options, &sources)
-    {
-        return code;
+    if let Some(file) = &args.dot {
+        write_dot(file, &program, &options, &sources)?;
     }
     let properties = match args.properties.is_empty() {
         true => vec![
@@ -242,72 +245,75 @@ fn run_check(args: &CheckArgs) -> u8 {
         ],
         false => args.properties.clone(),
     };
-    let limits = match limits(args) {
-        Ok(limits) => limits,
-        Err(reason) => {
-            usage("U002", reason);
-            return USAGE;
-        }
-    };
+    let limits = limits(args);
     let mut reports = Vec::new();
     for property in properties {
         let started = std::time::Instant::now();
         match check_within(limits, &program, property, &options) {
             Ok(report) => reports.push((report, started.elapsed().as_secs_f64())),
-            Err(Failure::Input(error)) => return complain(&[*error], &sources),
+            Err(Failure::Input(error)) => return Err(complain(&[*error], &sources)),
             Err(Failure::Internal(message)) => {
-                eprintln!("internal error: {message}");
-                return INTERNAL_ERROR;
+                stderr_line!("internal error: {message}");
+                return Err(INTERNAL_ERROR);
             }
         }
     }
     let mut noted = Vec::new();
     for note in reports.iter().flat_map(|(report, _)| &report.notes) {
         if !noted.contains(&note) {
-            eprint!("{}", render(&sources, note, stderr_is_terminal()));
+            stderr!("{}", render(&sources, note, stderr_is_terminal()));
             noted.push(note);
         }
     }
-    if args.json {
-        say(&reports_json(&reports).to_string());
-    } else {
-        for (at, (report, _)) in reports.iter().enumerate() {
-            if at > 0 {
-                say("");
-            }
-            say(&report_text(report));
-        }
-    }
+    let mut is_report_lost = false;
     if let Some(path) = &args.report {
         let page = tm_report::page(&program, &args.file, &sources, &reports);
         if let Err(reason) = write_file(path, &page.html()) {
-            eprintln!("mover: {reason}");
-            return INTERNAL_ERROR;
+            usage("U003", reason);
+            // The answer is still worth telling.
+            is_report_lost = true;
         }
     }
+    if args.json {
+        say(&reports_json(&reports).to_string())?;
+    } else {
+        let texts: Vec<String> = reports
+            .iter()
+            .map(|(report, _)| report_text(report))
+            .collect();
+        say(&texts.join("\n\n"))?;
+    }
     let verdict = |wanted: Verdict| reports.iter().any(|(report, _)| report.verdict == wanted);
-    if verdict(Verdict::Violated) {
+    Ok(if is_report_lost {
+        INTERNAL_ERROR
+    } else if verdict(Verdict::Violated) {
         UNSAFE
     } else if verdict(Verdict::Unknown) {
         UNKNOWN
     } else {
         0
-    }
+    })
 }
 
-fn limits(args: &CheckArgs) -> Result<Limits, String> {
-    let whole = match args.timeout.map(Duration::try_from_secs_f64) {
-        None => None,
-        Some(Ok(whole)) => Some(whole),
-        Some(Err(_)) => return Err("--timeout needs a number of seconds".into()),
-    };
-    let end = |whole: Duration| Instant::now().checked_add(whole).map(|end| (end, whole));
-    Ok(Limits {
-        time: whole.and_then(end),
+/// What cannot be written, or would overwrite something, is refused before the search.
+fn check_outputs(args: &CheckArgs) -> Result<(), String> {
+    let files = [("--dot", &args.dot), ("--report", &args.report)].into_iter();
+    let outputs: Vec<(&str, &Path)> = files
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    check_distinct(&[Path::new(&args.file)], &outputs)?;
+    outputs
+        .into_iter()
+        .try_for_each(|(_, path)| check_writable(path))
+}
+
+fn limits(args: &CheckArgs) -> Limits {
+    Limits {
+        time: args.timeout.map(|whole| (Instant::now() + whole, whole)),
         memory: args
             .memory
             .map(|megabytes| megabytes.saturating_mul(1 << 20)),
-    })
+    }
 }
 
 /// One question, within limits; one that takes too much is not answered.
@@ -331,7 +337,7 @@ fn check_within(
 }
 
 fn write_dot(
-    file: &str,
+    file: &Path,
     program: &Program,
     options: &Options,
     sources: &SourceMap,
@@ -352,9 +358,9 @@ fn write_dot(
             return Err(BAD_INPUT);
         }
     };
-    std::fs::write(file, dot::picture(&graph)).map_err(|error| {
-        usage("U003", format!("cannot write {file}: {error}"));
-        BAD_INPUT
+    write_file(file, &dot::picture(&graph)).map_err(|reason| {
+        usage("U003", reason);
+        INTERNAL_ERROR
     })
 }
 
@@ -435,7 +441,7 @@ fn reports_json(reports: &[(Report, f64)]) -> Value {
 /// Longer words are judged, but not explained.
 const EXPLAINED: usize = 2000;
 
-fn run_word(args: &WordArgs) -> u8 {
+fn run_word(args: &WordArgs) -> Result<u8, u8> {
     let mut texts = Vec::new();
     for word in &args.words {
         if word == "-" {
@@ -445,7 +451,7 @@ fn run_word(args: &WordArgs) -> u8 {
                     Ok(line) => texts.push(line),
                     Err(error) => {
                         usage("U010", format!("cannot read standard input: {error}"));
-                        return BAD_INPUT;
+                        return Err(BAD_INPUT);
                     }
                 }
             }
@@ -457,7 +463,7 @@ fn run_word(args: &WordArgs) -> u8 {
     for text in &texts {
         match parse_word(text) {
             Ok(word) => {
-                let good = judge_word(&word, args);
+                let good = judge_word(&word, args)?;
                 if !good && code == 0 {
                     code = UNSAFE;
                 }
@@ -474,11 +480,11 @@ fn run_word(args: &WordArgs) -> u8 {
             }
         }
     }
-    code
+    Ok(code)
 }
 
 /// Prints what holds of a word; whether it is opaque.
-fn judge_word(word: &[Statement], args: &WordArgs) -> bool {
+fn judge_word(word: &[Statement], args: &WordArgs) -> Result<bool, u8> {
     let (threads, variables) = extent(word);
     let accepted = |property: Safety| {
         let spec = specification(property, args.update, threads.max(1), variables.max(1));
@@ -507,24 +513,24 @@ fn judge_word(word: &[Statement], args: &WordArgs) -> bool {
         if is_defined(Safety::SnapshotIsolation, args.update) {
             object["snapshot_isolated"] = json!(holds(Safety::SnapshotIsolation));
         }
-        say(&object.to_string());
+        say(&object.to_string())?;
     } else {
         if word.len() <= 40 {
-            say(&table(word));
+            say(&table(word))?;
         }
-        say(&explanation);
+        say(&explanation)?;
         let so = |yes: bool| if yes { "" } else { "not " };
         say(&format!(
             "{}: {}strictly serializable, {}opaque",
             print_word(word),
             so(strict),
             so(opaque)
-        ));
+        ))?;
     }
-    strict && opaque
+    Ok(strict && opaque)
 }
 
-fn run_history(args: &HistoryArgs) -> u8 {
+fn run_history(args: &HistoryArgs) -> Result<u8, u8> {
     let text = match args.file.as_str() {
         "-" => std::io::read_to_string(std::io::stdin()),
         file => std::fs::read_to_string(file),
@@ -533,14 +539,14 @@ fn run_history(args: &HistoryArgs) -> u8 {
         Ok(text) => text,
         Err(error) => {
             usage("U010", format!("cannot read {}: {error}", args.file));
-            return BAD_INPUT;
+            return Err(BAD_INPUT);
         }
     };
     let mut sources = SourceMap::default();
     let file = sources.add(args.file.clone(), text);
     let history = match history::History::parse(&sources.file(file).text, file) {
         Ok(history) => history,
-        Err(error) => return complain(&[*error], &sources),
+        Err(error) => return Err(complain(&[*error], &sources)),
     };
     let started = std::time::Instant::now();
     let strict = history.check(Safety::StrictSerializability, args.max_steps);
@@ -569,9 +575,9 @@ fn run_history(args: &HistoryArgs) -> u8 {
             "explanation": told.explanation,
             "seconds": seconds,
         })
-        .to_string());
+        .to_string())?;
     } else {
-        say(&told.explanation);
+        say(&told.explanation)?;
         let word = |verdict: Verdict, what: &str| match verdict {
             Verdict::Holds => what.to_string(),
             Verdict::Violated => format!("not {what}"),
@@ -583,16 +589,16 @@ fn run_history(args: &HistoryArgs) -> u8 {
             history.transactions.len(),
             word(strict.verdict, "strictly serializable"),
             word(opaque.verdict, "opaque")
-        ));
+        ))?;
     }
-    match (strict.verdict, opaque.verdict) {
+    Ok(match (strict.verdict, opaque.verdict) {
         (Verdict::Violated, _) | (_, Verdict::Violated) => UNSAFE,
         (Verdict::Unknown, _) | (_, Verdict::Unknown) => UNKNOWN,
         _ => 0,
-    }
+    })
 }
 
-fn run_spec(args: &SpecArgs) -> u8 {
+fn run_spec(args: &SpecArgs) -> Result<u8, u8> {
     let rows = specifications::compare(args.threads, args.vars);
     let mut all_equal = true;
     let mut all_known = true;
@@ -620,9 +626,9 @@ fn run_spec(args: &SpecArgs) -> u8 {
             count(row.minimal),
             count(row.deterministic),
             count(row.nondeterministic)
-        ));
+        ))?;
         if let Some((which, word)) = &row.differs {
-            say(&format!("  {which} at {}", print_word(word)));
+            say(&format!("  {which} at {}", print_word(word)))?;
         }
     }
     let code = match (all_equal, all_known) {
@@ -637,33 +643,30 @@ fn run_spec(args: &SpecArgs) -> u8 {
             "equivalent": all_known.then_some(all_equal),
             "specifications": objects,
         })
-        .to_string());
+        .to_string())?;
     } else {
         say(match code {
             0 => "the specifications are equivalent (by antichains)",
             UNKNOWN => "unknown: too large to compare",
             _ => "the specifications differ",
-        });
+        })?;
     }
-    code
+    Ok(code)
 }
 
-fn run_mutate(args: &MutateArgs) -> u8 {
+fn run_mutate(args: &MutateArgs) -> Result<u8, u8> {
     let mut sources = SourceMap::default();
-    let id = match read(&args.file, &mut sources) {
-        Ok(id) => id,
-        Err(code) => return code,
-    };
+    let id = read(&args.file, &mut sources)?;
     let parsed: Result<syntax::File, _> = language::parser::parse(&sources.file(id).text, id);
     let outcome = parsed.and_then(|tree| mutate::run(&tree));
     let mutate::Survey { criteria, results } = match outcome {
         Ok(survey) => survey,
-        Err(errors) => return complain(&errors, &sources),
+        Err(errors) => return Err(complain(&errors, &sources)),
     };
     if criteria.is_empty() {
-        eprintln!("note: the algorithm has none of the properties, so no mutant can be caught");
+        stderr_line!("note: the algorithm has none of the properties, so no mutant can be caught");
     } else {
-        eprintln!("note: checked for {}", criteria.join(", "));
+        stderr_line!("note: checked for {}", criteria.join(", "));
     }
     let caught = results.iter().filter(|r| !r.caught_by.is_empty()).count();
     for result in &results {
@@ -677,7 +680,7 @@ fn run_mutate(args: &MutateArgs) -> u8 {
                 "caught_by": by,
                 "words": result.words.map(|words| words.name()),
             })
-            .to_string());
+            .to_string())?;
         } else {
             let text: Vec<&str> = sources
                 .text(result.mutant.span)
@@ -691,11 +694,11 @@ fn run_mutate(args: &MutateArgs) -> u8 {
                     Some(words) => format!("survives ({})", words.name()),
                     None => format!("caught by {}", by.join(", ")),
                 }
-            ));
+            ))?;
         }
     }
     if !args.json {
-        say(&format!("{caught} of {} mutants caught", results.len()));
+        say(&format!("{caught} of {} mutants caught", results.len()))?;
     }
-    0
+    Ok(0)
 }

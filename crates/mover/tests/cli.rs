@@ -14,6 +14,8 @@ mod errors;
 mod exclusive;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/fuzz.rs"]
+mod fuzz;
 #[path = "cli/guide.rs"]
 mod guide;
 #[path = "cli/ignoring.rs"]
@@ -402,6 +404,16 @@ fn wrong_usage_is_exit_1() {
         vec!["--order", "sideways"],
         vec!["--timeout", "soon"],
         vec!["--timeout", "-1"],
+        vec!["--timeout=-1"],
+        vec!["--timeout", "nan"],
+        vec!["--timeout", "5e18"],
+        vec!["--timeout", "1e99"],
+        vec![
+            "--checkpoint",
+            "usage.checkpoint",
+            "--checkpoint-every",
+            "1e99",
+        ],
         vec!["--jobs", "0"],
         vec!["--engine", "token", "--reduce", "static"],
         vec!["--engine", "token", "--contexts", "2"],
@@ -668,6 +680,45 @@ fn a_full_disk_is_reported() {
         stderr.contains("cannot write to standard output"),
         "{stderr}"
     );
+}
+
+/// Names are names, also for the programs that mover starts.
+#[test]
+fn a_name_that_begins_like_an_option_is_a_name() {
+    let folder = scratch("like_options");
+    std::fs::create_dir_all(&folder).expect("a directory");
+    let checked = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).expect("a file");
+        run(mover().args(["check", "--", name]).current_dir(&folder))
+    };
+    let preprocessed = "#define X 0\nactive proctype P() { assert(X) }\n";
+    assert_unsafe(&checked("-x.pml", preprocessed), &["-x.pml:2"]);
+    assert_unsafe(&checked("-y.pml", FAILING), &["-y.pml:4"]);
+    #[cfg(feature = "c")]
+    {
+        let failing = "#include <assert.h>\nint main(void) {\n  assert(0);\n}\n";
+        assert_unsafe(&checked("-x.c", failing), &["-x.c:3"]);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_not_a_part_of_a_model() {
+    let path = model("marked", format!("\u{feff}{FAILING}"));
+    assert_unsafe(&check(&path, &[]), &["marked.pml:4"]);
+    let preprocessed = "\u{feff}#define X 0\nactive proctype P() { assert(X) }\n";
+    let path = model("marked_preprocessed", preprocessed);
+    assert_unsafe(&check(&path, &[]), &["marked_preprocessed.pml:2"]);
+    let path = model("marked_broken", "\u{feff}byte x y;\n");
+    assert_refused(&check(&path, &[]), &["marked_broken.pml:1:8"]);
+    let algorithm = scratch("marked.tm");
+    let text = std::fs::read_to_string(repository().join("examples/tm/seq.tm"));
+    let text = text.expect("the example");
+    std::fs::write(&algorithm, format!("\u{feff}{text}")).expect("a file");
+    let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    std::fs::write(&algorithm, "\u{feff}algorithm ;\n").expect("a file");
+    let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
+    assert_refused(&ended, &["marked.tm:1:11"]);
 }
 
 #[test]

@@ -163,6 +163,16 @@ fn bad_usage_exits_with_1() {
         ])),
         1
     );
+    assert_eq!(
+        code(&mover(&[
+            "tm",
+            "check",
+            "examples/tm/seq.tm",
+            "--timeout",
+            "1e99"
+        ])),
+        1
+    );
 }
 
 #[test]

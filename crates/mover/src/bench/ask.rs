@@ -50,12 +50,14 @@ pub fn check(
     command
         .args(["check", "--json", "--quiet"])
         .args(options)
-        .args(defines)
-        .arg(program);
+        .args(defines);
+    if let Some(seconds) = limit_s {
+        command.args(["--timeout", &seconds.to_string()]);
+    }
+    command.arg("--").arg(program);
     let ran = match limit_s {
         None => Some(child::run(&mut command)?),
         Some(seconds) => {
-            command.args(["--timeout", &seconds.to_string()]);
             let most = Duration::from_secs(u64::from(seconds) + GRACE_S);
             child::run_for(&mut command, most)?
         }

@@ -84,7 +84,7 @@ pub fn run(args: &BoundsArgs) -> Result<Section, Trouble> {
             return Err(Trouble::Input(missing));
         }
         for &reduction in REDUCTIONS {
-            eprint!("{program}: {reduction}");
+            stderr!("{program}: {reduction}");
             for bound in (STEP..=args.most).step_by(STEP as usize) {
                 let blocks = bound.to_string();
                 let options = [
@@ -103,7 +103,7 @@ pub fn run(args: &BoundsArgs) -> Result<Section, Trouble> {
                     Some("safe" | "safe up to") => true,
                     None | Some("unknown") => false,
                     Some(verdict) => {
-                        eprintln!();
+                        stderr_line!();
                         let reason = format!("{program}: the verdict {verdict} is wrong");
                         return Err(Trouble::Internal(reason));
                     }
@@ -123,9 +123,9 @@ pub fn run(args: &BoundsArgs) -> Result<Section, Trouble> {
                 if !answered {
                     break;
                 }
-                eprint!(" {bound}");
+                stderr!(" {bound}");
             }
-            eprintln!();
+            stderr_line!();
         }
     }
     Ok(section(&recorder.finish()?))

@@ -84,7 +84,7 @@ pub fn run(args: &CoresArgs) -> Result<Section, Trouble> {
             let rounds =
                 (1..=args.runs).flat_map(|round| (1..=args.jobs).map(move |jobs| (round, jobs)));
             for (round, jobs) in rounds {
-                eprintln!("{model}: {} --jobs {jobs}, round {round}", way.name());
+                stderr_line!("{model}: {} --jobs {jobs}, round {round}", way.name());
                 // SPIN is not asked, so there is nothing to compile.
                 let nowhere = Path::new("");
                 let found = search(way, &path, &[define], jobs, args.limit.seconds, nowhere)

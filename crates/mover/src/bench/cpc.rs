@@ -280,7 +280,7 @@ pub fn run(args: &CpcArgs) -> Result<Section, Trouble> {
             let missing = format!("there is no {}; see --models", path.display());
             return Err(Trouble::Input(missing));
         }
-        eprintln!("{}", row.name);
+        stderr_line!("{}", row.name);
         for column in COLUMNS {
             let cell = measure(args, row, column, &path);
             recorder.record(cell.map_err(|reason| {

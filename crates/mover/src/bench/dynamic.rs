@@ -19,7 +19,7 @@ use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
 use super::section::{Block, Plot, Ratio, Section};
 use super::table::Table;
 use super::{Trouble, ask, is_wanted};
-use crate::output::write_file;
+use crate::output::{check_distinct, check_writable, write_file};
 
 #[derive(Args)]
 pub struct DynamicArgs {
@@ -162,6 +162,12 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
         let reason = "no engine, reduction or program is called like that";
         return Err(Trouble::Usage(reason.into()));
     }
+    let plot = args.plot.as_deref().map(|path| ("--plot", path));
+    let outputs: Vec<(&str, &Path)> = args.record.output().into_iter().chain(plot).collect();
+    check_distinct(&[], &outputs).map_err(Trouble::Usage)?;
+    if let Some((_, path)) = plot {
+        check_writable(path).map_err(Trouble::Usage)?;
+    }
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for study in studies {
         let path = args.models.join(format!("{}.c", study.file));
@@ -171,11 +177,11 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
         }
         for &engine in &engines {
             for &reduction in &reductions {
-                eprint!("{}: {engine} {reduction}", study.name);
+                stderr!("{}: {engine} {reduction}", study.name);
                 for threads in 2..=args.threads {
                     let point = measure(args, study, engine, reduction, threads, &path);
                     let point = point.map_err(|reason| {
-                        eprintln!();
+                        stderr_line!();
                         format!("{engine} {reduction}, {threads} threads: {reason}")
                     })?;
                     let is_proved = point.proved;
@@ -183,9 +189,9 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
                     if !is_proved {
                         break;
                     }
-                    eprint!(" {threads}");
+                    stderr!(" {threads}");
                 }
-                eprintln!();
+                stderr_line!();
             }
         }
     }

@@ -128,7 +128,7 @@ pub fn run(args: &MatArgs) -> Result<Section, Trouble> {
         for way in WAYS {
             let search = search(args, program, way, &path, counts)?;
             let (verdict, seconds) = (&search.verdict, search.wall_s);
-            eprintln!("{}  {}  {verdict}  {seconds:.2}", program.name, way.name);
+            stderr_line!("{}  {}  {verdict}  {seconds:.2}", program.name, way.name);
             recorder.record(search)?;
         }
     }

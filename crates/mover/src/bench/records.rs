@@ -22,7 +22,8 @@ use mover_report::witness::timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::child;
+use super::{Trouble, child};
+use crate::output::check_writable;
 
 /// What all measurements are told.
 #[derive(Args)]
@@ -30,6 +31,13 @@ pub struct RecordArgs {
     /// Write every single measurement to this file, as soon as it is there
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+}
+
+impl RecordArgs {
+    /// The file that is written, by option.
+    pub fn output(&self) -> Option<(&'static str, &Path)> {
+        Some(("--csv", self.csv.as_deref()?))
+    }
 }
 
 /// How long a point may take.
@@ -70,38 +78,36 @@ pub struct Results<T> {
 /// Keeps rows, and writes each to the file if there is one.
 pub struct Recorder<T> {
     results: Results<T>,
-    file: Option<(PathBuf, csv::Writer<File>)>,
+    path: Option<PathBuf>,
+    /// Opened for the first row: what cannot be measured leaves older results alone.
+    file: Option<csv::Writer<File>>,
 }
 
 impl<T: Row> Recorder<T> {
-    pub fn begin(args: &RecordArgs, limit: Option<&LimitArgs>) -> Result<Self, String> {
+    pub fn begin(args: &RecordArgs, limit: Option<&LimitArgs>) -> Result<Self, Trouble> {
+        if let Some(path) = &args.csv {
+            check_writable(path).map_err(Trouble::Usage)?;
+        }
         let head = match &args.csv {
             Some(_) => here_and_now(limit),
             // Nobody will read it.
             None => Head(limit_entry(limit).into_iter().collect()),
         };
-        let open = |path: &PathBuf| {
-            let describe = |error| format!("cannot write {}: {error}", path.display());
-            let mut file = File::create(path).map_err(describe)?;
-            file.write_all(head.text().as_bytes()).map_err(describe)?;
-            Ok::<_, String>((path.clone(), csv::Writer::from_writer(file)))
-        };
-        let file = args.csv.as_ref().map(open).transpose()?;
         Ok(Recorder {
             results: Results {
                 head,
                 rows: Vec::new(),
                 is_complete: false,
             },
-            file,
+            path: args.csv.clone(),
+            file: None,
         })
     }
 
     pub fn record(&mut self, row: T) -> Result<(), String> {
-        if let Some((path, file)) = &mut self.file {
-            let written = file.serialize(&row).map_err(|error| error.to_string());
-            written
-                .and_then(|()| file.flush().map_err(|error| error.to_string()))
+        if let Some(path) = &self.path {
+            let head = &self.results.head;
+            write_row(path, head, &mut self.file, &row)
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
         self.results.rows.push(row);
@@ -110,7 +116,7 @@ impl<T: Row> Recorder<T> {
 
     pub fn finish(self) -> Result<Results<T>, String> {
         let mut results = self.results;
-        if let Some((path, file)) = self.file {
+        if let Some((path, file)) = self.path.zip(self.file) {
             let describe =
                 |error: std::io::Error| format!("cannot write {}: {error}", path.display());
             let mut file = file
@@ -121,6 +127,24 @@ impl<T: Row> Recorder<T> {
         results.is_complete = true;
         Ok(results)
     }
+}
+
+fn write_row<T: Row>(
+    path: &Path,
+    head: &Head,
+    open: &mut Option<csv::Writer<File>>,
+    row: &T,
+) -> Result<(), csv::Error> {
+    let file = match open {
+        Some(file) => file,
+        None => {
+            let mut file = File::create(path)?;
+            file.write_all(head.text().as_bytes())?;
+            open.insert(csv::Writer::from_writer(file))
+        }
+    };
+    file.serialize(row)?;
+    Ok(file.flush()?)
 }
 
 /// The last line of a measurement that came to its end.
@@ -392,7 +416,10 @@ mod tests {
             csv: Some(path.clone()),
         };
         let limit = LimitArgs { seconds: 5 };
-        let mut recorder = Recorder::begin(&args, Some(&limit)).expect("a file");
+        let Ok(mut recorder) = Recorder::begin(&args, Some(&limit)) else {
+            panic!("{} can be written", path.display());
+        };
+        assert!(!path.exists(), "nothing was measured yet");
         recorder.record(point("a, b", Some(0.5))).expect("a row");
         let cut_off: Results<Point> = read(&path).expect("results");
         assert_eq!(cut_off.rows, [point("a, b", Some(0.5))]);

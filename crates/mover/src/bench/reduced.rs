@@ -124,7 +124,7 @@ pub fn run(args: &ReducedArgs) -> Result<Section, Trouble> {
         let path = directory.join(format!("{name}.pml"));
         let model = format!("{name} {}", defines.join(" "));
         let model = model.trim_end();
-        eprintln!("{model}");
+        stderr_line!("{model}");
         for way in SEARCHES {
             let found = search(way, &path, defines, 1, args.limit.seconds, scratch.path())
                 .map_err(|reason| Trouble::Input(format!("{model}: {reason}")))?;

@@ -160,7 +160,7 @@ fn compare(
         Origin::Own => format!("{name} {}", defines.join(" ")),
         Origin::Spin => format!("SPIN's {name}"),
     };
-    eprintln!("{shown}: making the verifier");
+    stderr_line!("{shown}: making the verifier");
     let place = scratch.join(name.replace('/', "-"));
     let mut pan = Pan::make(&model, &defines, place, &GCC_OPTIONS)?;
     let mut before: Option<(u64, u64)> = None;
@@ -172,7 +172,7 @@ fn compare(
             return Err(format!("mover gives no verdict: {}", answer.reason()));
         }
         let (report, states) = (&ran.report, answer.number("states")? as u64);
-        eprintln!(
+        stderr_line!(
             "{shown}: round {round} of {runs}: pan {:.2} s, mover {:.2} s",
             report.elapsed_s,
             answer.number("time_s")?

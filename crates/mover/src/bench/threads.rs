@@ -114,13 +114,13 @@ pub fn run(args: &ThreadsArgs) -> Result<Section, Trouble> {
             return Err(Trouble::Input(missing));
         }
         for way in SEARCHES {
-            eprint!("{}: {}", subject.name, way.name());
+            stderr!("{}: {}", subject.name, way.name());
             for threads in 2..=subject.most_threads {
                 let define = format!("-DN={threads}");
                 let seconds = args.limit.seconds;
                 let found = search(way, &path, &[&define], 1, seconds, scratch.path());
                 let found = found.map_err(|reason| {
-                    eprintln!();
+                    stderr_line!();
                     Trouble::Input(format!("{} {define}: {reason}", subject.name))
                 })?;
                 recorder.record(Point {
@@ -136,9 +136,9 @@ pub fn run(args: &ThreadsArgs) -> Result<Section, Trouble> {
                 if !found.is_complete {
                     break;
                 }
-                eprint!(" {threads}");
+                stderr!(" {threads}");
             }
-            eprintln!();
+            stderr_line!();
         }
     }
     Ok(section(&recorder.finish()?))

@@ -227,7 +227,7 @@ pub fn run(args: &BenchTmArgs) -> Result<Section, Trouble> {
             let program = program(name, text)?;
             for size in [(3, 2), (2, 3), (3, 3)] {
                 for property in SAFETY_PROPERTIES {
-                    eprintln!("{name} {size:?} {}", property.1);
+                    stderr_line!("{name} {size:?} {}", property.1);
                     let name = (LARGER, name);
                     let check = safety(name, &program, Manager::Any, property, size, true)?;
                     recorder.record(check)?;

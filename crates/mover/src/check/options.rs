@@ -3,7 +3,8 @@
 //! The options and their values, which of them go together, and what is chosen where the user leaves
 //! it open.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mover_ir::program::{Program, Property};
@@ -12,9 +13,10 @@ use mover_reduce::{Movers, forgetful_movers};
 use crate::checkpoint::CheckpointArgs;
 use crate::formats::FormatArgs;
 use crate::input::InputArgs;
-use crate::output::check_writable;
+use crate::output::{check_distinct, check_writable};
 use crate::progress::{Progress, Show};
 use crate::resources::available_memory;
+use crate::seconds::parse_seconds;
 use crate::symbolic::{SymbolicArgs, SymbolicEngine};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -195,8 +197,8 @@ pub struct CheckArgs {
     pub(super) all_steps: bool,
 
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(super) timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(super) timeout: Option<Duration>,
 
     /// Give up when the search needs more memory than this (default: nine tenths of what is free)
     #[arg(long, value_name = "MB")]
@@ -305,7 +307,6 @@ impl CheckArgs {
         }
         self.symbolic.check(self.engine.symbolic())?;
         if let Some(option) = self.checkpoints.given() {
-            self.checkpoints.check()?;
             if self.jobs > 1 {
                 return Err(format!(
                     "{option} is for a search on one core; leave `--jobs` out"
@@ -319,27 +320,34 @@ impl CheckArgs {
             }
         }
         self.formats.check(&self.input)?;
-        let files = [&self.report, &self.trace];
-        files
-            .into_iter()
-            .flatten()
-            .try_for_each(|path| check_writable(path))?;
+        self.check_outputs()?;
         if self.keep_going && self.reduce != Reduction::None {
             return Err("--keep-going counts all states and goes with `--reduce none` only".into());
         }
         if self.jobs == 0 {
             return Err("--jobs needs at least 1".into());
         }
-        if self
-            .timeout
-            .is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite()))
-        {
-            return Err("--timeout needs a number of seconds".into());
-        }
         if self.jobs > 1 && !is_explicit && !self.quiet {
-            eprintln!("mover: this engine runs on one core; `--engine auto` lets several race");
+            stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
         }
         Ok(())
+    }
+
+    fn check_outputs(&self) -> Result<(), String> {
+        let files = [("--report", &self.report), ("--trace", &self.trace)].into_iter();
+        let mut outputs: Vec<(&str, &Path)> = files
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+            .chain(self.formats.outputs())
+            .collect();
+        // A search may go on in the checkpoint that it began with.
+        check_distinct(&Vec::from_iter(self.checkpoints.input()), &outputs)?;
+        outputs.extend(self.checkpoints.output());
+        let read = self.input.files.iter().chain(&self.property_file);
+        let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+        check_distinct(&read, &outputs)?;
+        outputs
+            .into_iter()
+            .try_for_each(|(_, path)| check_writable(path))
     }
 
     /// The first option given that means something to explicit search only.
@@ -359,7 +367,9 @@ impl CheckArgs {
 
     /// Bytes that a search may take.
     pub(super) fn memory_limit(&self) -> Option<usize> {
-        let asked = self.memory.map(|megabytes| megabytes << 20);
+        let asked = self
+            .memory
+            .map(|megabytes| megabytes.saturating_mul(1 << 20));
         let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
         limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
     }

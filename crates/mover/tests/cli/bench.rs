@@ -203,3 +203,43 @@ fn a_measurement_says_where_it_comes_from() {
     assert_eq!(measure("nonsense").code, Some(1));
     assert_eq!(text(&csv), written);
 }
+
+/// What cannot be measured leaves older results as they are.
+#[test]
+fn a_measurement_that_does_not_begin_leaves_old_results() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let csv = directory.path().join("old.csv");
+    let peers = [
+        "spin", "reduced", "cpc", "dynamic", "threads", "bounds", "cores",
+    ];
+    for peer in peers {
+        std::fs::write(&csv, "old").expect("a file");
+        let ended = run(mover()
+            .args(["bench", peer, "--csv"])
+            .arg(&csv)
+            .current_dir(directory.path()));
+        // Where SPIN is not installed, that is what is told.
+        assert!(
+            matches!(ended.code, Some(1 | 2)),
+            "{peer}: {}",
+            ended.stderr
+        );
+        assert_eq!(text(&csv), "old", "{peer}");
+    }
+    let both = ["bench", "dynamic", "--csv", "same", "--plot", "same"];
+    let ended = run(mover().args(both).current_dir(directory.path()));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("name the same file"),
+        "{}",
+        ended.stderr
+    );
+    let nowhere = "no/such/directory/x.csv";
+    let ended = run(mover().args(["bench", "cpc", "--csv", nowhere]));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("cannot write no/such"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -297,6 +297,47 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
     refused(&path, &[], "cannot resume from");
 }
 
+/// Options that change what is searched are named, not the program.
+#[test]
+fn another_property_is_told_as_such() {
+    let asserting = format!("{ENDLESS}active proctype E() {{ assert(a < 256) }}\n");
+    let path = model("checkpoint_property", asserting);
+    let name = scratch("property.checkpoint").display().to_string();
+    let limit = ["--reduce", "none", "--timeout", "0.2"];
+    let first = check(&path, &[&limit[..], &["--checkpoint", &name]].concat());
+    assert_eq!(first.code, Some(5), "{}", first.stderr);
+    let other = ["--resume", &name, "--property", "no-deadlock"];
+    let ended = check(&path, &[&limit[..], &other].concat());
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let words = "its --property is no-deadlock and unreach-call, here it is no-deadlock";
+    assert!(ended.stderr.contains(words), "{}", ended.stderr);
+}
+
+/// A process that was killed while it wrote leaves a part; those that still write keep theirs.
+#[test]
+fn parts_that_killed_searches_left_are_removed() {
+    let path = model("checkpoint_parts", crate::SAFE);
+    let folder = tempfile::tempdir().expect("a directory");
+    let checkpoint = folder.path().join("ck");
+    // No process has a number beyond the largest that Linux gives.
+    let left = folder.path().join("ck.4194305.part");
+    let others = [
+        format!("ck.{}.part", std::process::id()),
+        "ck.x.part".into(),
+        "other.4194305.part".into(),
+    ]
+    .map(|name| folder.path().join(name));
+    for file in others.iter().chain([&left]) {
+        std::fs::write(file, "part").expect("a file");
+    }
+    let ended = check(&path, &["--checkpoint", &checkpoint.display().to_string()]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!left.exists());
+    for file in &others {
+        assert!(file.exists(), "{}", file.display());
+    }
+}
+
 #[test]
 fn what_has_no_checkpoints_says_so() {
     let path = model("checkpoint_none", ENDLESS);

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{mover, repository};
+use crate::common::{mover, repository, run};
 use crate::{ENDLESS, FAILING, check, last_line, model, scratch};
 
 /// What cannot be written is said before a search that would never end, not after it.
@@ -123,4 +123,146 @@ fn a_pipe_that_is_closed_is_no_failure() {
         assert_eq!(ended.status.code(), Some(code), "{arguments:?}: {stderr}");
         assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }
+}
+
+/// Messages that nobody can read change no exit code.
+#[test]
+fn a_full_standard_error_changes_no_exit_code() {
+    let broken = model("outputs_stderr", "active proctype P() { x = }\n");
+    let broken = broken.display().to_string();
+    for (arguments, code) in [
+        (vec!["check", &broken], 2),
+        (vec!["check", "--nope"], 1),
+        (vec!["check", "no-such-model.pml"], 2),
+        (vec!["--explain-error", "X999"], 1),
+        (vec!["tm", "check", "examples/tm/tl2-printed.tm"], 10),
+        (
+            vec![
+                "check",
+                "--progress",
+                "json",
+                "examples/promela/mutex_naive.pml",
+            ],
+            10,
+        ),
+    ] {
+        let ended = mover()
+            .args(&arguments)
+            .current_dir(repository())
+            .stderr(full_device())
+            .stdout(Stdio::null())
+            .status()
+            .expect("mover starts");
+        assert_eq!(ended.code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_answer_about_a_transactional_memory_that_cannot_be_printed_is_reported() {
+    for arguments in [
+        vec!["check", "examples/tm/seq.tm"],
+        vec!["check", "--json", "examples/tm/seq.tm"],
+        vec!["word", "(r,1)_1 c_1"],
+        vec!["spec", "--threads", "1", "--vars", "1"],
+    ] {
+        let ended = mover()
+            .arg("tm")
+            .args(&arguments)
+            .current_dir(repository())
+            .stdout(full_device())
+            .output()
+            .expect("mover starts");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(6), "{arguments:?}: {stderr}");
+        let words = "cannot write to standard output";
+        assert_eq!(stderr.matches(words).count(), 1, "{arguments:?}: {stderr}");
+    }
+}
+
+fn full_device() -> Stdio {
+    let mut options = std::fs::OpenOptions::new();
+    let full = options.write(true).open("/dev/full");
+    full.expect("Linux has /dev/full").into()
+}
+
+/// An output that would take the place of what is read, or of another one, is refused.
+#[test]
+fn no_output_overwrites_an_input_or_another_output() {
+    let folder = scratch("overwritten");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    write("m.pml", FAILING);
+    write(
+        "m.prp",
+        "CHECK( init(main()), LTL(G ! call(reach_error())) )\n",
+    );
+    write("a.tm", "algorithm a;\n");
+    std::os::unix::fs::symlink("m.pml", folder.join("link")).expect("a link");
+    let refused = |arguments: &[&str], words: &str| {
+        let ended = run(mover().args(arguments).current_dir(&folder));
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
+    };
+    for option in ["--trace", "--report", "--sarif", "--trail", "--checkpoint"] {
+        for name in ["m.pml", "./m.pml", "../overwritten/m.pml", "link"] {
+            let words = format!("{option} {name} would overwrite m.pml");
+            refused(&["check", option, name, "m.pml"], &words);
+        }
+    }
+    refused(
+        &[
+            "check",
+            "--trace",
+            "m.prp",
+            "--property-file",
+            "m.prp",
+            "m.pml",
+        ],
+        "would overwrite m.prp",
+    );
+    refused(
+        &["check", "--trace", "m.pml", "--resume", "m.pml", "link"],
+        "would overwrite m.pml",
+    );
+    refused(
+        &["check", "--trace", "same", "--report", "./same", "m.pml"],
+        "--report and --trace name the same file",
+    );
+    refused(
+        &["check", "--checkpoint", "same", "--sarif", "same", "m.pml"],
+        "--sarif and --checkpoint name the same file",
+    );
+    refused(
+        &["tm", "check", "--report", "a.tm", "a.tm"],
+        "would overwrite a.tm",
+    );
+    refused(
+        &["tm", "check", "--report", "x", "--dot", "x", "a.tm"],
+        "name the same file",
+    );
+    let text = std::fs::read_to_string(folder.join("m.pml")).expect("the model");
+    assert_eq!(text, FAILING);
+    assert!(!folder.join("same").exists());
+    let both = ["--trace", "/dev/null", "--report", "/dev/null", "m.pml"];
+    let ended = run(mover().arg("check").args(both).current_dir(&folder));
+    assert_eq!(ended.code, Some(10), "{}", ended.stderr);
+}
+
+#[test]
+fn a_search_may_go_on_in_the_checkpoint_that_it_began_with() {
+    let path = model("outputs_same_checkpoint", ENDLESS);
+    let name = scratch("same.checkpoint").display().to_string();
+    let once = [
+        "--reduce",
+        "none",
+        "--timeout",
+        "0.2",
+        "--checkpoint",
+        &name,
+    ];
+    assert_eq!(check(&path, &once).code, Some(5));
+    let again = [&once[..], &["--resume", &name]].concat();
+    let ended = check(&path, &again);
+    assert_eq!(ended.code, Some(5), "{}", ended.stderr);
 }
