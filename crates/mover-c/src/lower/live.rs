@@ -152,7 +152,8 @@ impl Builder<'_, '_> {
         } else {
             (self.live_at_end(block), insts.len())
         };
-        self.go_back(&insts[index..from], &mut live);
+        // A path may stand behind the end of its block already.
+        self.go_back(&insts[index.min(from)..from], &mut live);
         let live = Rc::new(live);
         let mut cache = self.live_cache.borrow_mut();
         cache.insert((block, index), Rc::clone(&live));

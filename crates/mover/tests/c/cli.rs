@@ -340,6 +340,205 @@ fn pointers_may_walk_over_a_whole_variable() {
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
 }
 
+/// What the standard leaves open or forbids, each with what it must be called.
+const UNDEFINED: &[(&str, &str, &str)] = &[
+    (
+        "weak.c",
+        "#include <assert.h>\n#include <stdatomic.h>\natomic_int x;\n\
+         int main(void) { int e = 0; assert(atomic_compare_exchange_weak(&x, &e, 1)); }",
+        "unreach-call",
+    ),
+    (
+        "literal.c",
+        "int main(void) { char *p = \"abc\"; p[0] = 1; }",
+        "memory-safety",
+    ),
+    (
+        "constant.c",
+        "const int k = 1; int main(void) { *(int *)&k = 2; }",
+        "memory-safety",
+    ),
+    (
+        "some_constant.c",
+        "int z = 1; static void set(char *p) { p[0] = 1; }\n\
+         int main(void) { char own[2]; char *p = z ? \"abc\" : own; set(p); }",
+        "memory-safety",
+    ),
+    (
+        "block.c",
+        "int main(void) { int *p; { int l = 1; p = &l; } *p = 2; }",
+        "memory-safety",
+    ),
+    (
+        "inner_block.c",
+        "int main(void) { { int *p; { int l = 1; p = &l; } *p = 2; } }",
+        "memory-safety",
+    ),
+    (
+        "chosen.c",
+        "int z; int main(void) { int *p, q; { int l = 1; p = z ? &q : &l; } *p = 2; }",
+        "memory-safety",
+    ),
+    (
+        "part.c",
+        "struct s { int a; int *p; };\n\
+         int main(void) { struct s s; { int l[2]; l[0] = 1; s.p = &l[1]; } *s.p = 2; }",
+        "memory-safety",
+    ),
+    (
+        "thread.c",
+        "#include <pthread.h>\nvoid *set(void *a) { *(int *)a = 5; return 0; }\n\
+         int main(void) { pthread_t t; { int l = 1; pthread_create(&t, 0, set, &l); } pthread_join(t, 0); }",
+        "memory-safety",
+    ),
+];
+
+#[test]
+fn what_is_undefined_is_found_by_every_engine() {
+    for (name, text, property) in UNDEFINED {
+        let path = file("undefined", name, text);
+        for engine in ["explicit", "bmc", "ic3"] {
+            let ended = check(&["--json", "--engine", engine], &[path.clone()]);
+            assert_eq!(ended.code, Some(10), "{name}, {engine}: {}", ended.stderr);
+            assert_eq!(ended.json()["property"], *property, "{name}, {engine}");
+        }
+    }
+}
+
+#[test]
+fn variables_of_blocks_live_in_their_blocks() {
+    for (name, text) in [
+        (
+            "loop.c",
+            "#include <assert.h>\nstatic int get(int *p) { return *p; }\n\
+             int main(void) { int s = 0; for (int i = 0; i < 3; i++) { int l = i; s += get(&l); } assert(s == 3); }",
+        ),
+        (
+            "threads.c",
+            "#include <assert.h>\n#include <pthread.h>\nvoid *set(void *a) { *(int *)a = 5; return 0; }\n\
+             int main(void) { for (int i = 0; i < 2; i++) { int l = 1; pthread_t t;\n\
+             pthread_create(&t, 0, set, &l); pthread_join(t, 0); assert(l == 5); } }",
+        ),
+        (
+            "recursion.c",
+            "#include <assert.h>\nstatic void fac(int n, int *out) {\n\
+             if (n == 0) *out = 1; else { int part; fac(n - 1, &part); *out = n * part; } }\n\
+             int main(void) { int r; fac(5, &r); assert(r == 120); }",
+        ),
+        (
+            "weak_lock.c",
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\natomic_int l; int n;\n\
+             void *add(void *a) { int e = 0; while (!atomic_compare_exchange_weak(&l, &e, 1)) e = 0; n++; l = 0; return 0; }\n\
+             int main(void) { pthread_t a, b; pthread_create(&a, 0, add, 0); pthread_create(&b, 0, add, 0);\n\
+             pthread_join(a, 0); pthread_join(b, 0); assert(n == 2); }",
+        ),
+    ] {
+        let path = file("blocks", name, text);
+        let ended = check(
+            &[
+                "--property",
+                "memory-cleanup",
+                "--property",
+                "unreach-call",
+                "--property",
+                "memory-safety",
+            ],
+            &[path],
+        );
+        assert_eq!(
+            ended.code,
+            Some(0),
+            "{name}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn overflows_of_every_kind_are_found() {
+    for (name, text) in [
+        (
+            "divided.c",
+            "int x = -2147483647 - 1, y = -1; int main(void) { x = x / y; }",
+        ),
+        (
+            "rest.c",
+            "int x = -2147483647 - 1, y = -1; int main(void) { x = x % y; }",
+        ),
+        (
+            "absolute.c",
+            "#include <stdlib.h>\nint x = -2147483647 - 1; int main(void) { x = abs(x); }",
+        ),
+    ] {
+        let path = file("overflows", name, text);
+        let ended = check(&["--json", "--property", "no-overflow"], &[path]);
+        assert_eq!(ended.code, Some(10), "{name}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_is_assumed_is_in_the_verdict() {
+    let wait = "#include <pthread.h>\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+        pthread_cond_t c = PTHREAD_COND_INITIALIZER; int go;\n\
+        void *set(void *a) { pthread_mutex_lock(&m); go = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return 0; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, set, 0); pthread_mutex_lock(&m);\n\
+        while (!go) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); pthread_join(t, 0); }";
+    for (name, text, options, words) in [
+        (
+            "heap.c",
+            "#include <stdlib.h>\nint main(void) { free(malloc(4)); }",
+            &[][..],
+            "there is always memory to allocate (first at ",
+        ),
+        (
+            "wait.c",
+            wait,
+            &[],
+            "waits for condition variables end only when they are told to",
+        ),
+        (
+            "shift.c",
+            "int x = 1, y = 31; int main(void) { x = x << y; }",
+            &["--property", "no-overflow"],
+            "left shifts are not looked at for overflow (first at ",
+        ),
+    ] {
+        let path = file("assumed", name, text);
+        let ended = check(options, &[path]);
+        assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
+        let verdict = ended.stdout.lines().last().unwrap_or_default();
+        assert!(verdict.contains(words), "{name}: {verdict}");
+    }
+    let path = file("assumed", "wakes.c", wait);
+    let ended = check(&["--spurious-wakeups"], &[path]);
+    assert!(!ended.stdout.contains("told to"), "{}", ended.stdout);
+}
+
+#[test]
+fn what_is_too_large_or_deep_is_no_reason_to_fall_over() {
+    for size in ["3000000", "2000000000"] {
+        let text =
+            format!("char x[{size}];\nint main(int n, char **v) {{ x[n] = 1; return x[0]; }}");
+        let path = file("large", &format!("array{size}.c"), &text);
+        let ended = check(&[], &[path]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("more than is supported"),
+            "{}",
+            ended.stderr
+        );
+    }
+    let sum = vec!["x"; 20_000].join(" + ");
+    let path = file(
+        "large",
+        "sum.c",
+        &format!("int x; int main(void) {{ return {sum}; }}"),
+    );
+    let ended = check(&[], &[path]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
 /// Two threads that try a mutex, so that it is no lock as far as movers are concerned.
 const TRIED: &str = "#include <assert.h>\n#include <pthread.h>\n\
     #define MOVER_EXCLUSIVE(variable, condition)\n\
