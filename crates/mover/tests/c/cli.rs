@@ -398,7 +398,7 @@ fn what_is_undefined_is_found_by_every_engine() {
     for (name, text, property) in UNDEFINED {
         let path = file("undefined", name, text);
         for engine in ["explicit", "bmc", "ic3"] {
-            let ended = check(&["--json", "--engine", engine], &[path.clone()]);
+            let ended = check(&["--json", "--engine", engine], std::slice::from_ref(&path));
             assert_eq!(ended.code, Some(10), "{name}, {engine}: {}", ended.stderr);
             assert_eq!(ended.json()["property"], *property, "{name}, {engine}");
         }
