@@ -66,6 +66,7 @@ mod tm_report;
 mod watch;
 
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use clap::{Parser, Subcommand};
 
@@ -147,25 +148,24 @@ fn main() -> ExitCode {
 }
 
 /// Expressions are as deep as their authors like, and those who go down them need room for it. It is
-/// taken from the system only as far as it is used.
-const STACK_BYTES: usize = 1 << 30;
+/// taken from the system only as far as it is used; where the first is refused, the next is tried.
+const STACKS_BYTES: [usize; 3] = [1 << 30, 1 << 27, 1 << 24];
 
 fn on_large_stack(work: impl FnOnce() -> u8 + Send) -> u8 {
-    let work = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("main".into());
-        match thread.stack_size(STACK_BYTES).spawn_scoped(scope, work) {
-            Ok(worker) => worker.join().ok(),
-            Err(error) => {
-                eprintln!(
-                    "mover: there is no room for a stack of {} MB: {error}",
-                    STACK_BYTES >> 20
-                );
-                None
-            }
-        }
+    let work = Mutex::new(Some(work));
+    let run = || {
+        let work = work.lock().ok().and_then(|mut work| work.take());
+        work.map(|work| work())
+    };
+    let code = std::thread::scope(|scope| {
+        let mut workers = STACKS_BYTES.into_iter().filter_map(|bytes| {
+            let thread = std::thread::Builder::new().name("main".into());
+            thread.stack_size(bytes).spawn_scoped(scope, run).ok()
+        });
+        workers.next().and_then(|worker| worker.join().ok())
     });
-    work.unwrap_or_else(|| {
-        eprintln!("mover: internal error; please report it with the input that led to it");
+    code.flatten().unwrap_or_else(|| {
+        stderr_line!("mover: internal error; please report it with the input that led to it");
         INTERNAL_ERROR
     })
 }
