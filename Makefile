@@ -62,9 +62,10 @@ lint:
 	@scripts/install-packages python3=python3
 	scripts/check-dependencies
 
-# What building and running needs besides Rust.
+# What building and running needs besides Rust; the sanitizers are for native replay.
+SANITIZERS = /usr/lib/llvm-19/lib/clang/19/lib/linux
 build-packages:
-	@scripts/install-packages cc=gcc cpp=cpp clang-19=clang-19 llvm-config-19=llvm-19-dev
+	@scripts/install-packages cc=gcc cpp=cpp clang-19=clang-19 llvm-config-19=llvm-19-dev $(SANITIZERS)=libclang-rt-19-dev
 
 # What the tests need besides: the peers that mover is compared with, readers of what it writes, a browser for reports.
 test-packages: build-packages

@@ -106,8 +106,12 @@ pub fn build(
         .output()
         .map_err(|error| Failure::message(format!("clang cannot be started: {error}")))?;
     if !output.status.success() {
+        let mut compiler = String::from_utf8_lossy(&output.stderr).into_owned();
+        if compiler.contains("libclang_rt") {
+            compiler += "the sanitizers are in the package libclang-rt-19-dev\n";
+        }
         return Err(Failure {
-            compiler: String::from_utf8_lossy(&output.stderr).into_owned(),
+            compiler,
             ..Failure::message("the instrumented program cannot be linked")
         });
     }
