@@ -41,7 +41,7 @@ use crate::sat::{Answer, Lit};
 use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
 use pairs::Pairs;
-use unroll::{Cut, Plan, Unroller};
+use unroll::{Cut, MOST_NODES, Plan, Unroller};
 
 /// What is asked of this engine besides the question.
 #[derive(Clone, Debug)]
@@ -120,12 +120,8 @@ pub fn check(
                 break Conclusion::Unsafe(confirm(original, steps)?);
             }
             Found::Stopped => {
-                let so_far = match depth {
-                    0 => String::new(),
-                    _ => format!("; safe up to {}", repetitions(previous(depth))),
-                };
                 break Conclusion::Unknown {
-                    reason: format!("a limit was reached{so_far}"),
+                    reason: format!("a limit was reached{}", so_far(depth)),
                     advice: "a longer --timeout, or --engine ic3".into(),
                 };
             }
@@ -142,6 +138,15 @@ pub fn check(
                             at(program, span)
                         ),
                         advice: "another --engine".into(),
+                    };
+                }
+                if cuts.contains(&Cut::Size) {
+                    break Conclusion::Unknown {
+                        reason: format!(
+                            "a thread has more than {MOST_NODES} steps{}",
+                            so_far(depth)
+                        ),
+                        advice: "another --engine, or --depth for an answer up to a bound".into(),
                     };
                 }
                 let needs_more = cuts.contains(&Cut::Bounds);
@@ -170,6 +175,14 @@ pub fn check(
     let mut outcome = outcome(conclusion, statistics);
     outcome.proof = Some(proof);
     Ok(outcome)
+}
+
+/// What is known when the search at a depth did not come to its end.
+fn so_far(depth: u64) -> String {
+    match depth {
+        0 => String::new(),
+        _ => format!("; safe up to {}", repetitions(previous(depth))),
+    }
 }
 
 /// The next depth to unroll to.

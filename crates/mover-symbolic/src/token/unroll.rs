@@ -101,6 +101,8 @@ pub struct Node {
 pub enum Cut {
     /// More repetitions than were asked for.
     Depth,
+    /// More nodes than a thread may have, however many repetitions are asked for.
+    Size,
     /// More threads or objects than are encoded.
     Bounds,
     /// An atomic sequence that cannot go on and has to let others pass.
@@ -151,7 +153,16 @@ pub struct Plan {
 }
 
 /// Most nodes of a thread.
-const MOST_NODES: usize = 20_000;
+pub const MOST_NODES: usize = 20_000;
+
+/// Why nothing follows a node that was cut off.
+pub fn cut_at(number: usize) -> Cut {
+    if number >= MOST_NODES {
+        Cut::Size
+    } else {
+        Cut::Depth
+    }
+}
 
 /// Most repetitions of a thread that are free.
 const MOST_FREE: usize = 250;
@@ -367,7 +378,7 @@ impl<'p> Unrolling<'_, 'p> {
             match standing {
                 Standing::Unborn => self.thread.unborn.push(number),
                 Standing::At { .. } => {
-                    self.thread.cuts.push((Cut::Depth, live));
+                    self.thread.cuts.push((cut_at(number), live));
                     if is_held {
                         self.thread.broken.push(live);
                     }

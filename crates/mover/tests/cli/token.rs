@@ -55,6 +55,19 @@ fn c_programs() {
     assert_eq!(told["verdict"], "safe");
 }
 
+/// The violation is behind more steps than a thread may have, but within the depth that is asked for.
+#[test]
+fn a_thread_that_is_too_long_is_not_said_to_be_safe() {
+    let path = model(
+        "token-far.pml",
+        "int x; active proctype P() { do :: x++; assert(x != 300000) od }",
+    );
+    let told = json(&path, &["--depth", "1000000"]);
+    assert_eq!(told["verdict"], "unknown");
+    let reason = told["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("more than 20000 steps"), "{reason}");
+}
+
 #[test]
 fn bounds_are_in_the_verdict() {
     let endless = model(

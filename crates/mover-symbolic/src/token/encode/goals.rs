@@ -8,7 +8,7 @@ use super::{Encoding, merge};
 use crate::blast::Blaster;
 use crate::machine::{Readiness, View};
 use crate::term::{Term, Terms};
-use crate::token::unroll::{Cut, Node, Standing};
+use crate::token::unroll::{Cut, Node, Standing, cut_at};
 
 impl Encoding<'_, '_> {
     /// Bits that are passed with the token.
@@ -118,7 +118,7 @@ impl Encoding<'_, '_> {
             for &number in &thread.unborn {
                 let node = &thread.nodes[number];
                 let could = self.could_go(terms, &values, thread.slot, node, true);
-                cuts.push((Cut::Depth, terms.and(node.live, could)));
+                cuts.push((cut_at(number), terms.and(node.live, could)));
             }
         }
         cuts
