@@ -319,7 +319,7 @@ fn define(
         return Ok(tally);
     };
     let expected = match property {
-        Property::NoDeadlock => judgement.deadlock,
+        Property::NoDeadlock => judgement.deadlock || judgement.fatal_error,
         _ => judgement.error,
     };
     if found != expected {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use mover_ir::program::Program;
+use mover_ir::program::{Program, Property};
 use mover_ir::semantics::{Machine, State};
 
 /// What the semantics says of a program.
@@ -11,6 +11,8 @@ pub struct Judgement {
     pub error_depth: Option<u64>,
     pub deadlock: bool,
     pub error: bool,
+    /// Whether there is an error that ends the run whatever is asked, such as a wrong access to memory.
+    pub fatal_error: bool,
 }
 
 pub const MOST_STATES: usize = 4_000;
@@ -29,6 +31,7 @@ pub fn judge(program: &Program) -> Option<Judgement> {
         error_depth: None,
         deadlock: false,
         error: false,
+        fatal_error: false,
     };
     let mut inner = 0;
     while let Some(state) = queue.pop_front() {
@@ -49,8 +52,9 @@ pub fn judge(program: &Program) -> Option<Judgement> {
                 if inner > 40 * MOST_STATES || is_large {
                     return None;
                 }
-                if machine.error(&next).is_some() {
+                if let Some((_, error)) = machine.error(&next) {
                     judgement.error = true;
+                    judgement.fatal_error |= error.property != Property::UnreachCall;
                     let here = level + 1;
                     judgement.error_depth =
                         Some(judgement.error_depth.map_or(here, |best| best.min(here)));
