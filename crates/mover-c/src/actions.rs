@@ -586,8 +586,8 @@ impl Builder<'_, '_> {
         let mut endings = Vec::new();
         if self.world.settings.spurious_wakeups {
             endings.push(0);
-        } else if self.world.waits.is_none() {
-            self.world.waits = path.loc;
+        } else {
+            self.world.waits.get_or_insert(path.loc);
         }
         if timeout != 0 {
             endings.push(timeout);

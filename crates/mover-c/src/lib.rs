@@ -372,17 +372,17 @@ fn translate(
             "memory that is not initialised is taken to be zero{where_to}"
         ));
     }
-    if world.shifted.is_some() {
+    if let Some(loc) = world.shifted {
         caveats.push(format!(
             "left shifts are not looked at for overflow{}",
-            place(world.shifted)
+            place(loc)
         ));
     }
-    if world.waits.is_some() {
+    if let Some(loc) = world.waits {
         caveats.push(format!(
             "waits for condition variables end only when they are told to, without \
              `--spurious-wakeups`{}",
-            place(world.waits)
+            place(loc)
         ));
     }
     if let Some(loc) = notes.allocates {

@@ -52,9 +52,9 @@ pub struct World<'a> {
     symbols: RefCell<Vec<SymbolSet>>,
     pub uninitialised: Option<Uninitialised>,
     /// The first left shift, if overflows are looked for.
-    pub shifted: Option<Loc>,
+    pub shifted: Option<Option<Loc>>,
     /// The first wait for a condition variable that ends only if it is told to.
-    pub waits: Option<Loc>,
+    pub waits: Option<Option<Loc>>,
     /// How many objects from `malloc` there are, if that counts.
     pub live_objects: Option<VariableId>,
     /// What the parameters of `main` are.
@@ -169,10 +169,11 @@ impl<'a> World<'a> {
     }
 
     /// LLVM does not tell shifts of signed numbers from others. Those that have no place in the source
-    /// are the library's own.
+    /// are the library's own, unless nothing has.
     pub fn note_shift(&mut self, loc: Option<Loc>) {
-        if self.shifted.is_none() && self.span(loc).is_some() {
-            self.shifted = loc;
+        let knows_places = self.files.iter().any(Option::is_some);
+        if self.span(loc).is_some() || !knows_places {
+            self.shifted.get_or_insert(loc);
         }
     }
 

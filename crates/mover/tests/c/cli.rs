@@ -510,6 +510,31 @@ fn what_is_assumed_is_in_the_verdict() {
         let verdict = ended.stdout.lines().last().unwrap_or_default();
         assert!(verdict.contains(words), "{name}: {verdict}");
     }
+    // Also where nothing is known of the source.
+    let source = file(
+        "assumed",
+        "bare.c",
+        "int x = 1, y = 31; int main(void) { x = x << y; }",
+    );
+    let bare = source.with_extension("ll");
+    let clang = std::process::Command::new("clang-19")
+        .args([
+            "-S",
+            "-emit-llvm",
+            "-O0",
+            "-Xclang",
+            "-disable-O0-optnone",
+            "-o",
+        ])
+        .args([&bare, &source])
+        .status();
+    assert!(clang.is_ok_and(|status| status.success()));
+    let ended = check(&["--property", "no-overflow"], &[bare]);
+    assert!(
+        ended.stdout.contains("left shifts are not looked at"),
+        "{}",
+        ended.stdout
+    );
     let path = file("assumed", "wakes.c", wait);
     let ended = check(&["--spurious-wakeups"], &[path]);
     assert!(!ended.stdout.contains("told to"), "{}", ended.stdout);
