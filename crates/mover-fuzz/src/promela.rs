@@ -1,10 +1,11 @@
 //! Random Promela models, made of what reductions stumble over.
 //!
-//! Rendezvous offered and withdrawn, buffers with one or several users at each
-//! end, locks of several shapes (also in arrays, also re-entrant, also to read and to write, also misused),
-//! an owner that others look at and a predicate on it, rows of locks that name their owners, data with and without them, atomic sequences that may block, compare-and-swap, `else`,
-//! `unless`, loops that never end, dead ends, processes that come and go, looks at
-//! other processes.
+//! Rendezvous offered and withdrawn, buffers with one or several users at each end, locks of several
+//! shapes (also in arrays, also re-entrant, also to read and to write, also misused), an owner that
+//! others look at and a predicate on it, rows of locks that name their owners, data with and without
+//! them, atomic sequences that may block, compare-and-swap, `else`, `unless`, loops that never end,
+//! dead ends, processes that come and go, looks at other processes and at their variables, rows of a
+//! process's own.
 //!
 //! A model is kept as a tree, so that [`Model::smaller`] can offer every model
 //! with one thing less.
@@ -103,6 +104,24 @@ const TOPICS: &[&[&str]] = &[
         "(seat[k] != _pid + 1)",
         "l = (seat[l] == _pid + 1)",
         "l = (seat[k] == 0)",
+        "k = 1 - k",
+    ],
+    &[
+        "row[l] = 1",
+        "row[k] = 1 - row[k]",
+        "row[0] = l",
+        "l = row[k]",
+        "k = 1 - k",
+        "(row[l] == 0)",
+        "assert(row[0] == 0)",
+    ],
+    &[
+        "l = P0[0]:k",
+        "(P0[0]:l == 1)",
+        "assert(P0[0]:l == 0)",
+        "k = P0[1]:l",
+        "(P0[1]:k == 0)",
+        "l = 1",
         "k = 1 - k",
     ],
 ];
@@ -320,14 +339,16 @@ impl Model {
     pub fn text(&self) -> String {
         let mut text = String::from(DECLARATIONS);
         for (number, process) in self.processes.iter().enumerate() {
+            let body = told(&process.body);
             text += &format!(
-                "active [{}] proctype P{number}() {{ byte l, k; {} }}\n",
+                "active [{}] proctype P{number}() {{ byte l, k; {}{body} }}\n",
                 process.instances,
-                told(&process.body)
+                row_of(&body),
             );
         }
         if text.contains("run Q") {
-            text += &format!("proctype Q(byte l) {{ byte k; {} }}\n", told(&self.started));
+            let body = told(&self.started);
+            text += &format!("proctype Q(byte l) {{ byte k; {}{body} }}\n", row_of(&body));
         }
         text
     }
@@ -429,6 +450,15 @@ impl Palette {
         (0..count)
             .map(|_| self.statement(random, depth, inside))
             .collect()
+    }
+}
+
+/// The declaration of a row, for those who use it.
+fn row_of(body: &str) -> &'static str {
+    if body.contains("row[") {
+        "byte row[2]; "
+    } else {
+        ""
     }
 }
 
