@@ -109,7 +109,8 @@ const TOPICS: &[&[&str]] = &[
     &[
         "row[l] = 1",
         "row[k] = 1 - row[k]",
-        "row[0] = l",
+        "row[0] = 1",
+        "row[1] = 1",
         "l = row[k]",
         "k = 1 - k",
         "(row[l] == 0)",
@@ -255,7 +256,7 @@ impl Palette {
         };
         let (mut kinds, mut data, mut channels) = (1, 0, 0);
         let mut misuses = true;
-        match random.below(6) {
+        match random.below(7) {
             0 => {
                 palette.simple = TOPICS.concat();
                 kinds = KINDS.len();
@@ -275,7 +276,12 @@ impl Palette {
                 palette.simple = ANSWERS.to_vec();
                 palette.likes_sections = random.below(2) == 0;
             }
+            // What processes remember, and little else that could stop them.
             4 => {
+                palette.simple.extend(random.pick(&TOPICS[20..22]));
+                data = random.below(2);
+            }
+            5 => {
                 data = 1 + random.below(2);
                 channels = 1 + random.below(2);
             }
