@@ -117,8 +117,13 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
+    /// Some editors begin a file with a byte order mark, which says nothing and is left away.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        self.files.push(SourceFile::new(name.into(), text.into()));
+        let mut text = text.into();
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
+        self.files.push(SourceFile::new(name.into(), text));
         FileId(self.files.len() as u32 - 1)
     }
 

@@ -122,6 +122,11 @@ pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
     let mut asked = properties.to_vec();
     asked.sort();
     asked.dedup();
+    if let Some(file) = args.files.iter().find(|file| is_stream(file)) {
+        let reason = "is not a file that can be read more than once; save the program to one";
+        complain("U010", format!("{} {reason}", file.display()));
+        return Err(BAD_INPUT);
+    }
     let input = match args.files.first() {
         Some(file) if is_c(file) => read_c(args, asked)?,
         _ => read_promela(args, asked)?,
@@ -131,6 +136,14 @@ pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
         return Err(INTERNAL_ERROR);
     }
     Ok(input)
+}
+
+/// Whether what is in a file can be read only once: pipes, terminals, `/dev/stdin`. Preprocessors
+/// and compilers are programs of their own, with another standard input, and messages quote the
+/// source.
+fn is_stream(file: &Path) -> bool {
+    let is_special = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+    file.starts_with("/dev") || file.metadata().is_ok_and(is_special)
 }
 
 fn is_c(file: &Path) -> bool {

@@ -120,12 +120,18 @@ fn main() -> ExitCode {
     let command_line = match CommandLine::try_parse() {
         Ok(command_line) => command_line,
         Err(error) => {
-            let is_error = error.use_stderr();
-            let _ = error.print();
-            if is_error {
+            if error.use_stderr() {
+                let _ = error.print();
                 errors::complain("U001", "this command line is not understood");
+                return ExitCode::from(USAGE);
             }
-            return ExitCode::from(if is_error { USAGE } else { 0 });
+            let help = error.render();
+            let help = if output::stdout_color() {
+                help.ansi().to_string()
+            } else {
+                help.to_string()
+            };
+            return ExitCode::from(output::print(&help).err().unwrap_or(0));
         }
     };
     if let Some(code) = &command_line.explain_error {

@@ -188,8 +188,7 @@ fn complain(diagnostics: &[Diagnostic], sources: &SourceMap) -> u8 {
 
 fn read(file: &str, sources: &mut SourceMap) -> Result<mover_ir::source::FileId, u8> {
     match std::fs::read_to_string(file) {
-        // Some editors begin a file with a byte order mark, which says nothing.
-        Ok(text) => Ok(sources.add(file, text.trim_start_matches('\u{feff}'))),
+        Ok(text) => Ok(sources.add(file, text)),
         Err(error) => {
             usage("U010", format!("cannot read {file}: {error}"));
             Err(BAD_INPUT)

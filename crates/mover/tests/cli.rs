@@ -662,26 +662,6 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert_eq!(stderr, "");
 }
 
-#[test]
-fn a_full_disk_is_reported() {
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .expect("Linux has /dev/full");
-    let output = mover()
-        .arg("check")
-        .arg(model("full", SAFE))
-        .stdout(Stdio::from(full))
-        .output()
-        .expect("mover can be started");
-    assert_eq!(output.status.code(), Some(6));
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        stderr.contains("cannot write to standard output"),
-        "{stderr}"
-    );
-}
-
 /// Names are names, also for the programs that mover starts.
 #[test]
 fn a_name_that_begins_like_an_option_is_a_name() {
@@ -701,6 +681,21 @@ fn a_name_that_begins_like_an_option_is_a_name() {
     }
 }
 
+/// The preprocessor and the compiler have a standard input of their own.
+#[test]
+fn what_can_be_read_only_once_is_refused() {
+    let ended = run(mover().args(["check", "/dev/stdin"]));
+    assert_refused(
+        &ended,
+        &["/dev/stdin is not a file that can be read", "U010"],
+    );
+    let pipe = scratch("pipe.pml");
+    let _ = std::fs::remove_file(&pipe);
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo").success());
+    assert_refused(&check(&pipe, &[]), &["pipe.pml is not a file", "U010"]);
+}
+
 #[test]
 fn a_byte_order_mark_is_not_a_part_of_a_model() {
     let path = model("marked", format!("\u{feff}{FAILING}"));
@@ -714,8 +709,10 @@ fn a_byte_order_mark_is_not_a_part_of_a_model() {
     let text = std::fs::read_to_string(repository().join("examples/tm/seq.tm"));
     let text = text.expect("the example");
     std::fs::write(&algorithm, format!("\u{feff}{text}")).expect("a file");
-    let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for command in [&["tm", "check"][..], &["fuzz", "--replay"]] {
+        let ended = run(mover().args(command).arg(&algorithm));
+        assert_eq!(ended.code, Some(0), "{command:?}: {}", ended.stderr);
+    }
     std::fs::write(&algorithm, "\u{feff}algorithm ;\n").expect("a file");
     let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
     assert_refused(&ended, &["marked.tm:1:11"]);

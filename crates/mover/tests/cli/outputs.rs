@@ -158,16 +158,18 @@ fn a_full_standard_error_changes_no_exit_code() {
 }
 
 #[test]
-fn an_answer_about_a_transactional_memory_that_cannot_be_printed_is_reported() {
+fn an_answer_that_cannot_be_printed_is_reported() {
     for arguments in [
-        vec!["check", "examples/tm/seq.tm"],
-        vec!["check", "--json", "examples/tm/seq.tm"],
-        vec!["word", "(r,1)_1 c_1"],
-        vec!["spec", "--threads", "1", "--vars", "1"],
+        "check examples/promela/peterson2.pml",
+        "check --help",
+        "--version",
+        "tm check examples/tm/seq.tm",
+        "tm check --json examples/tm/seq.tm",
+        "tm word c_1",
+        "tm spec --threads 1 --vars 1",
     ] {
         let ended = mover()
-            .arg("tm")
-            .args(&arguments)
+            .args(arguments.split(' '))
             .current_dir(repository())
             .stdout(full_device())
             .output()
