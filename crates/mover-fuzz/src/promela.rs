@@ -13,8 +13,8 @@
 use crate::random::Random;
 
 const DECLARATIONS: &str = "\
-byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool fork[2]; byte seat[2];
-byte again, depth; byte named; short rw; byte readers; bool writing;
+byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool forks[2]; byte seat[2];
+byte again, deep; byte named; short rw; byte readers; bool writing;
 /*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
@@ -70,14 +70,14 @@ const TOPICS: &[&[&str]] = &[
     ],
     &["d_step { s1 > 0 -> s1-- }", "s1++"],
     &[
-        "atomic { !fork[l] -> fork[l] = true }",
-        "fork[l] = false",
-        "atomic { !fork[k] -> fork[k] = true }",
-        "fork[k] = false",
+        "atomic { !forks[l] -> forks[l] = true }",
+        "forks[l] = false",
+        "atomic { !forks[k] -> forks[k] = true }",
+        "forks[k] = false",
     ],
     &[
-        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
-        "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
+        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; deep++ }",
+        "atomic { again == _pid + 1 -> deep--; if :: deep == 0 -> again = 0 :: else fi }",
         "(again == _pid + 1)",
     ],
     &[
@@ -120,8 +120,8 @@ const TOPICS: &[&[&str]] = &[
         "l = P0[0]:k",
         "(P0[0]:l == 1)",
         "assert(P0[0]:l == 0)",
-        "k = P0[1]:l",
-        "(P0[1]:k == 0)",
+        "k = P0[0]:l",
+        "(P0[0]:k == 0)",
         "l = 1",
         "k = 1 - k",
     ],
@@ -132,11 +132,17 @@ const SECTIONS: &[(&str, &str)] = &[
     ("atomic { !m -> m = true }", "m = false"),
     ("atomic { owner == 0 -> owner = _pid + 1 }", "owner = 0"),
     ("d_step { s1 > 0 -> s1-- }", "s1++"),
-    ("atomic { !fork[l] -> fork[l] = true }", "fork[l] = false"),
-    ("atomic { !fork[k] -> fork[k] = true }", "fork[k] = false"),
     (
-        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; depth++ }",
-        "atomic { again == _pid + 1 -> depth--; if :: depth == 0 -> again = 0 :: else fi }",
+        "atomic { !forks[l] -> forks[l] = true }",
+        "forks[l] = false",
+    ),
+    (
+        "atomic { !forks[k] -> forks[k] = true }",
+        "forks[k] = false",
+    ),
+    (
+        "atomic { again == 0 || again == _pid + 1 -> again = _pid + 1; deep++ }",
+        "atomic { again == _pid + 1 -> deep--; if :: deep == 0 -> again = 0 :: else fi }",
     ),
     ("atomic { named == 0 -> named = _pid + 1 }", "named = 0"),
     ("atomic { rw >= 0 -> rw++ }", "rw--"),
