@@ -154,6 +154,8 @@ fn follow(
         native.schedule(steps, trace.property, gdb, guess),
     )
     .map_err(|error| format!("cannot write {}: {error}", schedule.display()))?;
+    // What an earlier run said, not what this one may have said already.
+    let _ = std::fs::remove_file(&report);
     let mut child = Command::new(&native.executable)
         .env("MOVER_NATIVE_SCHEDULE", &schedule)
         .env("MOVER_NATIVE_REPORT", &report)
@@ -169,7 +171,6 @@ fn follow(
         let what = what.split_once(' ').map_or("", |(_, what)| what);
         (what.to_string(), guesses.parse::<u32>().unwrap_or(0))
     };
-    let _ = std::fs::remove_file(&report);
     loop {
         match child.try_wait() {
             Ok(Some(status)) => {
