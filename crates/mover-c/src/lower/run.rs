@@ -443,21 +443,16 @@ impl<'w, 'a> Builder<'w, 'a> {
             }
             Terminator::Fail { property, message } => {
                 let always = *property == Property::MemorySafety;
-                let to = if always || self.world.wants(*property) {
-                    let loc = end_loc.or(path.loc);
-                    path.loc = loc;
-                    self.error(*property, message, loc)
-                } else {
-                    self.process_end()
-                };
-                self.emit(path, to, false);
+                if !always && !self.world.wants(*property) {
+                    return self.end_process(path);
+                }
+                let loc = end_loc.or(path.loc);
+                path.loc = loc;
+                let error = self.error(*property, message, loc);
+                self.emit(path, error, false);
                 Ok(Vec::new())
             }
-            Terminator::EndProcess => {
-                let end = self.process_end();
-                self.emit(path, end, false);
-                Ok(Vec::new())
-            }
+            Terminator::EndProcess => self.end_process(path),
             Terminator::EndThread(value) => self.end_thread(path, value),
             Terminator::Limit(message) => {
                 self.limit(path, message);
@@ -467,6 +462,16 @@ impl<'w, 'a> Builder<'w, 'a> {
                 Err(Problem::new("code that leads nowhere", end_loc).code("C099"))
             }
         }
+    }
+
+    /// The end of all others is seen by them: between it and what the thread did last they may
+    /// still do something.
+    fn end_process(&mut self, path: Path) -> Lowered<Vec<Path>> {
+        if let Some(path) = self.begin_access(path) {
+            let end = self.process_end();
+            self.emit(path, end, false);
+        }
+        Ok(Vec::new())
     }
 
     /// Frees what the thread has made, tells that it has ended, and ends it.
