@@ -18,6 +18,7 @@ mod claims;
 mod clang;
 mod flatten;
 mod left_locked;
+mod lives;
 mod llvm;
 mod lower;
 pub mod native;

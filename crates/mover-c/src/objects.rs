@@ -14,6 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::flatten::Body;
+use crate::lives::{Event, Life, Predecessors};
 use crate::ssa::*;
 
 /// A variable: of the program, or a local of the code of one kind of thread.
@@ -72,6 +73,10 @@ pub struct Objects<'a> {
     /// By body: where each value is defined.
     definitions: Vec<HashMap<ValueId, &'a Inst>>,
     pub facts: BTreeMap<Object, Facts>,
+    /// Of the locals of the body that is looked at.
+    lives: HashMap<Object, Life<BlockId>>,
+    /// The block and the number of the instruction that is looked at.
+    at: (BlockId, usize),
 }
 
 /// The fields of a library type that the model uses: offset and bytes.
@@ -157,6 +162,8 @@ impl<'a> Objects<'a> {
             bodies,
             definitions,
             facts: BTreeMap::new(),
+            lives: HashMap::new(),
+            at: (0, 0),
         };
         for number in 0..bodies.len() {
             objects.survey(number, mutex_kinds);
@@ -288,6 +295,9 @@ impl<'a> Objects<'a> {
             return;
         };
         form.offset += at;
+        if matches!(form.object, Object::Local(..)) {
+            self.note(form.object, Event::Access);
+        }
         let leaf = self.leaf(&form, bytes);
         let facts = self.facts.entry(form.object).or_default();
         facts.bodies.insert(body);
@@ -327,8 +337,13 @@ impl<'a> Objects<'a> {
 
     fn survey(&mut self, body: usize, mutex_kinds: bool) {
         let bodies = self.bodies;
-        for block in &bodies[body].blocks {
-            for inst in &block.insts {
+        let mut predecessors = Predecessors::new();
+        for (number, block) in bodies[body].blocks.iter().enumerate() {
+            for next in block.end.successors() {
+                predecessors.entry(next).or_default().push(number);
+            }
+            for (index, inst) in block.insts.iter().enumerate() {
+                self.at = (number, index);
                 self.survey_inst(body, inst, mutex_kinds);
             }
             match &block.end {
@@ -340,6 +355,20 @@ impl<'a> Objects<'a> {
                 _ => {}
             }
         }
+        // What may be accessed when it is dead needs an address that can dangle.
+        for (object, life) in std::mem::take(&mut self.lives) {
+            if !life.has_all_accesses(&predecessors, bodies[body].entry) {
+                self.facts.entry(object).or_default().is_addressed = true;
+            }
+        }
+    }
+
+    fn note(&mut self, object: Object, event: Event) {
+        let (block, index) = self.at;
+        self.lives
+            .entry(object)
+            .or_default()
+            .note(block, index, event);
     }
 
     fn survey_inst(&mut self, body: usize, inst: &Inst, mutex_kinds: bool) {
@@ -380,8 +409,10 @@ impl<'a> Objects<'a> {
                 self.use_of(body, new);
                 self.access(body, pointer, 0, u64::from(width.div_ceil(8)), true);
             }
-            Kind::Lifetime { pointer, .. } => {
+            Kind::Lifetime { pointer, begins } => {
                 if let Some(form) = self.form(body, pointer) {
+                    let event = if *begins { Event::Begins } else { Event::Ends };
+                    self.note(form.object, event);
                     self.facts.entry(form.object).or_default().has_lifetime = true;
                 }
             }

@@ -26,7 +26,7 @@ use inkwell::llvm_sys::target::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 
 use super::lists::{all_instructions, functions, globals};
-use super::types::{Step, steps};
+use super::types::constant_offset;
 use super::value_name;
 
 /// Copies of more pieces stay as they are.
@@ -354,20 +354,11 @@ impl Splitter {
                 {
                     return Some(found);
                 }
-                offset = offset.checked_add(self.constant_offset(pointer)?)?;
+                offset = offset.checked_add(constant_offset(self.data, pointer)?)?;
                 pointer = LLVMGetOperand(pointer, 0);
             }
             None
         }
-    }
-
-    /// The bytes that constant indices add; none if one is not constant.
-    unsafe fn constant_offset(&self, pointer: LLVMValueRef) -> Option<i64> {
-        let steps = unsafe { steps(self.data, pointer)? };
-        steps.into_iter().try_fold(0i64, |offset, step| match step {
-            Step::Bytes(by) => offset.checked_add(by),
-            Step::Times(..) => None,
-        })
     }
 
     /// Notes where the scalars of a type begin that lie in a range.

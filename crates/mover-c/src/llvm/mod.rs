@@ -27,6 +27,7 @@ mod instructions;
 mod instrument;
 mod lists;
 mod passes;
+mod registers;
 mod scopes;
 mod types;
 

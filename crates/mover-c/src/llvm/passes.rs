@@ -13,7 +13,7 @@ use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::memory_buffer::MemoryBuffer;
 
 use super::lists::functions;
-use super::{copies, scopes, value_name};
+use super::{copies, registers, scopes, value_name};
 
 /// Reads the files and links them to one module.
 pub(super) fn read_all<'c>(
@@ -86,7 +86,7 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
         scopes::keep_inner_lifetimes(module);
         run_passes(module, c"always-inline")?;
         copies::split(module);
-        run_passes(module, c"function(sroa)")
+        registers::promote(module, || run_passes(module, c"function(sroa)"))
     }
 }
 

@@ -52,6 +52,18 @@ pub(super) unsafe fn steps(data: LLVMTargetDataRef, address: LLVMValueRef) -> Op
     }
 }
 
+/// How many bytes a `getelementptr` goes on, if that is constant.
+pub(super) unsafe fn constant_offset(
+    data: LLVMTargetDataRef,
+    address: LLVMValueRef,
+) -> Option<i64> {
+    let steps = unsafe { steps(data, address)? };
+    steps.into_iter().try_fold(0i64, |offset, step| match step {
+        Step::Bytes(by) => offset.checked_add(by),
+        Step::Times(..) => None,
+    })
+}
+
 impl Reader {
     // Types.
 
