@@ -122,6 +122,26 @@ impl Builder<'_, '_> {
         Ok(sum.map(|sum| binary(BinaryOp::Add, sum, constant(offset as u64, width))))
     }
 
+    /// Whether so many bytes may lead from one object into another, and not only beyond its end.
+    fn is_far(&self, bytes: i64) -> bool {
+        bytes.unsigned_abs() >> (self.world.pointers().offset_bits - 1) != 0
+    }
+
+    /// The number of the object is a part of the address; what is added to it must not make another
+    /// object of it.
+    fn stays_in_object(&self, base: &Part, address: &Part) -> Check {
+        let layout = self.world.pointers();
+        let size = constant(1 << layout.offset_bits, layout.width);
+        Check {
+            holds: Part::combine(&[base, address], |args| {
+                let differs = binary(BinaryOp::Xor, args[0].clone(), args[1].clone());
+                binary(BinaryOp::ULt, differs, size.clone())
+            }),
+            property: Property::MemorySafety,
+            message: "pointer arithmetic leads far out of the object".into(),
+        }
+    }
+
     /// What a computation yields, and what must hold for it to be defined.
     pub(super) fn pure(
         &mut self,
@@ -194,7 +214,11 @@ impl Builder<'_, '_> {
             } => {
                 let width = self.world.module.pointer_width();
                 let base = self.scalar(path, base)?;
-                vec![self.displaced(path, base, *offset, terms, width)?]
+                let address = self.displaced(path, base.clone(), *offset, terms, width)?;
+                if !terms.is_empty() || self.is_far(*offset) {
+                    checks.push(self.stays_in_object(&base, &address));
+                }
+                vec![address]
             }
             Pure::Extract { from, first, count } => {
                 let all = self.value(path, from)?;
