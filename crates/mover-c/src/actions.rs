@@ -164,6 +164,9 @@ impl Builder<'_, '_> {
                 let Some(site) = self.world.heap_site(self.body, id) else {
                     return Err(Problem::new("an allocation without a site", path.loc).code("C099"));
                 };
+                let Some(mut path) = self.require_room(path, &size) else {
+                    return Ok(Vec::new());
+                };
                 if name == "allocate" && self.heap_may_be_read_unwritten(&path, id, &args[0]) {
                     self.world.note_uninitialised(path.loc, "");
                 }
@@ -194,6 +197,25 @@ impl Builder<'_, '_> {
                 path.loc,
             )),
         }
+    }
+
+    /// Goes on where an object of this size fits into states. None if the edge had to end first.
+    pub(crate) fn require_room(&mut self, path: Path, size: &Part) -> Option<Path> {
+        let layout = self.world.pointers();
+        let most = layout.max_object_size();
+        let fits = size.map(|size| {
+            let size = resize(size, layout.width, false);
+            binary(BinaryOp::ULe, size, constant(most, layout.width))
+        });
+        if fits.now.as_const() == Some(1) {
+            return Some(path);
+        }
+        let mut paths = self.split(path, &[negated(&fits), fits])?.into_iter();
+        if let Some(large) = paths.next() {
+            let message = format!("more than {most} bytes are allocated at once");
+            self.limit(large, &message);
+        }
+        paths.next()
     }
 
     fn go_on(&mut self, mut path: Path, result: Option<ValueId>, value: u64) -> Lowered<Vec<Path>> {

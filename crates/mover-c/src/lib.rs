@@ -387,7 +387,16 @@ fn translate(
         ));
     }
     if let Some(loc) = notes.allocates {
-        caveats.push(format!("there is always memory to allocate{}", place(loc)));
+        caveats.push(format!(
+            "there is always memory to allocate, each time at a new address{}",
+            place(loc)
+        ));
+    }
+    if let Some(loc) = notes.prints {
+        caveats.push(format!(
+            "what is read to be printed is not looked at{}",
+            place(loc)
+        ));
     }
     for (name, loc) in &notes.havocked {
         caveats.push(format!(

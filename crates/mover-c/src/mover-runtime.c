@@ -236,6 +236,11 @@ int __mover_tolower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 static _Thread_local int __mover_errno;
 int *__mover___errno_location(void) { return &__mover_errno; }
+int __mover_failed_for(int result, int reason) {
+    if (result != 0)
+        __mover_errno = reason;
+    return result;
+}
 
 /* Thread-specific data with destructors. */
 #define MOST_KEYS 8

@@ -14,6 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::flatten::Body;
+use crate::flatten::copying::is_gap;
 use crate::lives::{Event, Life, Predecessors};
 use crate::ssa::*;
 
@@ -217,6 +218,12 @@ impl<'a> Objects<'a> {
         }
     }
 
+    /// Whether a byte lies between the scalars of a variable. To write there is nothing, unless
+    /// something else makes the variable addressed.
+    pub fn is_gap(&self, form: &Form) -> bool {
+        form.terms.is_empty() && is_gap(&self.layout(form.object), form.offset)
+    }
+
     pub fn layout(&self, object: Object) -> Layout {
         match object {
             Object::Global(id) => self.module.globals[id].layout.clone(),
@@ -297,6 +304,9 @@ impl<'a> Objects<'a> {
         form.offset += at;
         if matches!(form.object, Object::Local(..)) {
             self.note(form.object, Event::Access);
+        }
+        if writes && bytes == 1 && self.is_gap(&form) {
+            return;
         }
         let leaf = self.leaf(&form, bytes);
         let facts = self.facts.entry(form.object).or_default();

@@ -433,6 +433,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Functions to run before `main`, in order.
     pub constructors: Vec<FunctionId>,
+    /// Functions to run where the process ends by itself.
+    pub destructors: Vec<FunctionId>,
     /// Names of the source files.
     pub files: Vec<String>,
     /// A place with an atomic access weaker than sequentially consistent.

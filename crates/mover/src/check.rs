@@ -405,9 +405,14 @@ fn symbolic(
 }
 
 fn cut_off_verdict(reason: String) -> Verdict {
+    let advice = if reason.contains("allocated") {
+        "smaller objects, for instance by a macro for their size"
+    } else {
+        "a larger --recursion or --threads"
+    };
     Verdict::Unknown {
         reason: format!("{reason}; no violation in the runs that stay within this bound"),
-        advice: "a larger --recursion or --threads".into(),
+        advice: advice.into(),
     }
 }
 

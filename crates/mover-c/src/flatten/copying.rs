@@ -4,10 +4,13 @@
 //! the type of the variable is known and the size is constant, that is one load
 //! and one store for each scalar: the variable then needs no address, its fields
 //! stay rows of their own, and it is plain that all of it is written. Gaps between
-//! the fields are left out; what they hold is not determined in C either.
+//! the fields are not copied; what they hold then is not determined in C either. But
+//! they are cleared, since they may be bytes of another member of a union; if nobody
+//! reads them they need no place (`is_gap`).
 //! Everything else goes through the loops of the runtime library.
 
 use super::{Flattener, displaced};
+use crate::lower::gaps_between;
 use crate::ssa::*;
 
 /// Larger variables are copied by the loop.
@@ -145,7 +148,9 @@ impl Flattener<'_> {
             return false;
         };
         let all = u64::from_le_bytes([*byte as u8; 8]);
-        for (offset, bytes) in scalars {
+        let gaps = gaps_between(scalars.iter().copied(), *size);
+        let gaps = gaps.into_iter().flatten().map(|byte| (byte, 1));
+        for (offset, bytes) in scalars.into_iter().chain(gaps) {
             let width = 8 * bytes as u8;
             let value = Operand::Int {
                 value: all & mover_ir::expr::mask(width),
@@ -203,6 +208,15 @@ fn scalars(
             .all(|(at, field)| scalars(field, base + at, range, out)),
         Layout::Opaque { .. } => false,
     }
+}
+
+/// Whether a byte of a type belongs to none of its scalars.
+pub fn is_gap(layout: &Layout, byte: i64) -> bool {
+    let Ok(byte) = u64::try_from(byte) else {
+        return false;
+    };
+    let mut found = Vec::new();
+    byte < layout.bytes() && scalars(layout, 0, &(byte..byte + 1), &mut found) && found.is_empty()
 }
 
 /// All scalars of a type; none if there are too many or some that no cell can hold.

@@ -389,7 +389,7 @@ impl Flattener<'_> {
                 let busy = match (is_c11, timed) {
                     (true, false) => 1,
                     (true, true) => 4,
-                    (false, true) => 110,
+                    (false, true) => ETIMEDOUT,
                     (false, false) => 16,
                 };
                 let busy = if name.starts_with("sem_") {
@@ -403,6 +403,18 @@ impl Flattener<'_> {
                     arg_shapes: Vec::new(),
                     shape: vec![32],
                 };
+                let reason = match name {
+                    "sem_trywait" => Some(EAGAIN),
+                    "sem_timedwait" => Some(ETIMEDOUT),
+                    _ => None,
+                };
+                if let Some(reason) = reason
+                    && self.module.find("__errno_location").is_some()
+                {
+                    let said = self.value(at, 32, kind, loc);
+                    let args = vec![said, int(reason, 32)];
+                    return self.runtime(at, "failed_for", args, result, loc);
+                }
                 let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
                 self.emit(at, Some(result), kind, loc);
                 Ok(at)
@@ -626,6 +638,9 @@ impl Flattener<'_> {
 
             _ if is_output(name) || is_without_effect(name) => {
                 self.notes.ignored_attributes |= name.contains("attr_set");
+                if self.prints_memory(name, &args) {
+                    self.notes.prints.get_or_insert(loc);
+                }
                 match width {
                     Some(width) => yields!(at, int(0, width)),
                     None => Ok(at),
@@ -656,6 +671,34 @@ impl Flattener<'_> {
             }
             _ => Err(unknown_function(name, loc)),
         }
+    }
+
+    /// Whether a function reads memory of the program to print it.
+    fn prints_memory(&self, name: &str, args: &[Operand]) -> bool {
+        let plain = name.trim_matches('_').trim_end_matches("_chk");
+        let text = match plain {
+            "puts" | "perror" | "fputs" | "fwrite" => args.first(),
+            "printf" | "vprintf" if name.ends_with("_chk") => args.get(1),
+            "fprintf" | "vfprintf" if name.ends_with("_chk") => args.get(2),
+            "printf" | "vprintf" => args.first(),
+            "fprintf" | "vfprintf" | "dprintf" => args.get(1),
+            _ => return false,
+        };
+        let is_constant = |text: &&Operand| match text {
+            Operand::Global(id) => self.module.globals[*id].is_constant,
+            _ => false,
+        };
+        let Some(text) = self.string(text.filter(is_constant)) else {
+            return true;
+        };
+        let is_format = plain.ends_with("printf");
+        let mut conversions = text.split('%').skip(1);
+        // Conversions of strings and pointers to results; letters of `%%s` do no harm.
+        is_format
+            && conversions.any(|conversion| {
+                let kind = conversion.chars().find(char::is_ascii_alphabetic);
+                matches!(kind, Some('s' | 'n'))
+            })
     }
 
     fn new_key(&mut self, at: BlockId, loc: Option<Loc>) -> Operand {
@@ -690,6 +733,10 @@ pub(super) fn is_modelled(name: &str) -> bool {
         "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" | "__VERIFIER_assume"
     )
 }
+
+// Errors as Linux numbers them.
+const EAGAIN: u64 = 11;
+const ETIMEDOUT: u64 = 110;
 
 /// Functions that only write to files or the terminal.
 pub(super) fn is_output(name: &str) -> bool {

@@ -94,6 +94,8 @@ pub struct Notes {
     pub ignored_attributes: bool,
     /// The first call that takes memory from the heap.
     pub allocates: Option<Option<Loc>>,
+    /// Where memory is printed, if it is.
+    pub prints: Option<Option<Loc>>,
 }
 
 pub struct Flattener<'m> {
@@ -171,7 +173,6 @@ impl<'m> Flattener<'m> {
         }
         address_taken.sort_unstable();
         address_taken.dedup();
-        address_taken.retain(|&id| !module.functions[id].blocks.is_empty());
         Flattener {
             module,
             limits,
@@ -199,7 +200,10 @@ impl<'m> Flattener<'m> {
         };
         let taken = self.address_taken.iter().copied();
         taken
-            .filter(|&id| fits(&self.module.functions[id]) && !self.module.functions[id].is_runtime)
+            .filter(|&id| {
+                let function = &self.module.functions[id];
+                fits(function) && !function.is_runtime && !function.blocks.is_empty()
+            })
             .collect()
     }
 
@@ -217,6 +221,17 @@ impl<'m> Flattener<'m> {
         let args = (0..function.params).map(Operand::Value).collect();
         let entry = self.new_block();
         let mut at = entry;
+        if let Some(&destructor) = module.destructors.first() {
+            let destructor = &module.functions[destructor];
+            let message = format!(
+                "`{}` is to run when the process ends, which is not supported",
+                destructor.name
+            );
+            let help = "call it at the end of `main` when the program is checked";
+            return Err(Problem::new(message, destructor.loc)
+                .code("C012")
+                .help(help));
+        }
         if is_main {
             for &constructor in &module.constructors {
                 at = self.call(at, constructor, Vec::new(), None, None)?;
@@ -818,8 +833,8 @@ impl<'m> Flattener<'m> {
     ) -> Flat<BlockId> {
         let module = self.module;
         let fits = |function: &Function| {
-            function.params == arg_shapes.len()
-                && !function.is_variadic
+            (function.params == arg_shapes.len()
+                || function.is_variadic && function.params < arg_shapes.len())
                 && function.return_shape == shape
                 && (0..function.params).all(|i| function.values[i].shape == arg_shapes[i])
         };
@@ -851,7 +866,10 @@ impl<'m> Flattener<'m> {
             };
             self.end(at, end, loc);
             let value = result.map(|id| self.new_value(self.values[id].shape.clone(), ""));
-            let back = self.call(then, id, args.clone(), value, loc)?;
+            let (args, shapes) = (args.clone(), arg_shapes.to_vec());
+            let by_value = &module.functions[id].by_value;
+            let shape = shape.clone();
+            let back = self.call_function(then, value, id, args, by_value, shape, shapes, loc)?;
             if matches!(self.blocks[back].end, Terminator::Unreachable) {
                 self.end(back, Terminator::Jump(next), loc);
                 if let Some(value) = value {

@@ -5,6 +5,7 @@
 //! keeps them as the initial value of a global.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
@@ -13,19 +14,27 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
 
 use super::{Reader, Values, printed, value_name};
-use crate::ssa::{DebugType, Global, Initial, Loc, Operand};
+use crate::ssa::{DebugType, FunctionId, Global, Initial, Loc, Operand};
 
 impl Reader {
-    /// `llvm.global_ctors`: triples of priority, function and data.
+    /// Functions that run before `main` and behind it.
     pub(super) unsafe fn constructors(&mut self) {
         unsafe {
-            let list = LLVMGetNamedGlobal(self.module, c"llvm.global_ctors".as_ptr());
+            self.out.constructors = self.listed(c"llvm.global_ctors");
+            self.out.destructors = self.listed(c"llvm.global_dtors");
+        }
+    }
+
+    /// What is in a list of triples of priority, function and data.
+    unsafe fn listed(&self, name: &CStr) -> Vec<FunctionId> {
+        unsafe {
+            let list = LLVMGetNamedGlobal(self.module, name.as_ptr());
             if list.is_null() {
-                return;
+                return Vec::new();
             }
             let initial = LLVMGetInitializer(list);
             if initial.is_null() {
-                return;
+                return Vec::new();
             }
             let count = LLVMGetArrayLength2(LLVMGlobalGetValueType(list));
             let mut found = Vec::new();
@@ -37,7 +46,7 @@ impl Reader {
                 }
             }
             found.sort_by_key(|(priority, _)| *priority);
-            self.out.constructors = found.into_iter().map(|(_, function)| function).collect();
+            found.into_iter().map(|(_, function)| function).collect()
         }
     }
 

@@ -55,6 +55,7 @@ use crate::ssa::*;
 use crate::world::World;
 
 pub use finish::Finished;
+pub use first_write::gaps_between;
 pub use memory::Cell;
 pub use path::{Part, Path};
 pub use touch::{Memory, Touch};

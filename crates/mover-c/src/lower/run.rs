@@ -8,7 +8,7 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{Effect, Property};
 
 use super::arithmetic::modified;
-use super::first_write::gaps_between;
+use super::gaps_between;
 use super::touch::Access;
 use super::{Builder, Cell, Lowered, Mode, Part, Path};
 use crate::build::{binary, constant, equal, not, resize};
@@ -82,13 +82,19 @@ impl<'w, 'a> Builder<'w, 'a> {
                         let width = self.world.module.pointer_width();
                         let count = self.scalar(&mut going_on, count)?;
                         let site = self.world.stack_site(object);
-                        let element = constant(layout.bytes(), width);
-                        let count = resize(count.now, width, false);
+                        let size = count.map(|count| {
+                            let element = constant(layout.bytes(), width);
+                            binary(BinaryOp::Mul, resize(count, width, false), element)
+                        });
+                        let Some(within) = self.require_room(going_on, &size) else {
+                            return Ok(Vec::new());
+                        };
+                        going_on = within;
                         let place = self.local_place(local, Expr::int(0));
                         going_on.written.insert(place.variable);
                         going_on.effects.push(Effect::Allocate {
                             site,
-                            size: binary(BinaryOp::Mul, count, element),
+                            size: size.now,
                             result: place,
                         });
                     }
@@ -151,6 +157,14 @@ impl<'w, 'a> Builder<'w, 'a> {
             } => {
                 if shape.len() != 1 {
                     return self.store_parts(path, pointer, value, shape);
+                }
+                if shape[0] == 8
+                    && let Some(form) = self.world.objects.form(self.body, pointer)
+                    && !self.world.objects.is_addressed(form.object)
+                    && self.world.objects.is_gap(&form)
+                {
+                    path.index += 1;
+                    return Ok(vec![path]);
                 }
                 let access = Access {
                     writes: true,
