@@ -302,7 +302,8 @@ fn translate(
     let routines = flattener.start_routines();
     let mut notes = std::mem::take(&mut flattener.notes);
     notes.uses_mutex_kinds |= has_special_mutexes(module);
-    let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds);
+    let looks_for_races = options.properties.contains(&Property::NoDataRace);
+    let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds, looks_for_races);
     let threads = threads::find(&bodies, &roots, routines, options.threads.max(1));
     let settings = Settings {
         properties: options.properties.clone(),
@@ -389,6 +390,18 @@ fn translate(
     if let Some(loc) = notes.allocates {
         caveats.push(format!(
             "there is always memory to allocate, each time at a new address{}",
+            place(loc)
+        ));
+    }
+    if let Some(loc) = module.numbered_addresses {
+        caveats.push(format!(
+            "addresses are taken for numbers, which other machines number otherwise{}",
+            place(loc)
+        ));
+    }
+    if let Some(loc) = module.lasting_arrays {
+        caveats.push(format!(
+            "arrays of variable length last until their thread ends{}",
             place(loc)
         ));
     }

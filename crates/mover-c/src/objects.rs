@@ -74,6 +74,7 @@ pub struct Objects<'a> {
     /// By body: where each value is defined.
     definitions: Vec<HashMap<ValueId, &'a Inst>>,
     pub facts: BTreeMap<Object, Facts>,
+    all_writes: bool,
     /// Of the locals of the body that is looked at.
     lives: HashMap<Object, Life<BlockId>>,
     /// The block and the number of the instruction that is looked at.
@@ -148,7 +149,13 @@ pub fn parts(shape: &[u8]) -> Vec<(i64, u8)> {
 }
 
 impl<'a> Objects<'a> {
-    pub fn find(module: &'a Module, bodies: &'a [Body], mutex_kinds: bool) -> Objects<'a> {
+    /// With `all_writes` also writes count that nobody reads the result of, as data races do.
+    pub fn find(
+        module: &'a Module,
+        bodies: &'a [Body],
+        mutex_kinds: bool,
+        all_writes: bool,
+    ) -> Objects<'a> {
         let definitions = bodies
             .iter()
             .map(|body| {
@@ -163,6 +170,7 @@ impl<'a> Objects<'a> {
             bodies,
             definitions,
             facts: BTreeMap::new(),
+            all_writes,
             lives: HashMap::new(),
             at: (0, 0),
         };
@@ -221,7 +229,7 @@ impl<'a> Objects<'a> {
     /// Whether a byte lies between the scalars of a variable. To write there is nothing, unless
     /// something else makes the variable addressed.
     pub fn is_gap(&self, form: &Form) -> bool {
-        form.terms.is_empty() && is_gap(&self.layout(form.object), form.offset)
+        !self.all_writes && form.terms.is_empty() && is_gap(&self.layout(form.object), form.offset)
     }
 
     pub fn layout(&self, object: Object) -> Layout {

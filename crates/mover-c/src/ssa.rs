@@ -439,6 +439,10 @@ pub struct Module {
     pub files: Vec<String>,
     /// A place with an atomic access weaker than sequentially consistent.
     pub weak_ordering: Option<Option<Loc>>,
+    /// The first place where the stack is given back what arrays of variable length took of it.
+    pub lasting_arrays: Option<Option<Loc>>,
+    /// The first place where an address is taken for a number or a number for an address.
+    pub numbered_addresses: Option<Option<Loc>>,
 }
 
 impl Module {

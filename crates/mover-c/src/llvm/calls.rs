@@ -7,10 +7,25 @@ use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 
+use super::lists::{all_instructions, functions};
 use super::{Reader, Values, printed, text, value_name};
 use crate::ssa::{BinaryKind, BitsKind, Callee, Kind, Operand, Predicate, Pure, Shape};
 
 impl Reader {
+    /// Where the stack is given back nothing happens here: what is on it lasts.
+    pub(super) unsafe fn note_lasting_arrays(&mut self) {
+        unsafe {
+            let gives_back = |&inst: &LLVMValueRef| {
+                !LLVMIsACallInst(inst).is_null()
+                    && value_name(LLVMGetCalledValue(inst)).starts_with("llvm.stackrestore")
+            };
+            let mut all = functions(self.module).flat_map(|function| all_instructions(function));
+            if let Some(inst) = all.find(gives_back) {
+                self.out.lasting_arrays = Some(self.loc(inst));
+            }
+        }
+    }
+
     pub(super) unsafe fn call(
         &mut self,
         inst: LLVMValueRef,

@@ -18,6 +18,7 @@
 //! `functions`, `instructions` and `calls` have each what their names say, `debug` says what
 //! things are called and where they stand. `instrument` changes a module for native replay.
 
+mod addresses;
 mod calls;
 mod constants;
 mod copies;
@@ -189,6 +190,8 @@ impl Reader {
                 self.out.functions.push(read);
             }
             self.constructors();
+            self.note_numbers_of_addresses();
+            self.note_lasting_arrays();
             Ok(self.out)
         }
     }

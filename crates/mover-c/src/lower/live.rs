@@ -118,7 +118,7 @@ impl Builder<'_, '_> {
     /// Whether the instruction only computes an address that is known by its form.
     pub(super) fn is_address(&self, inst: &Inst) -> bool {
         match (&inst.kind, inst.result) {
-            (Kind::Pure(_) | Kind::Alloca { .. }, Some(id)) => self
+            (Kind::Pure(_), Some(id)) => self
                 .world
                 .objects
                 .form(self.body, &Operand::Value(id))

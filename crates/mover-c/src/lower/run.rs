@@ -32,7 +32,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             self.world.note_uninitialised(inst.loc.or(path.loc), "");
         }
         let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
-        if is_recomputed || self.is_address(inst) && !matches!(inst.kind, Kind::Alloca { .. }) {
+        if is_recomputed || self.is_address(inst) {
             path.index += 1;
             return Ok(vec![path]);
         }

@@ -391,6 +391,49 @@ const UNDEFINED: &[(&str, &str, &str)] = &[
          int main(void) { pthread_t t; { int l = 1; pthread_create(&t, 0, set, &l); } pthread_join(t, 0); }",
         "memory-safety",
     ),
+    (
+        "behind_the_end.c",
+        "int main(void) { int a[2]; a[2] = 5; return 0; }",
+        "memory-safety",
+    ),
+    (
+        "behind_the_end_of_an_argument.c",
+        "static int get(int *p) { return p[3]; } int main(void) { int a[3] = {0}; return get(a); }",
+        "memory-safety",
+    ),
+    (
+        "too_wide.c",
+        "int main(void) { int x = 1; return *(long *)&x != 0; }",
+        "memory-safety",
+    ),
+    (
+        "returned.c",
+        "static int *get(void) { int x = 1; int *p = &x; return p; } int main(void) { return *get(); }",
+        "memory-safety",
+    ),
+    (
+        "kept.c",
+        "static void set(int **q) { int x = 1; *q = &x; } int main(void) { int *q; set(&q); *q = 4; return 0; }",
+        "memory-safety",
+    ),
+    (
+        "returned_through_a_pointer.c",
+        "static int *get(void) { int x = 1; int *p = &x; return p; } int *(*volatile f)(void) = get;\n\
+         int main(void) { return *f(); }",
+        "memory-safety",
+    ),
+    (
+        "far_away.c",
+        "#include <stdlib.h>\nint main(void) { int *a = malloc(8), *b = malloc(8); b[0] = 3; volatile long i = 1L << 30;\n\
+         int v = a[i]; free(a); free(b); return v; }",
+        "memory-safety",
+    ),
+    (
+        "set_on_one_way.c",
+        "#include <assert.h>\nextern _Bool __VERIFIER_nondet_bool(void);\n\
+         int main(void) { int x; if (__VERIFIER_nondet_bool()) x = 1; assert(x == 1); }",
+        "unreach-call",
+    ),
 ];
 
 #[test]
@@ -403,6 +446,164 @@ fn what_is_undefined_is_found_by_every_engine() {
             assert_eq!(ended.json()["property"], *property, "{name}, {engine}");
         }
     }
+}
+
+/// A thread that goes wrong after the last step of another and before the end of the process.
+const LAST_MOMENTS: &[(&str, &str)] = &[
+    (
+        "return.c",
+        "void *t(void *a) { assert(0); return 0; }\n\
+         int main(void) { pthread_t p; pthread_create(&p, 0, t, 0); return 0; }",
+    ),
+    (
+        "exit.c",
+        "int data, ready; void *t(void *a) { if (ready) assert(data != 42); return 0; }\n\
+         int main(void) { pthread_t p; pthread_create(&p, 0, t, 0); data = 42; ready = 1; exit(0); }",
+    ),
+    (
+        "unlock.c",
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+         void *t(void *a) { pthread_mutex_lock(&m); assert(0); return 0; }\n\
+         int main(void) { pthread_t p; pthread_mutex_lock(&m); pthread_create(&p, 0, t, 0);\n\
+         pthread_mutex_unlock(&m); return 0; }",
+    ),
+    (
+        "assumed.c",
+        "int x; extern void __VERIFIER_assume(int); void *t(void *a) { assert(x == 0); return 0; }\n\
+         int main(void) { pthread_t p; pthread_create(&p, 0, t, 0); x = 1; __VERIFIER_assume(0); }",
+    ),
+    (
+        "other_error.c",
+        "int *g; void *t(void *a) { *g = 1; return 0; }\n\
+         int main(void) { pthread_t p; g = malloc(4); pthread_create(&p, 0, t, 0); free(g); return 0; }",
+    ),
+];
+
+#[test]
+fn others_may_move_before_the_process_ends() {
+    let heads = "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\n";
+    for (name, text) in LAST_MOMENTS {
+        let path = file("last_moments", name, &format!("{heads}{text}"));
+        let ways = [
+            ("explicit", "none"),
+            ("explicit", "static"),
+            ("explicit", "phase"),
+            ("explicit", "dynamic"),
+            ("bmc", "none"),
+            ("bmc", "dynamic"),
+            ("ic3", "none"),
+            ("ic3", "dynamic"),
+            ("token", "none"),
+        ];
+        for (engine, reduction) in ways {
+            let options = ["--engine", engine, "--reduce", reduction];
+            let ended = check(&options, std::slice::from_ref(&path));
+            let said = ended.stdout + &ended.stderr;
+            if !said.contains("does not take dynamic objects") {
+                assert_eq!(
+                    ended.code,
+                    Some(10),
+                    "{name}, {engine}, {reduction}: {said}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_byte_is_set_that_can_be_read() {
+    for (name, text) in [
+        (
+            "union.c",
+            "union { struct { char a; int b; } s; unsigned char c[8]; } u;\n\
+             int main(void) { memset(&u, 0x11, sizeof u); for (int i = 0; i < 8; i++) assert(u.c[i] == 0x11); }",
+        ),
+        (
+            "gap.c",
+            "struct { char a; int b; } s;\n\
+             int main(void) { memset(&s, 0x11, sizeof s); assert(((char *)&s)[1] == 0x11 && s.b == 0x11111111); }",
+        ),
+    ] {
+        let heads = "#include <assert.h>\n#include <string.h>\n";
+        let path = file("bytes", name, &format!("{heads}{text}"));
+        let ended = check(&[], &[path]);
+        let said = ended.stdout + &ended.stderr;
+        assert_eq!(ended.code, Some(0), "{name}: {said}");
+    }
+}
+
+#[test]
+fn functions_of_every_kind_are_called_through_pointers() {
+    for (name, text) in [
+        (
+            "library.c",
+            "void (*volatile give_back)(void *) = free; unsigned long (*volatile length)(const char *) = strlen;\n\
+             int main(void) { char *p = malloc(4); p[0] = 'a'; p[1] = 0; assert(length(p) == 1); give_back(p); }",
+        ),
+        (
+            "destructor.c",
+            "pthread_key_t k; void *t(void *a) { pthread_setspecific(k, malloc(3)); return 0; }\n\
+             int main(void) { pthread_t p; pthread_key_create(&k, free); pthread_create(&p, 0, t, 0); pthread_join(p, 0); }",
+        ),
+        (
+            "variadic.c",
+            "int sum(int n, ...) { va_list l; va_start(l, n); int s = 0; while (n--) s += va_arg(l, int); va_end(l); return s; }\n\
+             int (*volatile f)(int, ...) = sum; int main(void) { assert(f(2, 3, 4) == 7); }",
+        ),
+        (
+            "structure.c",
+            "struct s { long a[4]; }; void set(struct s x) { x.a[0] = 1; } void (*volatile f)(struct s) = set;\n\
+             int main(void) { struct s x = {{0}}; f(x); assert(x.a[0] == 0); }",
+        ),
+    ] {
+        let heads = "#include <assert.h>\n#include <pthread.h>\n#include <stdarg.h>\n#include <stdlib.h>\n#include <string.h>\n";
+        let path = file("pointers", name, &format!("{heads}{text}"));
+        let cleanly = ["--property", "unreach-call", "--property", "memory-cleanup"];
+        let ended = check(&cleanly, &[path]);
+        let said = ended.stdout + &ended.stderr;
+        assert_eq!(ended.code, Some(0), "{name}: {said}");
+    }
+}
+
+#[test]
+fn semaphores_say_why_they_fail() {
+    let text = "#include <assert.h>\n#include <errno.h>\n#include <semaphore.h>\nsem_t s;\n\
+                int main(void) { sem_init(&s, 0, 1); errno = 0; assert(sem_trywait(&s) == 0 && errno == 0);\n\
+                assert(sem_trywait(&s) == -1 && errno == EAGAIN); }";
+    let ended = check(&[], &[file("semaphores", "why.c", text)]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}
+
+/// An object that states have no room for is not one that the machine has no memory for.
+#[test]
+fn too_large_an_object_is_not_taken_for_none() {
+    for size in ["1ul << 24", "__VERIFIER_nondet_uint()"] {
+        let text = format!(
+            "#include <stdlib.h>\nextern unsigned __VERIFIER_nondet_uint(void); void reach_error(void);\n\
+             int main(void) {{ char *p = malloc({size}); if (!p) return 0; free(p); }}"
+        );
+        let path = file("large", "large.c", &text);
+        for engine in ["bmc", "ic3"] {
+            let ended = check(&["--engine", engine], std::slice::from_ref(&path));
+            assert_eq!(ended.code, Some(5), "{size}, {engine}: {}", ended.stdout);
+            let words = "more than 8388608 bytes are allocated at once";
+            assert!(ended.stdout.contains(words), "{size}: {}", ended.stdout);
+            assert!(ended.stdout.contains("smaller objects"), "{}", ended.stdout);
+        }
+    }
+}
+
+#[test]
+fn destructors_are_refused_by_name() {
+    let text = "#include <assert.h>\nint g; __attribute__((destructor)) void last(void) { assert(g == 0); }\n\
+                int main(void) { g = 1; }";
+    let ended = check(&[], &[file("destructors", "last.c", text)]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(
+        ended
+            .stderr
+            .contains("`last` is to run when the process ends")
+    );
 }
 
 #[test]
@@ -489,7 +690,25 @@ fn what_is_assumed_is_in_the_verdict() {
             "heap.c",
             "#include <stdlib.h>\nint main(void) { free(malloc(4)); }",
             &[][..],
-            "there is always memory to allocate (first at ",
+            "there is always memory to allocate, each time at a new address (first at ",
+        ),
+        (
+            "print.c",
+            "#include <stdio.h>\nchar s[4]; int main(void) { printf(\"%d %s\", 1, s); }",
+            &[],
+            "what is read to be printed is not looked at (first at ",
+        ),
+        (
+            "number.c",
+            "int x, y; int main(void) { return ((unsigned long)&x & 15) != 0; }",
+            &[],
+            "addresses are taken for numbers, which other machines number otherwise (first at ",
+        ),
+        (
+            "length.c",
+            "int main(void) { volatile int n = 3; { char a[n]; a[n - 1] = 0; } return 0; }",
+            &[],
+            "arrays of variable length last until their thread ends (first at ",
         ),
         (
             "wait.c",
