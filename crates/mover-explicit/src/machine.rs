@@ -160,6 +160,10 @@ pub enum Action {
 /// Most choices that one edge may have.
 pub const MAX_CHOICES: u16 = 4096;
 
+/// How many choices are still tried where there are too many a second time. The search is about to end;
+/// in an atomic sequence all of them together must not take for ever.
+const FURTHER_CHOICES: u16 = 16;
+
 /// How many steps an edge is.
 #[derive(Debug)]
 pub enum Choices {
@@ -542,8 +546,13 @@ impl Machine {
             Choices::None => 1,
             Choices::All(count) => *count,
             Choices::TooMany(reason) => {
+                let is_first = self.memory.refusal().is_none();
                 self.memory.refuse(|| reason.clone());
-                MAX_CHOICES
+                if is_first {
+                    MAX_CHOICES
+                } else {
+                    FURTHER_CHOICES
+                }
             }
         };
         steps.extend((0..count).map(|choice| Step { choice, ..step }));

@@ -593,6 +593,18 @@ fn too_large_an_object_is_not_taken_for_none() {
     }
 }
 
+/// Explicit search does not try all pairs of values before it leaves them to other engines.
+#[test]
+fn many_values_at_once_are_left_to_symbolic_engines() {
+    let text = "#include <assert.h>\nextern int __VERIFIER_nondet_int(void);\n\
+                int main(void) { int a = __VERIFIER_nondet_int(), b = __VERIFIER_nondet_int(), c = __VERIFIER_nondet_int();\n\
+                assert(a + b + c != 123456789); }";
+    let path = file("values", "three.c", text);
+    let ended = check(&["--json", "--timeout", "60"], &[path]);
+    assert_eq!(ended.code, Some(10), "{}{}", ended.stdout, ended.stderr);
+    assert_ne!(ended.json()["engine"], "explicit");
+}
+
 #[test]
 fn destructors_are_refused_by_name() {
     let text = "#include <assert.h>\nint g; __attribute__((destructor)) void last(void) { assert(g == 0); }\n\
