@@ -167,11 +167,16 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
 fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Failure> {
     let scratch = tempfile::tempdir()
         .map_err(|error| Failure::message(format!("no place for temporary files: {error}")))?;
+    let mut flags = options.cflags.clone();
+    if options.properties.contains(&Property::NoOverflow) {
+        // Of constants nothing but the result is left.
+        flags.insert(0, "-Werror=integer-overflow".into());
+    }
     let compiling = clang::Options {
         defines: options.defines.clone(),
         undefines: options.undefines.clone(),
         includes: options.includes.clone(),
-        flags: options.cflags.clone(),
+        flags,
         is_32_bit: options.is_32_bit,
     };
     let mut said = String::new();

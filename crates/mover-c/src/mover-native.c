@@ -194,6 +194,11 @@ void mover_native_error(void) {
     reproduced("the error function is called");
 }
 
+/* Called where clang has made an undefined constant of a computation. */
+void mover_undefined_constant(void) {
+    reproduced("a computation is not defined");
+}
+
 __attribute__((weak)) void reach_error(void) {
     mover_native_error();
 }

@@ -84,6 +84,10 @@ impl Flattener<'_> {
                 let message = format!("assertion violated: {condition}");
                 Ok(self.fail(at, Property::UnreachCall, message, loc))
             }
+            "mover_undefined_constant" => {
+                let message = "division by zero, or a shift as wide as its type";
+                Ok(self.fail(at, Property::UnreachCall, message.into(), loc))
+            }
             "pthread_exit" | "thrd_exit" => {
                 let kind = Kind::Pure(Pure::Resize {
                     arg: arg(0)?,

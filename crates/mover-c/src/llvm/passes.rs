@@ -7,13 +7,18 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::memory_buffer::MemoryBuffer;
 
-use super::lists::functions;
+use super::lists::{all_instructions, functions};
 use super::{copies, registers, scopes, value_name};
+
+/// What is called where a constant is not defined; `mover-native.c` has it.
+const UNDEFINED: &CStr = c"mover_undefined_constant";
 
 /// Reads the files and links them to one module.
 pub(super) fn read_all<'c>(
@@ -83,10 +88,47 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
                 }
             }
         }
+        tell_of_undefined_constants(module);
         scopes::keep_inner_lifetimes(module);
         run_passes(module, c"always-inline")?;
         copies::split(module);
         registers::promote(module, || run_passes(module, c"function(sroa)"))
+    }
+}
+
+/// What clang makes of `1 / 0` is a constant that is not defined. Before an instruction that takes
+/// one comes a call which says so; passes would only spread it.
+unsafe fn tell_of_undefined_constants(module: LLVMModuleRef) {
+    unsafe {
+        let context = LLVMGetModuleContext(module);
+        let is_undefined = |&inst: &LLVMValueRef| {
+            let takes = !matches!(
+                LLVMGetInstructionOpcode(inst),
+                // These begin with nothing, or only hand on.
+                LLVMOpcode::LLVMInsertValue
+                    | LLVMOpcode::LLVMInsertElement
+                    | LLVMOpcode::LLVMShuffleVector
+                    | LLVMOpcode::LLVMPHI
+                    | LLVMOpcode::LLVMFreeze
+            );
+            let operands = 0..LLVMGetNumOperands(inst) as u32;
+            takes && { operands }.any(|number| LLVMIsPoison(LLVMGetOperand(inst, number)) != 0)
+        };
+        let all = functions(module).flat_map(|function| all_instructions(function));
+        let found: Vec<LLVMValueRef> = all.filter(is_undefined).collect();
+        if found.is_empty() {
+            return;
+        }
+        let nothing = LLVMVoidTypeInContext(context);
+        let ty = LLVMFunctionType(nothing, std::ptr::null_mut(), 0, 0);
+        let tell = LLVMAddFunction(module, UNDEFINED.as_ptr(), ty);
+        let builder = LLVMCreateBuilderInContext(context);
+        for inst in found {
+            LLVMPositionBuilderBefore(builder, inst);
+            LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(inst));
+            LLVMBuildCall2(builder, ty, tell, std::ptr::null_mut(), 0, c"".as_ptr());
+        }
+        LLVMDisposeBuilder(builder);
     }
 }
 

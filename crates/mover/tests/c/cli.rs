@@ -434,6 +434,16 @@ const UNDEFINED: &[(&str, &str, &str)] = &[
          int main(void) { int x; if (__VERIFIER_nondet_bool()) x = 1; assert(x == 1); }",
         "unreach-call",
     ),
+    (
+        "constant_division.c",
+        "int main(void) { int x = 1 / 0; return x; }",
+        "unreach-call",
+    ),
+    (
+        "constant_shift.c",
+        "int x; int main(void) { x = 1 << 40; return 0; }",
+        "unreach-call",
+    ),
 ];
 
 #[test]
@@ -688,6 +698,22 @@ fn overflows_of_every_kind_are_found() {
         let ended = check(&["--json", "--property", "no-overflow"], &[path]);
         assert_eq!(ended.code, Some(10), "{name}: {}", ended.stderr);
     }
+}
+
+/// Nothing of the computation is left in LLVM IR, but the compiler has seen it.
+#[test]
+fn overflows_of_constants_are_told_by_the_compiler() {
+    let text = "int main(void) { int x = 2147483647 + 1; return x; }";
+    let path = file("overflows", "constant.c", text);
+    let options = ["--property", "no-overflow"];
+    let ended = check(&options, std::slice::from_ref(&path));
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(
+        ended.stderr.contains("overflow in expression"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(check(&[], &[path]).code, Some(0));
 }
 
 #[test]
