@@ -511,6 +511,8 @@ impl Unfolding<'_> {
         let mut locations: Vec<Location> = Vec::new();
         let mut edges: Vec<Vec<usize>> = Vec::new();
         let mut end: Option<LocationId> = None;
+        // Behind the last step, which may start threads, too.
+        let mut starts_at_end = 0;
         let mut ends: Vec<(usize, usize)> = Vec::new();
         let mut number = 0;
         while number < nodes.len() {
@@ -544,6 +546,7 @@ impl Unfolding<'_> {
                 of_location.push(edge_number);
                 if is_end {
                     ends.push((number, position));
+                    starts_at_end = starts_at_end.max(next.starts.len());
                     continue;
                 }
                 let same = after.iter_mut().find(|(target, known, _)| {
@@ -591,7 +594,7 @@ impl Unfolding<'_> {
                     ..Location::default()
                 });
                 edges.push(Vec::new());
-                starts.push(0);
+                starts.push(starts_at_end);
                 LocationId(locations.len() as u32 - 1)
             });
             locations[location].edges[edge].target = end;
