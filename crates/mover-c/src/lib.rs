@@ -14,6 +14,7 @@
 
 mod actions;
 mod build;
+mod caveats;
 mod claims;
 mod clang;
 mod flatten;
@@ -358,89 +359,7 @@ fn translate(
         templates.push(template);
         all_touches.push(touches);
     }
-    let mut caveats = Vec::new();
-    let place = |loc: Option<ssa::Loc>| match world.span(loc) {
-        Some(span) => format!(" (first at {})", world.sources.locate(span)),
-        None => String::new(),
-    };
-    if let Some(loc) = module.weak_ordering {
-        caveats.push(format!(
-            "under sequential consistency: the program uses weaker memory orderings{}",
-            place(loc)
-        ));
-    }
-    if let Some(first) = &world.uninitialised {
-        let where_to = match (first.loc, first.variable.as_str()) {
-            (None, "") => String::new(),
-            (None, variable) => format!(" (first `{variable}`)"),
-            (loc, _) => place(loc),
-        };
-        caveats.push(format!(
-            "memory that is not initialised is taken to be zero{where_to}"
-        ));
-    }
-    if let Some(loc) = world.shifted {
-        caveats.push(format!(
-            "left shifts are not looked at for overflow{}",
-            place(loc)
-        ));
-    }
-    if let Some(loc) = world.waits {
-        caveats.push(format!(
-            "waits for condition variables end only when they are told to, without \
-             `--spurious-wakeups`{}",
-            place(loc)
-        ));
-    }
-    if let Some(loc) = notes.allocates {
-        caveats.push(format!(
-            "there is always memory to allocate, each time at a new address{}",
-            place(loc)
-        ));
-    }
-    if let Some(loc) = module.numbered_addresses {
-        caveats.push(format!(
-            "addresses are taken for numbers, which other machines number otherwise{}",
-            place(loc)
-        ));
-    }
-    if let Some(loc) = module.lasting_arrays {
-        caveats.push(format!(
-            "arrays of variable length last until their thread ends{}",
-            place(loc)
-        ));
-    }
-    if let Some(loc) = notes.prints {
-        caveats.push(format!(
-            "what is read to be printed is not looked at{}",
-            place(loc)
-        ));
-    }
-    for (name, loc) in &notes.havocked {
-        caveats.push(format!(
-            "`{name}` has no body: any result, no other effect{}",
-            place(*loc)
-        ));
-    }
-    if !world.arguments.is_empty() {
-        caveats.push("the program is run without arguments".into());
-    }
-    if notes.ignored_attributes {
-        caveats.push(
-            "attributes of threads and locks other than kind and detach state are ignored".into(),
-        );
-    }
-    if let Some(end) = templates
-        .iter()
-        .find_map(|template| left_locked::find(template, &world.globals))
-    {
-        let at = end.map_or_else(String::new, |span| {
-            format!(" (first at {})", world.sources.locate(span))
-        });
-        caveats.push(format!(
-            "a thread may end with a lock in hand{at}; a later one with its number passes for its owner"
-        ));
-    }
+    let caveats = caveats::find(&world, &notes, &templates);
     let exclusive = claims::find(sources, numbers, &world.globals)?;
     let mut program = Program {
         name,

@@ -441,6 +441,8 @@ pub struct Module {
     pub weak_ordering: Option<Option<Loc>>,
     /// The first place where the stack is given back what arrays of variable length took of it.
     pub lasting_arrays: Option<Option<Loc>>,
+    /// The first place where the program looks whether a thread, a lock or a key could be made.
+    pub awaited_failure: Option<Option<Loc>>,
     /// The first place where an address is taken for a number or a number for an address.
     pub numbered_addresses: Option<Option<Loc>>,
 }

@@ -11,17 +11,40 @@ use super::lists::{all_instructions, functions};
 use super::{Reader, Values, printed, text, value_name};
 use crate::ssa::{BinaryKind, BitsKind, Callee, Kind, Operand, Predicate, Pure, Shape};
 
+/// Whether a function of the library makes a thread, a lock, a key or its value, which fails
+/// where resources are short.
+fn makes_something(name: &str) -> bool {
+    let is_init = || {
+        ["pthread_", "sem_", "mtx_", "cnd_"]
+            .iter()
+            .any(|s| name.starts_with(s))
+    };
+    match name {
+        "pthread_create"
+        | "thrd_create"
+        | "pthread_key_create"
+        | "tss_create"
+        | "pthread_setspecific"
+        | "tss_set" => true,
+        _ => name.ends_with("_init") && is_init(),
+    }
+}
+
 impl Reader {
-    /// Where the stack is given back nothing happens here: what is on it lasts.
-    pub(super) unsafe fn note_lasting_arrays(&mut self) {
+    /// Notes the first call of each kind that does something other than what it does elsewhere.
+    pub(super) unsafe fn note_assumptions(&mut self) {
         unsafe {
-            let gives_back = |&inst: &LLVMValueRef| {
-                !LLVMIsACallInst(inst).is_null()
-                    && value_name(LLVMGetCalledValue(inst)).starts_with("llvm.stackrestore")
-            };
-            let mut all = functions(self.module).flat_map(|function| all_instructions(function));
-            if let Some(inst) = all.find(gives_back) {
-                self.out.lasting_arrays = Some(self.loc(inst));
+            let all = functions(self.module).flat_map(|function| all_instructions(function));
+            for call in all.filter(|&inst| !LLVMIsACallInst(inst).is_null()) {
+                let name = value_name(LLVMGetCalledValue(call));
+                let loc = self.loc(call);
+                // Where the stack is given back nothing happens here: what is on it lasts.
+                if name.starts_with("llvm.stackrestore") {
+                    self.out.lasting_arrays.get_or_insert(loc);
+                }
+                if makes_something(&name) && !LLVMGetFirstUse(call).is_null() {
+                    self.out.awaited_failure.get_or_insert(loc);
+                }
             }
         }
     }

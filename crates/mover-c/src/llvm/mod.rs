@@ -191,7 +191,7 @@ impl Reader {
             }
             self.constructors();
             self.note_numbers_of_addresses();
-            self.note_lasting_arrays();
+            self.note_assumptions();
             Ok(self.out)
         }
     }

@@ -755,6 +755,12 @@ fn what_is_assumed_is_in_the_verdict() {
             "waits for condition variables end only when they are told to",
         ),
         (
+            "made.c",
+            "#include <pthread.h>\npthread_mutex_t m; int main(void) { return pthread_mutex_init(&m, 0) != 0; }",
+            &[],
+            "threads, locks and keys can always be made (first at ",
+        ),
+        (
             "shift.c",
             "int x = 1, y = 31; int main(void) { x = x << y; }",
             &["--property", "no-overflow"],
