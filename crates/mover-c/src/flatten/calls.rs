@@ -1,0 +1,243 @@
+//! Calls: a copy of the callee in place of each.
+//!
+//! A recursive function is copied to a stated depth, beyond which the run ends at a limit. A call
+//! through a pointer asks one after the other for the functions that have its type and whose address
+//! is taken, and fails if it is none of them. Structures that are passed by value are copied, with a
+//! life of their own.
+
+use mover_ir::program::Property;
+
+use super::library::is_modelled;
+use super::{Flat, Flattener, Problem};
+use crate::ssa::*;
+
+impl Flattener<'_> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn call_function(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        id: FunctionId,
+        mut args: Vec<Operand>,
+        by_value: &[Option<u64>],
+        shape: Shape,
+        arg_shapes: Vec<Shape>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let module = self.module;
+        let function = &module.functions[id];
+        let name = function.name.as_str();
+        if matches!(name, "reach_error" | "__VERIFIER_error") {
+            let message = format!("{name}() is called");
+            return Ok(self.fail(at, Property::UnreachCall, message, loc));
+        }
+        if function.blocks.is_empty() || is_modelled(name) {
+            return self.library(at, result, name, args, shape, arg_shapes, loc);
+        }
+        let mut at = at;
+        let mut objects = Vec::new();
+        for (arg, size) in args.iter_mut().zip(by_value) {
+            if let Some(size) = size {
+                (at, *arg) = self.copy_structure(at, arg.clone(), *size, loc)?;
+                objects.push(arg.clone());
+            }
+        }
+        if function.is_variadic && args.len() >= function.params {
+            if by_value.iter().skip(function.params).any(Option::is_some) {
+                let message = format!("a structure among the variable arguments of `{name}`");
+                return Err(Problem::new(message, loc).code("C012"));
+            }
+            let rest = args.split_off(function.params).into_iter();
+            let rest: Vec<_> = rest
+                .zip(arg_shapes.into_iter().skip(function.params))
+                .collect();
+            let area = self.pass_rest(at, name, &rest, loc)?;
+            objects.push(area.clone());
+            args.push(area);
+        }
+        let is_atomic = name.starts_with("__VERIFIER_atomic_");
+        if is_atomic {
+            self.emit(at, None, Kind::AtomicBegin, loc);
+        }
+        let next = self.call(at, id, args, result, loc)?;
+        if matches!(self.blocks[next].end, Terminator::Unreachable) {
+            for object in objects {
+                self.set_lifetime(next, &object, false, loc);
+            }
+        }
+        if is_atomic {
+            self.emit(next, None, Kind::AtomicEnd, loc);
+        }
+        Ok(next)
+    }
+
+    /// A copy of a structure for a callee that gets it by value.
+    fn copy_structure(
+        &mut self,
+        at: BlockId,
+        from: Operand,
+        size: u64,
+        loc: Option<Loc>,
+    ) -> Flat<(BlockId, Operand)> {
+        let width = self.module.pointer_width();
+        let bytes = Layout::Array {
+            element: Box::new(Layout::Scalar { bytes: 1 }),
+            count: size,
+            stride: 1,
+        };
+        let kind = Kind::Alloca {
+            layout: self.variable_of(&from, size).unwrap_or(bytes),
+            count: Operand::Int { value: 1, width },
+            debug: DebugType::default(),
+        };
+        let copy = self.value(at, width, kind, loc);
+        self.set_lifetime(at, &copy, true, loc);
+        let size = Operand::Int { value: size, width };
+        let at = self.copy_memory(at, "memcpy", copy.clone(), from, size, loc)?;
+        Ok((at, copy))
+    }
+
+    /// Copies memory by scalars, or else by `memcpy` or `memmove` of the runtime library.
+    pub(super) fn copy_memory(
+        &mut self,
+        at: BlockId,
+        name: &str,
+        to: Operand,
+        from: Operand,
+        size: Operand,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        if self.copy_scalars(at, &to, &from, &size, loc) {
+            return Ok(at);
+        }
+        let size = self.resized(at, size, self.module.pointer_width(), loc);
+        self.runtime(at, name, vec![to, from, size], None, loc)
+    }
+
+    /// Calls a function of the runtime library.
+    pub(super) fn runtime(
+        &mut self,
+        at: BlockId,
+        name: &str,
+        args: Vec<Operand>,
+        result: Option<ValueId>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        match self.module.find(&format!("__mover_{name}")) {
+            Some(id) => self.call(at, id, args, result, loc),
+            None => Err(Problem::new(format!("`{name}` is not supported"), loc)),
+        }
+    }
+
+    /// Puts a copy of a function in place of a call.
+    pub(super) fn call(
+        &mut self,
+        at: BlockId,
+        id: FunctionId,
+        args: Vec<Operand>,
+        result: Option<ValueId>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let module = self.module;
+        let depth = self.stack.iter().filter(|&&other| other == id).count();
+        if depth >= self.limits.recursion {
+            self.notes.is_limited = true;
+            let name = &module.functions[id].name;
+            let message = format!("`{name}` calls itself more than {depth} deep");
+            self.end(at, Terminator::Limit(message), loc);
+            return Ok(at);
+        }
+        let next = self.new_block();
+        let (begin, returned) = self.copy(id, args, Some(next), loc)?;
+        self.end(at, Terminator::Jump(begin), loc);
+        if let Some(result) = result {
+            self.join(next, result, returned, loc);
+        }
+        Ok(next)
+    }
+
+    /// Gives a value what comes from several blocks.
+    fn join(
+        &mut self,
+        at: BlockId,
+        result: ValueId,
+        from: Vec<(Operand, BlockId)>,
+        loc: Option<Loc>,
+    ) {
+        let kind = match &from[..] {
+            [(only, _)] => Kind::Pure(Pure::Copy(only.clone())),
+            [] => Kind::Pure(Pure::Copy(Operand::Undef(
+                self.values[result].shape.clone(),
+            ))),
+            _ => Kind::Phi(from),
+        };
+        self.emit(at, Some(result), kind, loc);
+    }
+
+    /// Chooses among the functions that a pointer can point to.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn call_pointer(
+        &mut self,
+        at: BlockId,
+        result: Option<ValueId>,
+        target: Operand,
+        args: Vec<Operand>,
+        shape: Shape,
+        arg_shapes: &[Shape],
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let module = self.module;
+        let fits = |function: &Function| {
+            (function.params == arg_shapes.len()
+                || function.is_variadic && function.params < arg_shapes.len())
+                && function.return_shape == shape
+                && (0..function.params).all(|i| function.values[i].shape == arg_shapes[i])
+        };
+        let targets: Vec<FunctionId> = self
+            .address_taken
+            .iter()
+            .copied()
+            .filter(|&id| fits(&module.functions[id]))
+            .collect();
+        let next = self.new_block();
+        let mut returned = Vec::new();
+        let mut at = at;
+        for id in targets {
+            let is_it = self.value(
+                at,
+                1,
+                Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Eq,
+                    lhs: target.clone(),
+                    rhs: Operand::Function(id),
+                }),
+                loc,
+            );
+            let (then, otherwise) = (self.new_block(), self.new_block());
+            let end = Terminator::Branch {
+                condition: is_it,
+                then,
+                otherwise,
+            };
+            self.end(at, end, loc);
+            let value = result.map(|id| self.new_value(self.values[id].shape.clone(), ""));
+            let (args, shapes) = (args.clone(), arg_shapes.to_vec());
+            let by_value = &module.functions[id].by_value;
+            let shape = shape.clone();
+            let back = self.call_function(then, value, id, args, by_value, shape, shapes, loc)?;
+            if matches!(self.blocks[back].end, Terminator::Unreachable) {
+                self.end(back, Terminator::Jump(next), loc);
+                if let Some(value) = value {
+                    returned.push((Operand::Value(value), back));
+                }
+            }
+            at = otherwise;
+        }
+        let message = "call through a pointer that points to no function of this type".to_string();
+        self.fail(at, Property::MemorySafety, message, loc);
+        if let Some(result) = result {
+            self.join(next, result, returned, loc);
+        }
+        Ok(next)
+    }
+}
