@@ -226,10 +226,16 @@ impl<'a> Objects<'a> {
         }
     }
 
-    /// Whether a byte lies between the scalars of a variable. To write there is nothing, unless
-    /// something else makes the variable addressed.
-    pub fn is_gap(&self, form: &Form) -> bool {
-        !self.all_writes && form.terms.is_empty() && is_gap(&self.layout(form.object), form.offset)
+    /// The variable of which an instruction writes a byte between its scalars and does nothing else.
+    /// That is nothing, unless something else makes the variable addressed.
+    pub fn gap_written(&self, body: usize, kind: &Kind) -> Option<Object> {
+        let Kind::Store { pointer, shape, .. } = kind else {
+            return None;
+        };
+        let form = self.form(body, pointer)?;
+        let is_byte = shape[..] == [8] && form.terms.is_empty();
+        (is_byte && !self.all_writes && is_gap(&self.layout(form.object), form.offset))
+            .then_some(form.object)
     }
 
     pub fn layout(&self, object: Object) -> Layout {
@@ -303,6 +309,13 @@ impl<'a> Objects<'a> {
         facts.bodies.insert(body);
     }
 
+    fn touched(&mut self, body: usize, object: Object, writes: bool) -> &mut Facts {
+        let facts = self.facts.entry(object).or_default();
+        facts.bodies.insert(body);
+        facts.is_written |= writes;
+        facts
+    }
+
     /// Notes an access through an operand, which is direct if it has a form.
     fn access(&mut self, body: usize, pointer: &Operand, at: i64, bytes: u64, writes: bool) {
         let Some(mut form) = self.form(body, pointer) else {
@@ -310,16 +323,9 @@ impl<'a> Objects<'a> {
             return;
         };
         form.offset += at;
-        if matches!(form.object, Object::Local(..)) {
-            self.note(form.object, Event::Access);
-        }
-        if writes && bytes == 1 && self.is_gap(&form) {
-            return;
-        }
+        self.note(form.object, Event::Access);
         let leaf = self.leaf(&form, bytes);
-        let facts = self.facts.entry(form.object).or_default();
-        facts.bodies.insert(body);
-        facts.is_written |= writes;
+        let facts = self.touched(body, form.object, writes);
         match leaf {
             Some(leaf) => {
                 let cells = leaf.dimensions.iter().map(|d| d.count).product();
@@ -381,12 +387,13 @@ impl<'a> Objects<'a> {
         }
     }
 
+    /// Remembers what happens to a local variable; others live for ever.
     fn note(&mut self, object: Object, event: Event) {
-        let (block, index) = self.at;
-        self.lives
-            .entry(object)
-            .or_default()
-            .note(block, index, event);
+        if let Object::Local(..) = object {
+            let (block, index) = self.at;
+            let life = self.lives.entry(object).or_default();
+            life.note(block, index, event);
+        }
     }
 
     fn survey_inst(&mut self, body: usize, inst: &Inst, mutex_kinds: bool) {
@@ -403,6 +410,11 @@ impl<'a> Objects<'a> {
                 ..
             } => {
                 self.use_of(body, value);
+                if let Some(object) = self.gap_written(body, &inst.kind) {
+                    self.note(object, Event::Access);
+                    self.touched(body, object, true);
+                    return;
+                }
                 for (at, width) in parts(shape) {
                     self.access(body, pointer, at, u64::from(width.div_ceil(8)), true);
                 }

@@ -101,18 +101,25 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
 unsafe fn tell_of_undefined_constants(module: LLVMModuleRef) {
     unsafe {
         let context = LLVMGetModuleContext(module);
+        let noundef = LLVMGetEnumAttributeKindForName(c"noundef".as_ptr(), 7);
+        let takes = |inst: LLVMValueRef, number: u32| match LLVMGetInstructionOpcode(inst) {
+            // These begin with nothing, or only hand on.
+            LLVMOpcode::LLVMInsertValue
+            | LLVMOpcode::LLVMInsertElement
+            | LLVMOpcode::LLVMShuffleVector
+            | LLVMOpcode::LLVMPHI
+            | LLVMOpcode::LLVMFreeze => false,
+            // Optimised IR has such arguments for parameters that nobody reads.
+            LLVMOpcode::LLVMCall => {
+                !LLVMGetCallSiteEnumAttribute(inst, number + 1, noundef).is_null()
+            }
+            _ => true,
+        };
         let is_undefined = |&inst: &LLVMValueRef| {
-            let takes = !matches!(
-                LLVMGetInstructionOpcode(inst),
-                // These begin with nothing, or only hand on.
-                LLVMOpcode::LLVMInsertValue
-                    | LLVMOpcode::LLVMInsertElement
-                    | LLVMOpcode::LLVMShuffleVector
-                    | LLVMOpcode::LLVMPHI
-                    | LLVMOpcode::LLVMFreeze
-            );
-            let operands = 0..LLVMGetNumOperands(inst) as u32;
-            takes && { operands }.any(|number| LLVMIsPoison(LLVMGetOperand(inst, number)) != 0)
+            let mut operands = 0..LLVMGetNumOperands(inst) as u32;
+            operands.any(|number| {
+                LLVMIsPoison(LLVMGetOperand(inst, number)) != 0 && takes(inst, number)
+            })
         };
         let all = functions(module).flat_map(|function| all_instructions(function));
         let found: Vec<LLVMValueRef> = all.filter(is_undefined).collect();

@@ -106,7 +106,8 @@ impl Builder<'_, '_> {
     pub(super) fn needs_of(&self, inst: &Inst) -> Vec<ValueId> {
         let mut out = Vec::new();
         let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
-        if self.is_address(inst) || is_recomputed || matches!(inst.kind, Kind::Phi(_)) {
+        let is_only_known = self.is_address(inst) && !self.may_lead_astray(inst);
+        if is_only_known || is_recomputed || matches!(inst.kind, Kind::Phi(_)) {
             return out;
         }
         for operand in inst.kind.operands() {
@@ -125,6 +126,25 @@ impl Builder<'_, '_> {
                 .is_some(),
             _ => false,
         }
+    }
+
+    /// Whether an address of a variable in memory is computed that may be one of another variable.
+    pub(super) fn may_lead_astray(&self, inst: &Inst) -> bool {
+        let Kind::Pure(Pure::Gep {
+            base,
+            offset,
+            terms,
+            ..
+        }) = &inst.kind
+        else {
+            return false;
+        };
+        let objects = &self.world.objects;
+        let is_in_memory = |operand: &Operand| {
+            let form = objects.form(self.body, operand);
+            form.is_some_and(|form| objects.is_addressed(form.object))
+        };
+        (!terms.is_empty() || self.is_far(*offset)) && is_in_memory(base)
     }
 
     pub(super) fn needs_of_end(&self, end: &Terminator) -> Vec<ValueId> {

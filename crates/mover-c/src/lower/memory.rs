@@ -104,9 +104,8 @@ impl Builder<'_, '_> {
                 width,
             });
         }
-        let offset_bits = self.world.pointers().offset_bits;
-        let offset_mask = mask(offset_bits);
-        let mut valid = address.map(|address| {
+        let offset_mask = mask(self.world.pointers().offset_bits);
+        let valid = address.map(|address| {
             let offset = binary(
                 BinaryOp::And,
                 address.clone(),
@@ -118,16 +117,6 @@ impl Builder<'_, '_> {
             }
             binary(BinaryOp::ULe, end, Expr::ObjectSize(Box::new(address)))
         });
-        if let Some(form) = &form {
-            // A large index must not lead into another object.
-            let zero = Part::same(constant(0, pointer_width));
-            let by = self.displaced(path, zero, form.offset, &form.terms, pointer_width)?;
-            valid = Part::combine(&[&valid, &by], |args| {
-                let size = constant(1 << offset_bits, pointer_width);
-                let is_near = binary(BinaryOp::ULt, args[1].clone(), size);
-                args[0].clone().and(is_near)
-            });
-        }
         Ok(Cell {
             kind: CellKind::Memory { address },
             valid,

@@ -32,7 +32,8 @@ impl<'w, 'a> Builder<'w, 'a> {
             self.world.note_uninitialised(inst.loc.or(path.loc), "");
         }
         let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
-        if is_recomputed || self.is_address(inst) {
+        let is_address = self.is_address(inst);
+        if is_recomputed || is_address && !self.may_lead_astray(inst) {
             path.index += 1;
             return Ok(vec![path]);
         }
@@ -46,7 +47,9 @@ impl<'w, 'a> Builder<'w, 'a> {
                         None => return Ok(Vec::new()),
                     }
                 }
-                if let Some(id) = inst.result {
+                if let Some(id) = inst.result
+                    && !is_address
+                {
                     self.define(&mut path, id, parts);
                 }
             }
@@ -158,11 +161,8 @@ impl<'w, 'a> Builder<'w, 'a> {
                 if shape.len() != 1 {
                     return self.store_parts(path, pointer, value, shape);
                 }
-                if shape[0] == 8
-                    && let Some(form) = self.world.objects.form(self.body, pointer)
-                    && !self.world.objects.is_addressed(form.object)
-                    && self.world.objects.is_gap(&form)
-                {
+                let gap = self.world.objects.gap_written(self.body, &inst.kind);
+                if gap.is_some_and(|object| !self.world.objects.is_addressed(object)) {
                     path.index += 1;
                     return Ok(vec![path]);
                 }

@@ -123,7 +123,7 @@ impl Builder<'_, '_> {
     }
 
     /// Whether so many bytes may lead from one object into another, and not only beyond its end.
-    fn is_far(&self, bytes: i64) -> bool {
+    pub(super) fn is_far(&self, bytes: i64) -> bool {
         bytes.unsigned_abs() >> (self.world.pointers().offset_bits - 1) != 0
     }
 

@@ -137,6 +137,19 @@ fn llvm_ir_is_read_as_text_and_as_bitcode() {
     );
 }
 
+/// Optimised code has such arguments where the callee does not read them.
+#[test]
+fn an_undefined_argument_is_an_error_only_where_it_must_be_defined() {
+    for (kind, code) in [("i32", 0), ("i32 noundef", 10)] {
+        let text = format!(
+            "define i32 @f(i32 %unused) noinline {{\n  ret i32 0\n}}\n\
+             define i32 @main() {{\n  %r = call i32 @f({kind} poison)\n  ret i32 %r\n}}\n"
+        );
+        let ended = check(&[], &[file("argument", "a.ll", &text)]);
+        assert_eq!(ended.code, Some(code), "{kind}: {}", ended.stdout);
+    }
+}
+
 #[test]
 fn a_large_preprocessed_file_is_read_in_seconds() {
     let mut text = String::new();
@@ -429,6 +442,12 @@ const UNDEFINED: &[(&str, &str, &str)] = &[
         "memory-safety",
     ),
     (
+        "far_away_kept.c",
+        "int a[2], b[2], *q; int main(void) { volatile long i = 1L << 30; q = &b[0]; *q = 1; q = &a[0]; *q = 2;\n\
+         q = &b[i]; *q = 1; }",
+        "memory-safety",
+    ),
+    (
         "set_on_one_way.c",
         "#include <assert.h>\nextern _Bool __VERIFIER_nondet_bool(void);\n\
          int main(void) { int x; if (__VERIFIER_nondet_bool()) x = 1; assert(x == 1); }",
@@ -533,8 +552,20 @@ fn every_byte_is_set_that_can_be_read() {
             "struct { char a; int b; } s;\n\
              int main(void) { memset(&s, 0x11, sizeof s); assert(((char *)&s)[1] == 0x11 && s.b == 0x11111111); }",
         ),
+        (
+            "between.c",
+            "union u { struct { char a; int b; } s; unsigned char c[8]; } u; _Thread_local union u v;\n\
+             void *t(void *x) { u.c[2] = 1; v.c[2] = 1; return 0; }\n\
+             int main(void) { pthread_t p; pthread_create(&p, 0, t, 0); pthread_join(p, 0);\n\
+             v.s.b = 1; assert(v.c[2] == 0 && u.c[2] == 1); }",
+        ),
+        (
+            "exchanged.c",
+            "union { struct { char a; int b; } s; _Atomic unsigned char c[8]; } u;\n\
+             int main(void) { u.s.b = 1; assert(atomic_fetch_add(&u.c[2], 3) == 0 && atomic_fetch_add(&u.c[2], 3) == 3); }",
+        ),
     ] {
-        let heads = "#include <assert.h>\n#include <string.h>\n";
+        let heads = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <string.h>\n";
         let path = file("bytes", name, &format!("{heads}{text}"));
         let ended = check(&[], &[path]);
         let said = ended.stdout + &ended.stderr;
@@ -731,6 +762,12 @@ fn what_is_assumed_is_in_the_verdict() {
             "there is always memory to allocate, each time at a new address (first at ",
         ),
         (
+            "made.c",
+            "#include <pthread.h>\npthread_mutex_t m; int main(void) { return pthread_mutex_init(&m, 0) != 0; }",
+            &[],
+            "threads, locks and keys can always be made (first at ",
+        ),
+        (
             "print.c",
             "#include <stdio.h>\nchar s[4]; int main(void) { printf(\"%d %s\", 1, s); }",
             &[],
@@ -753,12 +790,6 @@ fn what_is_assumed_is_in_the_verdict() {
             wait,
             &[],
             "waits for condition variables end only when they are told to",
-        ),
-        (
-            "made.c",
-            "#include <pthread.h>\npthread_mutex_t m; int main(void) { return pthread_mutex_init(&m, 0) != 0; }",
-            &[],
-            "threads, locks and keys can always be made (first at ",
         ),
         (
             "shift.c",
