@@ -521,7 +521,19 @@ impl Flattener<'_> {
                 self.emit(at, None, store(base.clone(), arg(2)?, 32), loc);
                 self.emit(at, None, store(field(base.clone(), 4), int(0, 32), 32), loc);
                 self.emit(at, None, store(field(base, 8), int(0, 64), 64), loc);
-                success!(at)
+                let is_none = Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Eq,
+                    lhs: arg(2)?,
+                    rhs: int(0, 32),
+                });
+                let condition = self.value(at, 1, is_none, loc);
+                let error = Kind::Pure(Pure::Select {
+                    condition,
+                    then: int(EINVAL, 32),
+                    otherwise: int(0, 32),
+                });
+                let error = self.value(at, 32, error, loc);
+                yields!(at, error)
             }
             "pthread_barrier_wait" => {
                 let shape = vec![32];
@@ -740,6 +752,7 @@ pub(super) fn is_modelled(name: &str) -> bool {
 
 // Errors as Linux numbers them.
 const EAGAIN: u64 = 11;
+const EINVAL: u64 = 22;
 const ETIMEDOUT: u64 = 110;
 
 /// Functions that only write to files or the terminal.

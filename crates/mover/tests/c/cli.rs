@@ -607,12 +607,24 @@ fn functions_of_every_kind_are_called_through_pointers() {
 }
 
 #[test]
-fn semaphores_say_why_they_fail() {
-    let text = "#include <assert.h>\n#include <errno.h>\n#include <semaphore.h>\nsem_t s;\n\
-                int main(void) { sem_init(&s, 0, 1); errno = 0; assert(sem_trywait(&s) == 0 && errno == 0);\n\
-                assert(sem_trywait(&s) == -1 && errno == EAGAIN); }";
-    let ended = check(&[], &[file("semaphores", "why.c", text)]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+fn calls_of_the_library_say_why_they_fail() {
+    for (name, text) in [
+        (
+            "semaphore.c",
+            "sem_t s; int main(void) { sem_init(&s, 0, 1); errno = 0; assert(sem_trywait(&s) == 0 && errno == 0);\n\
+             assert(sem_trywait(&s) == -1 && errno == EAGAIN); }",
+        ),
+        (
+            "barrier.c",
+            "pthread_barrier_t b; int main(void) { assert(pthread_barrier_init(&b, 0, 0) == EINVAL);\n\
+             assert(pthread_barrier_init(&b, 0, 1) == 0 && pthread_barrier_wait(&b) == PTHREAD_BARRIER_SERIAL_THREAD); }",
+        ),
+    ] {
+        let heads = "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <semaphore.h>\n";
+        let ended = check(&[], &[file("why", name, &format!("{heads}{text}"))]);
+        let said = ended.stdout + &ended.stderr;
+        assert_eq!(ended.code, Some(0), "{name}: {said}");
+    }
 }
 
 /// An object that states have no room for is not one that the machine has no memory for.
