@@ -30,19 +30,21 @@
 //!
 //! A run of the unfolded program is told as one of the original by [`Unfolded::original_steps`].
 
+mod suited;
+mod values;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, UnaryOp, VariableRef};
+use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::program::{
     Edge, Effect, Init, Location, LocationId, Program, Template, TemplateId, Variable, VariableId,
 };
 use mover_ir::semantics::{Machine, Move, Step};
 
-use crate::pointer_locks::own_mark;
 use crate::points_to::PointsTo;
+use suited::{effects_of, has_repeated_spawn, is_suited};
+use values::{Env, Values, join};
 
-/// More values than these of one cell are any.
-const MOST_VALUES: usize = 4;
 /// More copies of one location are too many.
 const MOST_COPIES: usize = 72;
 /// More locations of one template are too many.
@@ -58,9 +60,6 @@ pub struct Unfolded {
     /// The locations of the original that are left.
     places: BTreeSet<(TemplateId, LocationId)>,
 }
-
-/// What is known of a cell: one of these values, or nothing.
-type Values = Option<Vec<u64>>;
 
 /// Unfolds a program; nothing if there is nothing to gain or it is not clear that the
 /// result is the same program.
@@ -183,230 +182,6 @@ impl Unfolded {
     }
 }
 
-/// Whether the program is of the kind that can be unfolded.
-fn is_suited(program: &Program, first: TemplateId) -> bool {
-    let spawns = |template: &Template| {
-        let mut effects = effects_of(template);
-        effects.any(|effect| matches!(effect, Effect::Spawn { .. }))
-    };
-    let others = program.templates.iter().enumerate();
-    let mut others = others.filter(|(number, _)| *number != first.index());
-    let is_started_again =
-        |effect: &Effect| matches!(effect, Effect::Spawn { template, .. } if *template == first);
-    let looks_at_threads = program.any_expr(|expr| {
-        matches!(
-            expr,
-            Expr::ThreadCount
-                | Expr::ThreadAt { .. }
-                | Expr::RemoteRead { .. }
-                | Expr::ThreadPriority(_)
-                | Expr::Timeout
-        )
-    });
-    let exits = program.effects().any(|effect| *effect == Effect::Exit);
-    spawns(program.template(first))
-        && !others.any(|(_, template)| spawns(template))
-        && !program.effects().any(is_started_again)
-        && program.templates.iter().all(|t| t.channels.is_empty())
-        && !program.uses_priorities()
-        && !looks_at_threads
-        && (!exits || has_marks_only(program) && program.templates.iter().all(forgets_its_number))
-}
-
-fn effects_of(template: &Template) -> impl Iterator<Item = &Effect> {
-    let edges = template.locations.iter().flat_map(|l| &l.edges);
-    edges.flat_map(|edge| &edge.effects)
-}
-
-/// What a thread has put its mark on.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Marked {
-    /// As printed for the order: an address or a place.
-    At(String, BTreeSet<u32>),
-}
-
-/// Whether numbers of threads are nothing but marks: stored in globals, and looked at only
-/// by asking whether there is none or the own one. Who has which number then makes no
-/// difference.
-fn has_marks_only(program: &Program) -> bool {
-    let known = Program {
-        pointers_stay: crate::staying::pointers_stay(program),
-        ..program.clone()
-    };
-    let points_to = PointsTo::new(&known);
-    // Variables that may hold a mark, and whether dynamic objects may.
-    let mut marked: BTreeSet<VariableId> = BTreeSet::new();
-    let mut in_objects = false;
-    for (template, body) in program.templates.iter().enumerate() {
-        for effect in effects_of(body) {
-            match effect {
-                Effect::Assign { place, value } if is_mark(value) => match place.variable {
-                    VariableRef::Global(id) => {
-                        marked.insert(id);
-                    }
-                    VariableRef::Local(_) => return false,
-                },
-                Effect::Store { address, value } if is_mark(value) => {
-                    let targets = points_to.targets(template, address);
-                    in_objects |= !targets.sites.is_empty();
-                    marked.extend(targets.globals);
-                }
-                Effect::Spawn {
-                    result: Some(_), ..
-                } => return false,
-                _ => {}
-            }
-        }
-    }
-    let is_none = |expr: &Expr| expr.as_const() == Some(0);
-    for (template, body) in program.templates.iter().enumerate() {
-        let holds_mark = |expr: &Expr| match expr {
-            Expr::Read(place) => {
-                matches!(place.variable, VariableRef::Global(id) if marked.contains(&id))
-            }
-            Expr::Load { address, .. } => {
-                let targets = points_to.targets(template, address);
-                in_objects && !targets.sites.is_empty()
-                    || targets.globals.iter().any(|id| marked.contains(id))
-            }
-            _ => false,
-        };
-        // How often numbers and marks are there, and how often in a question that is allowed.
-        let (mut there, mut allowed) = (0usize, 0usize);
-        let mut look = |expr: &Expr| {
-            there += usize::from(*expr == Expr::ThreadId || holds_mark(expr));
-            if let Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) = expr {
-                if holds_mark(a) && is_mark(b) || is_mark(a) && holds_mark(b) {
-                    allowed += 2;
-                } else if holds_mark(a) && is_none(b) || is_none(a) && holds_mark(b) {
-                    allowed += 1;
-                }
-            }
-        };
-        for edge in body.locations.iter().flat_map(|l| &l.edges) {
-            edge.guard.walk(&mut look);
-            for effect in &edge.effects {
-                effect.walk(&mut look);
-            }
-        }
-        let stored = effects_of(body).filter(|effect| {
-            matches!(effect, Effect::Assign { value, .. } | Effect::Store { value, .. } if is_mark(value))
-        });
-        if there != allowed + stored.count() {
-            return false;
-        }
-    }
-    true
-}
-
-/// Whether a thread has taken all of its marks back where it ends.
-fn forgets_its_number(template: &Template) -> bool {
-    let gives_number = |effect: &Effect| {
-        matches!(
-            effect,
-            Effect::Spawn {
-                result: Some(_),
-                ..
-            }
-        )
-    };
-    if effects_of(template).any(gives_number) {
-        return false;
-    }
-    // Which marks there may be at each location.
-    let mut marks: Vec<Option<BTreeSet<Marked>>> = vec![None; template.locations.len()];
-    marks[template.entry.index()] = Some(BTreeSet::new());
-    let mut work = vec![template.entry.index()];
-    while let Some(location) = work.pop() {
-        let Some(before) = marks[location].clone() else {
-            continue;
-        };
-        for edge in &template.locations[location].edges {
-            let mut after = before.clone();
-            for effect in &edge.effects {
-                let target = match effect {
-                    Effect::Assign { place, value }
-                        if matches!(place.variable, VariableRef::Global(_)) =>
-                    {
-                        let name = format!("{:?} {:?}", place.variable, place.index);
-                        Some((Marked::At(name, locals_in(&place.index)), value))
-                    }
-                    Effect::Store { address, value } => {
-                        let name = format!("{address:?}");
-                        Some((Marked::At(name, locals_in(address)), value))
-                    }
-                    _ => None,
-                };
-                if let Some((target, value)) = target {
-                    if is_mark(value) {
-                        after.insert(target);
-                    } else {
-                        after.remove(&target);
-                    }
-                }
-                for place in effect.written_places() {
-                    let VariableRef::Local(id) = place.variable else {
-                        continue;
-                    };
-                    // A mark whose place is not known any more stays for ever.
-                    let lost: Vec<Marked> = after
-                        .iter()
-                        .filter(|Marked::At(_, locals)| locals.contains(&id.0))
-                        .cloned()
-                        .collect();
-                    for Marked::At(name, locals) in lost {
-                        after.remove(&Marked::At(name.clone(), locals));
-                        after.insert(Marked::At(format!("{name} lost"), BTreeSet::new()));
-                    }
-                }
-                if *effect == Effect::Exit && !after.is_empty() {
-                    return false;
-                }
-            }
-            let target = edge.target.index();
-            let joined = match &marks[target] {
-                None => after,
-                Some(known) => known.union(&after).cloned().collect(),
-            };
-            if marks[target].as_ref() != Some(&joined) {
-                marks[target] = Some(joined);
-                work.push(target);
-            }
-        }
-    }
-    true
-}
-
-fn is_mark(expr: &Expr) -> bool {
-    *expr == own_mark(expr.width())
-}
-
-fn locals_in(expr: &Expr) -> BTreeSet<u32> {
-    let mut found = BTreeSet::new();
-    expr.walk(&mut |expr| {
-        if let Expr::Read(place) = expr
-            && let VariableRef::Local(id) = place.variable
-        {
-            found.insert(id.0);
-        }
-    });
-    found
-}
-
-/// Whether an edge that spawns is on a cycle.
-fn has_repeated_spawn(template: &Template) -> bool {
-    let reach = crate::control::reaches(template);
-    let mut locations = template.locations.iter().enumerate();
-    locations.any(|(from, location)| {
-        location.edges.iter().any(|edge| {
-            edge.effects
-                .iter()
-                .any(|effect| matches!(effect, Effect::Spawn { .. }))
-                && reach[edge.target.index()].contains(from)
-        })
-    })
-}
-
 fn offsets(variables: &[Variable]) -> Vec<usize> {
     let mut next = 0;
     let mut first = Vec::new();
@@ -429,7 +204,7 @@ struct Knowledge {
 }
 
 /// A copy of a template, with what it may write.
-struct Copy_ {
+struct CopiedTemplate {
     template: Template,
     edges: Vec<Vec<usize>>,
     /// By location.
@@ -437,14 +212,14 @@ struct Copy_ {
     places: BTreeSet<(TemplateId, LocationId)>,
 }
 
-impl Copy_ {
+impl CopiedTemplate {
     fn most_starts(&self) -> usize {
         self.starts.iter().copied().max().unwrap_or(0)
     }
 }
 
 struct Worker {
-    copy: Copy_,
+    copy: CopiedTemplate,
     /// Cells of globals, and the values that may come to be there.
     writes: Vec<(usize, Values)>,
 }
@@ -467,7 +242,7 @@ enum Trouble {
 }
 
 impl Unfolding<'_> {
-    fn template(&mut self, id: TemplateId, start: Knowledge) -> Option<Copy_> {
+    fn template(&mut self, id: TemplateId, start: Knowledge) -> Option<CopiedTemplate> {
         let body = self.original.template(id);
         let first = offsets(&body.locals);
         let mut given_up: Vec<bool> = (0..body.locals.len())
@@ -499,7 +274,7 @@ impl Unfolding<'_> {
         id: TemplateId,
         start: &Knowledge,
         given_up: &[bool],
-    ) -> Result<Copy_, Trouble> {
+    ) -> Result<CopiedTemplate, Trouble> {
         let original = self.original;
         let body = original.template(id);
         let first = offsets(&body.locals);
@@ -610,7 +385,7 @@ impl Unfolding<'_> {
             entry: LocationId(0),
             ..body.clone()
         };
-        Ok(Copy_ {
+        Ok(CopiedTemplate {
             template,
             edges,
             starts,
@@ -872,308 +647,4 @@ impl Knowledge {
             }
         }
     }
-}
-
-fn join(mine: &mut Values, theirs: &Values) {
-    let Some(theirs) = theirs else {
-        *mine = None;
-        return;
-    };
-    if let Some(values) = mine {
-        for value in theirs {
-            if let Err(position) = values.binary_search(value) {
-                values.insert(position, *value);
-            }
-        }
-        if values.len() > MOST_VALUES {
-            *mine = None;
-        }
-    }
-}
-
-/// Expressions where something is known.
-#[derive(Clone, Copy)]
-struct Env<'e, 'p> {
-    unfolding: &'e Unfolding<'p>,
-    template: TemplateId,
-    first: &'e [usize],
-    known: &'e Knowledge,
-}
-
-impl Env<'_, '_> {
-    /// The value, if there is one only.
-    fn single(&self, expr: &Expr) -> Values {
-        self.values(expr).filter(|values| values.len() == 1)
-    }
-
-    fn read(&self, place: &Place) -> Values {
-        let index = self.single(&place.index)?[0] as usize;
-        let (cells, range) = match place.variable {
-            VariableRef::Local(id) => (
-                &self.known.locals,
-                self.first[id.index()]..self.first[id.index() + 1],
-            ),
-            VariableRef::Global(id) => (self.known.globals.as_ref()?, self.unfolding.cells_of(id)),
-        };
-        if index >= range.len() {
-            return Some(vec![0]);
-        }
-        cells[range.start + index].clone()
-    }
-
-    /// The values that an expression may have.
-    fn values(&self, expr: &Expr) -> Values {
-        match expr {
-            Expr::Const { value, .. } => Some(vec![*value]),
-            Expr::Read(place) => self.read(place),
-            Expr::Unary(op, arg) => {
-                let width = arg.width();
-                let values = self.values(arg)?;
-                collected(values.into_iter().map(|value| op.apply(value, width)))
-            }
-            Expr::Binary(op, a, b) => {
-                let width = a.width();
-                let (known_a, known_b) = (self.values(a), self.values(b));
-                if width == 1 || !op.is_comparison() {
-                    let zero = Some(vec![0]);
-                    let absorbs = match op {
-                        BinaryOp::And => known_a == zero || known_b == zero,
-                        _ => false,
-                    };
-                    if absorbs {
-                        return zero;
-                    }
-                    let one = Some(vec![1]);
-                    if width == 1 && *op == BinaryOp::Or && (known_a == one || known_b == one) {
-                        return one;
-                    }
-                }
-                let (known_a, known_b) = (known_a?, known_b?);
-                collected(
-                    known_a
-                        .iter()
-                        .flat_map(|&x| known_b.iter().map(move |&y| op.apply(x, y, width))),
-                )
-            }
-            Expr::If(condition, then, otherwise) => match self.values(condition)?[..] {
-                [0] => self.values(otherwise),
-                [_] => self.values(then),
-                _ => {
-                    let mut all = self.values(then)?;
-                    all.extend(self.values(otherwise)?);
-                    collected(all.into_iter())
-                }
-            },
-            Expr::Resize { arg, width, signed } => {
-                let from = arg.width();
-                let values = self.values(arg)?;
-                collected(
-                    values
-                        .into_iter()
-                        .map(|value| mover_ir::expr::resize(value, from, *width, *signed)),
-                )
-            }
-            Expr::Address { variable, .. } => {
-                let program = self.unfolding.original;
-                Some(vec![program.pointers.address(program.object_of(*variable))])
-            }
-            Expr::Load { address, ty } => {
-                let address = self.single(address)?[0];
-                let (variable, index, width) = self.cell_at(address)?;
-                if width != ty.width {
-                    return None;
-                }
-                let cells = self.unfolding.cells_of(variable);
-                self.known.globals.as_ref()?[cells.start + index].clone()
-            }
-            _ => None,
-        }
-    }
-
-    /// The cell of a global that begins at an address.
-    fn cell_at(&self, address: u64) -> Option<(VariableId, usize, u8)> {
-        let program = self.unfolding.original;
-        let object = program.pointers.object(address);
-        let offset = program.pointers.offset(address);
-        let mut addressable = program
-            .globals
-            .iter()
-            .enumerate()
-            .filter(|(_, v)| v.addressable);
-        let (number, variable) = addressable.nth(usize::try_from(object).ok()?.checked_sub(1)?)?;
-        let bytes = u64::from(variable.ty.width / 8);
-        let index = offset / bytes;
-        let is_cell = offset.is_multiple_of(bytes) && index < u64::from(variable.len);
-        is_cell.then_some((VariableId(number as u32), index as usize, variable.ty.width))
-    }
-
-    /// What a store may change: variables, indices and values; an index that is no constant stands
-    /// for any cell.
-    fn stored(&self, address: &Expr, width: u8, values: Values) -> Vec<(VariableId, Expr, Values)> {
-        if let Some(known) = self.single(address)
-            && let Some((variable, index, cell_width)) = self.cell_at(known[0])
-            && width == cell_width
-        {
-            return vec![(variable, Expr::int(index as i64), values)];
-        }
-        let anywhere = Expr::ThreadId;
-        let variables = self.unfolding.pointed_at(self.template, address);
-        variables
-            .into_iter()
-            .map(|variable| (variable, anywhere.clone(), None))
-            .collect()
-    }
-
-    /// The truth of a condition that looks at one cell of several values, if it is the
-    /// same for all of them.
-    fn decided(&self, expr: &Expr) -> Option<u64> {
-        if expr.width() != 1 {
-            return None;
-        }
-        let mut cell: Option<Place> = None;
-        let mut is_one = true;
-        expr.walk(&mut |expr| {
-            if let Expr::Read(place) = expr
-                && self.values(expr).is_none_or(|values| values.len() > 1)
-            {
-                is_one &= cell.as_ref().is_none_or(|known| known == place);
-                cell = Some(place.clone());
-            }
-        });
-        let place = cell.filter(|_| is_one)?;
-        let VariableRef::Global(id) = place.variable else {
-            return None;
-        };
-        let index = self.single(&place.index)?[0] as usize;
-        let number = self.unfolding.cells_of(id).start + index;
-        let mut decided = None;
-        for value in self.read(&place)? {
-            let mut known = self.known.clone();
-            known.globals.as_mut()?[number] = Some(vec![value]);
-            let case = Env {
-                known: &known,
-                ..*self
-            };
-            let truth = case.single(expr)?[0];
-            if decided.is_some_and(|other| other != truth) {
-                return None;
-            }
-            decided = Some(truth);
-        }
-        decided
-    }
-
-    /// The expression with what is known put in.
-    fn fold(&self, expr: &Expr) -> Expr {
-        if let Some(truth) = self.decided(expr) {
-            return Expr::constant(truth as i64, 1);
-        }
-        // Addresses and marks stay readable to the analyses.
-        if !matches!(expr, Expr::Address { .. })
-            && let Some(values) = self.single(expr)
-            && !mentions_address(expr)
-        {
-            return Expr::Const {
-                value: values[0],
-                width: expr.width(),
-            };
-        }
-        let again = |expr: &Expr| Box::new(self.fold(expr));
-        match expr {
-            Expr::Read(place) => Expr::Read(self.fold_place(place)),
-            Expr::Unary(UnaryOp::Not, arg) if arg.width() == 1 => self.fold(arg).negate(),
-            Expr::Unary(op, arg) => Expr::Unary(*op, again(arg)),
-            Expr::Binary(BinaryOp::And, a, b) if a.width() == 1 => self.fold(a).and(self.fold(b)),
-            Expr::Binary(BinaryOp::Or, a, b) if a.width() == 1 => self.fold(a).or(self.fold(b)),
-            Expr::Binary(op, a, b) => Expr::Binary(*op, again(a), again(b)),
-            Expr::If(condition, then, otherwise) => match self.fold(condition).as_const() {
-                Some(0) => self.fold(otherwise),
-                Some(_) => self.fold(then),
-                None => Expr::If(again(condition), again(then), again(otherwise)),
-            },
-            Expr::Resize { arg, width, signed } => self.fold(arg).resize(*width, *signed),
-            Expr::Load { address, ty } => Expr::load(self.fold(address), *ty),
-            Expr::ObjectSize(arg) => Expr::ObjectSize(again(arg)),
-            Expr::ObjectSite { address, sites } => Expr::ObjectSite {
-                address: again(address),
-                sites: sites.clone(),
-            },
-            Expr::ChannelExists(arg) => Expr::ChannelExists(again(arg)),
-            Expr::ChannelLen(arg) => Expr::ChannelLen(again(arg)),
-            Expr::ChannelCapacity(arg) => Expr::ChannelCapacity(again(arg)),
-            other => other.clone(),
-        }
-    }
-
-    fn fold_place(&self, place: &Place) -> Place {
-        Place {
-            index: Box::new(self.fold(&place.index)),
-            ..place.clone()
-        }
-    }
-
-    fn fold_effect(&self, effect: &Effect) -> Effect {
-        match effect {
-            Effect::Assign { place, value } => Effect::Assign {
-                place: self.fold_place(place),
-                value: self.fold(value),
-            },
-            Effect::Store { address, value } => Effect::Store {
-                address: self.fold(address),
-                value: self.fold(value),
-            },
-            Effect::Havoc { place, values } => Effect::Havoc {
-                place: self.fold_place(place),
-                values: *values,
-            },
-            Effect::Allocate { site, size, result } => Effect::Allocate {
-                site: *site,
-                size: self.fold(size),
-                result: self.fold_place(result),
-            },
-            Effect::Free { address } => Effect::Free {
-                address: self.fold(address),
-            },
-            Effect::Spawn {
-                template,
-                args,
-                priority,
-                result,
-            } => Effect::Spawn {
-                template: *template,
-                args: args.iter().map(|arg| self.fold(arg)).collect(),
-                priority: *priority,
-                result: result.as_ref().map(|place| self.fold_place(place)),
-            },
-            Effect::Receive {
-                channel,
-                args,
-                random,
-                peek,
-            } => Effect::Receive {
-                channel: channel.clone(),
-                args: args
-                    .iter()
-                    .map(|arg| match arg {
-                        ReceiveArg::Store(place) => ReceiveArg::Store(self.fold_place(place)),
-                        other => other.clone(),
-                    })
-                    .collect(),
-                random: *random,
-                peek: *peek,
-            },
-            other => other.clone(),
-        }
-    }
-}
-
-fn mentions_address(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.walk(&mut |expr| found |= matches!(expr, Expr::Address { .. }));
-    found && expr.width() > 1
-}
-
-fn collected(values: impl Iterator<Item = u64>) -> Values {
-    let set: BTreeSet<u64> = values.collect();
-    (set.len() <= MOST_VALUES).then(|| set.into_iter().collect())
 }

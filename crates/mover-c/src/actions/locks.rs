@@ -1,0 +1,440 @@
+//! Mutexes, read-write locks, semaphores, condition variables and barriers.
+//!
+//! What their cells hold is told in [`super`].
+
+use mover_ir::expr::{BinaryOp, Expr, mask};
+use mover_ir::program::Property;
+
+use super::{Way, both, is, is_zero, me, negated, own_bit};
+use crate::build::{binary, constant, equal, not};
+use crate::flatten::Problem;
+use crate::lower::{Builder, Lowered, Part, Path};
+use crate::objects::mutex_kind_offset;
+use crate::ssa::*;
+
+/// Kinds of mutexes, as the C library numbers them.
+const RECURSIVE: u64 = 1;
+const ERROR_CHECK: u64 = 2;
+
+/// Error numbers.
+const EPERM: u64 = 1;
+const EDEADLK: u64 = 35;
+
+impl Builder<'_, '_> {
+    pub(super) fn busy(args: &[Operand]) -> u64 {
+        match args.get(1) {
+            Some(Operand::Int { value, .. }) => *value,
+            _ => 16,
+        }
+    }
+
+    pub(super) fn mutex(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let has_kinds = self.world.notes.uses_mutex_kinds && name.starts_with("mutex");
+        let owner_cell = self.cell(&mut path, &args[0], 0, 32)?;
+        let Some(mut path) = self.check_cell(path, &owner_cell) else {
+            return Ok(Vec::new());
+        };
+        let kind_at = mutex_kind_offset(self.world.module.pointer_bytes) as i64;
+        let owner = self.read(&path, &owner_cell);
+        let zero = || constant(0, 32);
+        let no = Part::same(Expr::FALSE);
+        let yes = Part::same(Expr::TRUE);
+        let (count_cell, kind_cell) = if has_kinds {
+            let count = self.cell(&mut path, &args[0], 4, 32)?;
+            let kind = self.cell(&mut path, &args[0], kind_at, 32)?;
+            let Some(checked) = self.check_cell(path, &kind) else {
+                return Ok(Vec::new());
+            };
+            path = checked;
+            (Some(count), Some(kind))
+        } else {
+            (None, None)
+        };
+        let count = count_cell.as_ref().map(|cell| self.read(&path, cell));
+        let kind = kind_cell.as_ref().map(|cell| self.read(&path, cell));
+        let is_free = is_zero(&owner);
+        let is_mine = owner.map(|owner| equal(owner, me()));
+        let is_recursive = kind.as_ref().map_or(no.clone(), |kind| is(kind, RECURSIVE));
+        let is_checked = kind
+            .as_ref()
+            .map_or(no.clone(), |kind| is(kind, ERROR_CHECK));
+        match name {
+            "mutex_init" => {
+                let kind = self.scalar(&mut path, &args[1])?;
+                self.write(&mut path, &owner_cell, zero());
+                if let (Some(count), Some(cell)) = (&count_cell, &kind_cell) {
+                    self.write(&mut path, count, zero());
+                    self.write(&mut path, cell, kind.now);
+                }
+                Ok(vec![path])
+            }
+            "mutex_destroy" | "spin_destroy" => {
+                let message = "a mutex is destroyed while it is held";
+                match self.rule(path, is_free, message) {
+                    Some(path) => self.go_on(path, result, 0),
+                    None => Ok(Vec::new()),
+                }
+            }
+            "mutex_unlock" | "spin_unlock" => {
+                let may = if has_kinds {
+                    Part::combine(&[&is_mine, &is_checked], |args| {
+                        args[0].clone().or(args[1].clone())
+                    })
+                } else {
+                    is_mine.clone()
+                };
+                let message = "a mutex is unlocked by a thread that does not hold it";
+                let Some(path) = self.rule(path, may, message) else {
+                    return Ok(Vec::new());
+                };
+                let (Some(count_cell), Some(count)) = (&count_cell, &count) else {
+                    let condition = if self.world.wants(Property::MutexMisuse) {
+                        is_mine
+                    } else {
+                        yes
+                    };
+                    let way = Way {
+                        condition,
+                        writes: vec![(&owner_cell, zero())],
+                        result: 0,
+                    };
+                    return self.ways(path, vec![way], result);
+                };
+                let is_last = is_zero(count);
+                let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
+                let not_mine = negated(&is_mine);
+                let ways = vec![
+                    Way {
+                        condition: both(&is_mine, &is_last),
+                        writes: vec![(&owner_cell, zero())],
+                        result: 0,
+                    },
+                    Way {
+                        condition: both(&is_mine, &negated(&is_last)),
+                        writes: vec![(count_cell, fewer)],
+                        result: 0,
+                    },
+                    Way {
+                        condition: both(&not_mine, &is_checked),
+                        writes: Vec::new(),
+                        result: EPERM,
+                    },
+                    Way {
+                        condition: both(&not_mine, &negated(&is_checked)),
+                        writes: vec![(&owner_cell, zero())],
+                        result: 0,
+                    },
+                ];
+                self.ways(path, ways, result)
+            }
+            _ => {
+                let mut ways = vec![Way {
+                    condition: is_free.clone(),
+                    writes: vec![(&owner_cell, me())],
+                    result: 0,
+                }];
+                let again = both(&is_mine, &is_recursive);
+                if let (Some(count_cell), Some(count)) = (&count_cell, &count) {
+                    let more = binary(BinaryOp::Add, count.now.clone(), constant(1, 32));
+                    ways.push(Way {
+                        condition: again.clone(),
+                        writes: vec![(count_cell, more)],
+                        result: 0,
+                    });
+                }
+                if name.ends_with("_lock") && has_kinds {
+                    ways.push(Way {
+                        condition: both(&is_mine, &is_checked),
+                        writes: Vec::new(),
+                        result: EDEADLK,
+                    });
+                }
+                if !name.ends_with("_lock") {
+                    let taken = negated(&is_free);
+                    let condition = if has_kinds {
+                        both(&taken, &negated(&again))
+                    } else {
+                        taken
+                    };
+                    ways.push(Way {
+                        condition,
+                        writes: Vec::new(),
+                        result: Self::busy(args),
+                    });
+                }
+                self.ways(path, ways, result)
+            }
+        }
+    }
+
+    pub(super) fn read_write_lock(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let writer_cell = self.cell(&mut path, &args[0], 0, 32)?;
+        let readers_cell = self.cell(&mut path, &args[0], 4, 32)?;
+        let Some(path) = self.check_cell(path, &writer_cell) else {
+            return Ok(Vec::new());
+        };
+        let Some(path) = self.check_cell(path, &readers_cell) else {
+            return Ok(Vec::new());
+        };
+        let writer = self.read(&path, &writer_cell);
+        let readers = self.read(&path, &readers_cell);
+        let no_writer = is_zero(&writer);
+        let no_reader = is_zero(&readers);
+        let is_free = both(&no_writer, &no_reader);
+        let is_mine = writer.map(|writer| equal(writer, me()));
+        let more = binary(BinaryOp::Add, readers.now.clone(), constant(1, 32));
+        let fewer = binary(BinaryOp::Sub, readers.now.clone(), constant(1, 32));
+        if name == "rwlock_destroy" {
+            let message = "a read-write lock is destroyed while it is held";
+            return match self.rule(path, is_free, message) {
+                Some(path) => self.go_on(path, result, 0),
+                None => Ok(Vec::new()),
+            };
+        }
+        if name == "rwlock_unlock" {
+            let may = Part::combine(&[&is_mine, &no_reader], |args| {
+                args[0].clone().or(not(args[1].clone()))
+            });
+            let message = "a read-write lock is unlocked that is not held";
+            let Some(path) = self.rule(path, may, message) else {
+                return Ok(Vec::new());
+            };
+            let not_mine = negated(&is_mine);
+            let mut ways = vec![
+                Way {
+                    condition: is_mine.clone(),
+                    writes: vec![(&writer_cell, constant(0, 32))],
+                    result: 0,
+                },
+                Way {
+                    condition: both(&not_mine, &negated(&no_reader)),
+                    writes: vec![(&readers_cell, fewer)],
+                    result: 0,
+                },
+            ];
+            if !self.world.wants(Property::MutexMisuse) {
+                ways.push(Way {
+                    condition: both(&not_mine, &no_reader),
+                    writes: Vec::new(),
+                    result: EPERM,
+                });
+            }
+            return self.ways(path, ways, result);
+        }
+        let (possible, write) = if name.ends_with("wrlock") {
+            (is_free, (&writer_cell, me()))
+        } else {
+            (no_writer, (&readers_cell, more))
+        };
+        let mut ways = vec![Way {
+            condition: possible.clone(),
+            writes: vec![write],
+            result: 0,
+        }];
+        if name.contains("try") {
+            ways.push(Way {
+                condition: negated(&possible),
+                writes: Vec::new(),
+                result: Self::busy(args),
+            });
+        }
+        self.ways(path, ways, result)
+    }
+
+    pub(super) fn semaphore(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let cell = self.cell(&mut path, &args[0], 0, 32)?;
+        let Some(path) = self.check_cell(path, &cell) else {
+            return Ok(Vec::new());
+        };
+        let permits = self.read(&path, &cell);
+        let none = is_zero(&permits);
+        let fewer = binary(BinaryOp::Sub, permits.now.clone(), constant(1, 32));
+        let mut ways = vec![Way {
+            condition: negated(&none),
+            writes: vec![(&cell, fewer)],
+            result: 0,
+        }];
+        if name != "sem_wait" {
+            ways.push(Way {
+                condition: none,
+                writes: Vec::new(),
+                result: Self::busy(args),
+            });
+        }
+        self.ways(path, ways, result)
+    }
+
+    pub(super) fn condition(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let most = self.world.threads.most();
+        if most > 64 {
+            let message = "condition variables with more than 64 threads are not supported";
+            return Err(Problem::new(message, path.loc)
+                .code("C015")
+                .help("a smaller --threads"));
+        }
+        let waiting_cell = self.cell(&mut path, &args[0], 0, 64)?;
+        let Some(mut path) = self.check_cell(path, &waiting_cell) else {
+            return Ok(Vec::new());
+        };
+        let waiting = self.read(&path, &waiting_cell);
+        if name == "cond_signal" {
+            let mut ways = vec![Way {
+                condition: is_zero(&waiting),
+                writes: Vec::new(),
+                result: 0,
+            }];
+            for thread in 0..most {
+                let bit = constant(1 << thread, 64);
+                let condition = waiting.map(|waiting| {
+                    let own = binary(BinaryOp::And, waiting, bit.clone());
+                    binary(BinaryOp::Ne, own, constant(0, 64))
+                });
+                let rest = constant(!(1u64 << thread), 64);
+                let woken = binary(BinaryOp::And, waiting.now.clone(), rest);
+                ways.push(Way {
+                    condition,
+                    writes: vec![(&waiting_cell, woken)],
+                    result: 0,
+                });
+            }
+            return self.ways(path, ways, result);
+        }
+        let owner_cell = self.cell(&mut path, &args[1], 0, 32)?;
+        let Some(path) = self.check_cell(path, &owner_cell) else {
+            return Ok(Vec::new());
+        };
+        let owner = self.read(&path, &owner_cell);
+        if name == "cond_sleep" {
+            let is_mine = owner.map(|owner| equal(owner, me()));
+            let message = "a thread waits for a condition without holding the mutex";
+            let Some(path) = self.rule(path, is_mine, message) else {
+                return Ok(Vec::new());
+            };
+            let with_me = Expr::binary(BinaryOp::Or, waiting.now, own_bit());
+            let way = Way {
+                condition: Part::same(Expr::TRUE),
+                writes: vec![(&waiting_cell, with_me), (&owner_cell, constant(0, 32))],
+                result: 0,
+            };
+            return self.ways(path, vec![way], result);
+        }
+        let is_free = is_zero(&owner);
+        let is_awake = waiting.map(|waiting| {
+            let own = Expr::binary(BinaryOp::And, waiting, own_bit());
+            equal(own, constant(0, 64))
+        });
+        let asleep = negated(&is_awake);
+        let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
+        let mut ways = vec![Way {
+            condition: both(&is_awake, &is_free),
+            writes: vec![(&owner_cell, me())],
+            result: 0,
+        }];
+        let timeout = match args.get(2) {
+            Some(Operand::Int { value, .. }) => *value,
+            _ => 0,
+        };
+        let mut endings = Vec::new();
+        if self.world.settings.spurious_wakeups {
+            endings.push(0);
+        } else {
+            self.world.waits.get_or_insert(path.loc);
+        }
+        if timeout != 0 {
+            endings.push(timeout);
+        }
+        for result in endings {
+            ways.push(Way {
+                condition: both(&asleep, &is_free),
+                writes: vec![(&waiting_cell, without_me.clone()), (&owner_cell, me())],
+                result,
+            });
+        }
+        self.ways(path, ways, result)
+    }
+
+    pub(super) fn barrier(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        if self.world.threads.most() > 64 {
+            let message = "barriers with more than 64 threads are not supported";
+            return Err(Problem::new(message, path.loc)
+                .code("C015")
+                .help("a smaller --threads"));
+        }
+        let total_cell = self.cell(&mut path, &args[0], 0, 32)?;
+        let arrived_cell = self.cell(&mut path, &args[0], 4, 32)?;
+        let waiting_cell = self.cell(&mut path, &args[0], 8, 64)?;
+        let Some(path) = self.check_cell(path, &waiting_cell) else {
+            return Ok(Vec::new());
+        };
+        let waiting = self.read(&path, &waiting_cell);
+        if name == "barrier_leave" {
+            let condition = waiting.map(|waiting| {
+                let own = Expr::binary(BinaryOp::And, waiting, own_bit());
+                equal(own, constant(0, 64))
+            });
+            let way = Way {
+                condition,
+                writes: Vec::new(),
+                result: 0,
+            };
+            return self.ways(path, vec![way], result);
+        }
+        let total = self.read(&path, &total_cell);
+        let arrived = self.read(&path, &arrived_cell);
+        let more = binary(BinaryOp::Add, arrived.now.clone(), constant(1, 32));
+        let is_last = Part::combine(&[&arrived, &total], |args| {
+            let with_me = binary(BinaryOp::Add, args[0].clone(), constant(1, 32));
+            binary(BinaryOp::ULe, args[1].clone(), with_me)
+        });
+        let with_me = Expr::binary(BinaryOp::Or, waiting.now, own_bit());
+        let ways = vec![
+            Way {
+                condition: negated(&is_last),
+                writes: vec![(&arrived_cell, more), (&waiting_cell, with_me)],
+                result: 0,
+            },
+            Way {
+                condition: is_last,
+                writes: vec![
+                    (&arrived_cell, constant(0, 32)),
+                    (&waiting_cell, constant(0, 64)),
+                ],
+                // PTHREAD_BARRIER_SERIAL_THREAD.
+                result: mask(32),
+            },
+        ];
+        self.ways(path, ways, result)
+    }
+
+    // Threads.
+}

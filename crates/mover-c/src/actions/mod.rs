@@ -1,0 +1,383 @@
+//! What the primitives of the thread library do, as guarded updates of cells.
+//!
+//! Each primitive is one action: it waits until one of its alternatives is
+//! possible, and then does it whole.
+//!
+//! - A **mutex** holds its owner: the thread's number + 1, 0 if it is free. So a
+//!   reduction recognises it as a lock by what is done with it. Recursive and
+//!   error-checking mutexes keep a count and their kind besides, where the C
+//!   library has them; programs that have only plain ones do without.
+//! - A **condition variable** has a bit for each thread that waits. Waiting gives
+//!   the mutex back and sets the own bit; it is over when the bit is clear and
+//!   the mutex can be taken. A signal clears any one bit, a broadcast all. No
+//!   signal is taken by a thread that came to wait after it.
+//! - A **barrier** counts arrivals and has such bits, too: the last to come
+//!   clears them.
+//! - A **read-write lock** holds its writer and the number of its readers; a
+//!   **semaphore** its number of permits; a **once** flag 0, 1 (being done), 2.
+//! - A **thread** is known by its handle. Its status is free, running, detached
+//!   or finished; joining waits for finished and frees the handle.
+
+mod locks;
+mod threads;
+
+use mover_ir::expr::{BinaryOp, Expr, mask};
+use mover_ir::program::{Effect, Property};
+
+use crate::build::{binary, constant, equal, not, resize};
+use crate::flatten::Problem;
+use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
+use crate::ssa::*;
+pub use threads::RUNNING;
+
+/// One way in which an action can go.
+struct Way<'c> {
+    condition: Part,
+    writes: Vec<(&'c Cell, Expr)>,
+    result: u64,
+}
+
+/// The mark of the thread in a lock that it has.
+pub(crate) fn me() -> Expr {
+    binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1))
+}
+
+fn is_zero(part: &Part) -> Part {
+    part.map(|value| {
+        let width = value.width();
+        equal(value, constant(0, width))
+    })
+}
+
+fn is(part: &Part, value: u64) -> Part {
+    part.map(|expr| {
+        let width = expr.width();
+        equal(expr, constant(value, width))
+    })
+}
+
+fn negated(part: &Part) -> Part {
+    part.map(not)
+}
+
+fn both(a: &Part, b: &Part) -> Part {
+    Part::combine(&[a, b], |args| args[0].clone().and(args[1].clone()))
+}
+
+/// The bit of the executing thread.
+fn own_bit() -> Expr {
+    let number = resize(Expr::ThreadId, 64, false);
+    Expr::binary(BinaryOp::Shl, constant(1, 64), number)
+}
+
+impl Builder<'_, '_> {
+    /// Does a primitive; gives the paths that go on behind it.
+    pub fn library(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        shape: &[u8],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        match name {
+            "nondet" => return self.nondet(path, args, shape, result),
+            "thread_self" => {
+                let width = self.world.module.pointer_width();
+                let own = match self.handle {
+                    Some(local) => Part::same(self.local_read(local)),
+                    None => Part::same(constant(1, width)),
+                };
+                if let Some(id) = result {
+                    self.define(&mut path, id, vec![own]);
+                }
+                return Ok(vec![path]);
+            }
+            "thread_reserve" => return self.thread_reserve(path, result),
+            "key_get" | "key_set" => return self.key(path, name, args, result),
+            "mutex_destroy" | "spin_destroy" | "rwlock_destroy"
+                if !self.world.wants(Property::MutexMisuse) =>
+            {
+                return self.go_on(path, result, 0);
+            }
+            "thread_detach" if self.world.threads.status.is_none() => return Ok(vec![path]),
+            _ => {}
+        }
+        let Some(path) = self.begin_access(path) else {
+            return Ok(Vec::new());
+        };
+        match name {
+            "mutex_lock" | "mutex_trylock" | "mutex_timedlock" | "mutex_unlock" | "mutex_init"
+            | "mutex_destroy" | "spin_lock" | "spin_trylock" | "spin_unlock" | "spin_destroy" => {
+                self.mutex(path, name, args, result)
+            }
+            "rwlock_rdlock" | "rwlock_wrlock" | "rwlock_tryrdlock" | "rwlock_trywrlock"
+            | "rwlock_unlock" | "rwlock_destroy" => self.read_write_lock(path, name, args, result),
+            "sem_wait" | "sem_trywait" | "sem_timedwait" => {
+                self.semaphore(path, name, args, result)
+            }
+            "cond_sleep" | "cond_wake" | "cond_signal" => self.condition(path, name, args, result),
+            "barrier_arrive" | "barrier_leave" => self.barrier(path, name, args, result),
+            "once_begin" => {
+                let mut path = path;
+                let flag = self.cell(&mut path, &args[0], 0, 32)?;
+                let Some(path) = self.check_cell(path, &flag) else {
+                    return Ok(Vec::new());
+                };
+                let state = self.read(&path, &flag);
+                let begins = Way {
+                    condition: is_zero(&state),
+                    writes: vec![(&flag, constant(1, 32))],
+                    result: 1,
+                };
+                let done = Way {
+                    condition: is(&state, 2),
+                    writes: Vec::new(),
+                    result: 0,
+                };
+                self.ways(path, vec![begins, done], result)
+            }
+            "thread_start" => self.thread_start(path, args),
+            "thread_join" => self.thread_join(path, args, result),
+            "thread_detach" => self.thread_detach(path, args),
+            "key_create" => self.key_create(path, result),
+            "allocate" | "allocate_zeroed" => {
+                let mut path = path;
+                let width = self.world.module.pointer_width();
+                let size = self.scalar(&mut path, &args[0])?;
+                let Some(id) = result else {
+                    return Ok(vec![path]);
+                };
+                let Some(site) = self.world.heap_site(self.body, id) else {
+                    return Err(Problem::new("an allocation without a site", path.loc).code("C099"));
+                };
+                let Some(mut path) = self.require_room(path, &size) else {
+                    return Ok(Vec::new());
+                };
+                if name == "allocate" && self.heap_may_be_read_unwritten(&path, id, &args[0]) {
+                    self.world.note_uninitialised(path.loc, "");
+                }
+                let temp = self.temp(&mut path, width);
+                path.effects.push(Effect::Allocate {
+                    site,
+                    size: resize(size.now, width, false),
+                    result: self.temp_place(temp),
+                });
+                let address = Part::lost(self.local_read(temp));
+                self.count_objects(&mut path, constant(1, 32));
+                self.define(&mut path, id, vec![address]);
+                Ok(vec![path])
+            }
+            "check_cleanup" => self.check_cleanup(path),
+            "free" | "release" | "check_heap" => self.free(path, name, &args[0]),
+            "object_size" => {
+                let mut path = path;
+                let address = self.scalar(&mut path, &args[0])?;
+                if let Some(id) = result {
+                    let size = address.map(|address| Expr::ObjectSize(Box::new(address)));
+                    self.define(&mut path, id, vec![size]);
+                }
+                Ok(vec![path])
+            }
+            _ => Err(Problem::new(
+                format!("the primitive `{name}` is not known"),
+                path.loc,
+            )),
+        }
+    }
+
+    /// Goes on where an object of this size fits into states. None if the edge had to end first.
+    pub(crate) fn require_room(&mut self, path: Path, size: &Part) -> Option<Path> {
+        let layout = self.world.pointers();
+        let most = layout.max_object_size();
+        let fits = size.map(|size| {
+            let size = resize(size, layout.width, false);
+            binary(BinaryOp::ULe, size, constant(most, layout.width))
+        });
+        if fits.now.as_const() == Some(1) {
+            return Some(path);
+        }
+        let mut paths = self.split(path, &[negated(&fits), fits])?.into_iter();
+        if let Some(large) = paths.next() {
+            let message = format!("more than {most} bytes are allocated at once");
+            self.limit(large, &message);
+        }
+        paths.next()
+    }
+
+    fn go_on(&mut self, mut path: Path, result: Option<ValueId>, value: u64) -> Lowered<Vec<Path>> {
+        if let Some(id) = result {
+            let width = self.code.values[id].shape.first().copied().unwrap_or(32);
+            self.define(&mut path, id, vec![Part::same(constant(value, width))]);
+        }
+        Ok(vec![path])
+    }
+
+    /// Checks that a cell is within an object, for an access that has begun.
+    fn check_cell(&mut self, path: Path, cell: &Cell) -> Option<Path> {
+        let check = Check {
+            holds: cell.valid.clone(),
+            property: Property::MemorySafety,
+            message: "access outside of a live object (null, dangling or out of bounds)".into(),
+        };
+        self.require(path, &check)
+    }
+
+    /// Goes on in all ways that are possible.
+    fn ways(&mut self, path: Path, ways: Vec<Way>, result: Option<ValueId>) -> Lowered<Vec<Path>> {
+        let conditions: Vec<Part> = ways.iter().map(|way| way.condition.clone()).collect();
+        let Some(paths) = self.split(path, &conditions) else {
+            return Ok(Vec::new());
+        };
+        let mut next = Vec::new();
+        for (mut path, way) in paths.into_iter().zip(ways) {
+            if path.guard == Expr::FALSE {
+                continue;
+            }
+            for (cell, value) in way.writes {
+                self.write(&mut path, cell, value);
+            }
+            next.extend(self.go_on(path, result, way.result)?);
+        }
+        Ok(next)
+    }
+
+    /// An error of the use of locks where a condition does not hold.
+    fn rule(&mut self, path: Path, holds: Part, message: &str) -> Option<Path> {
+        if !self.world.wants(Property::MutexMisuse) {
+            return Some(path);
+        }
+        let check = Check {
+            holds,
+            property: Property::MutexMisuse,
+            message: message.into(),
+        };
+        self.require(path, &check)
+    }
+
+    fn free(&mut self, mut path: Path, name: &str, pointer: &Operand) -> Lowered<Vec<Path>> {
+        let address = self.scalar(&mut path, pointer)?;
+        let sites = self.world.all_heap_sites();
+        let offsets = mask(self.world.pointers().offset_bits);
+        let width = self.world.module.pointer_width();
+        if name != "release" {
+            let holds = address.map(|address| {
+                let offset = binary(BinaryOp::And, address.clone(), constant(offsets, width));
+                let at_start = equal(offset, constant(0, width));
+                let is_null = equal(address.clone(), constant(0, width));
+                let is_heap = Expr::ObjectSite {
+                    address: Box::new(address),
+                    sites: sites.clone(),
+                };
+                is_null.or(at_start.and(is_heap))
+            });
+            let check = Check {
+                holds,
+                property: Property::MemorySafety,
+                message: "free of something that is not allocated (double or invalid free)".into(),
+            };
+            match self.require(path, &check) {
+                Some(going_on) => path = going_on,
+                None => return Ok(Vec::new()),
+            }
+        }
+        if name != "check_heap" {
+            self.keep_memory(&mut path);
+            let is_some = not(equal(address.now.clone(), constant(0, width)));
+            let fewer = binary(BinaryOp::Sub, constant(0, 32), resize(is_some, 32, false));
+            self.count_objects(&mut path, fewer);
+            path.effects.push(Effect::Free {
+                address: address.now,
+            });
+        }
+        Ok(vec![path])
+    }
+
+    /// Counts the objects from `malloc`, where it is asked for that all are freed.
+    fn count_objects(&mut self, path: &mut Path, more: Expr) {
+        if let Some(counter) = self.world.live_objects {
+            let cell = self.global_cell(counter, Part::same(Expr::int(0)));
+            let count = self.read(path, &cell);
+            self.write(path, &cell, binary(BinaryOp::Add, count.now, more));
+        }
+    }
+
+    /// At the end of the program.
+    fn check_cleanup(&mut self, path: Path) -> Lowered<Vec<Path>> {
+        let Some(counter) = self.world.live_objects else {
+            return Ok(vec![path]);
+        };
+        let cell = self.global_cell(counter, Part::same(Expr::int(0)));
+        let check = Check {
+            holds: is_zero(&self.read(&path, &cell)),
+            property: Property::MemoryCleanup,
+            message: "memory is still allocated when the program ends".into(),
+        };
+        Ok(self.require(path, &check).into_iter().collect())
+    }
+
+    /// A value that the environment chooses.
+    fn nondet(
+        &mut self,
+        mut path: Path,
+        args: &[Operand],
+        shape: &[u8],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let (Some(id), Some(&width)) = (result, shape.first()) else {
+            return Ok(vec![path]);
+        };
+        let values = match args.first() {
+            Some(Operand::Int { value, .. }) => *value,
+            _ => 0,
+        };
+        if values == 2 || self.is_truth(id) {
+            let mut other = path.clone();
+            self.define(&mut path, id, vec![Part::same(constant(0, width))]);
+            self.define(&mut other, id, vec![Part::same(constant(1, width))]);
+            return Ok(vec![path, other]);
+        }
+        let Some(mut path) = self.set_havoc(path) else {
+            return Ok(Vec::new());
+        };
+        let temp = self.temp(&mut path, width);
+        path.effects.push(Effect::Havoc {
+            place: self.temp_place(temp),
+            values,
+        });
+        let any = Part::lost(self.local_read(temp));
+        self.define(&mut path, id, vec![any]);
+        Ok(vec![path])
+    }
+
+    /// Whether a value is only ever compared with 0.
+    fn is_truth(&self, value: ValueId) -> bool {
+        let mut all = self.code.blocks.iter().flat_map(|block| &block.insts);
+        let only_compared = all.all(|inst| {
+            let mut is_used = false;
+            for operand in inst.kind.operands() {
+                operand.values(&mut |id| is_used |= id == value);
+            }
+            !is_used
+                || matches!(
+                    &inst.kind,
+                    Kind::Pure(Pure::Compare {
+                        predicate: Predicate::Eq | Predicate::Ne,
+                        lhs: Operand::Value(_),
+                        rhs: Operand::Int { value: 0, .. },
+                    })
+                )
+        });
+        let in_ends = self.code.blocks.iter().any(|block| {
+            let mut is_used = false;
+            if let Terminator::Switch { value: operand, .. }
+            | Terminator::EndThread(operand)
+            | Terminator::Return(Some(operand)) = &block.end
+            {
+                operand.values(&mut |id| is_used |= id == value);
+            }
+            is_used
+        });
+        only_compared && !in_ends
+    }
+}
