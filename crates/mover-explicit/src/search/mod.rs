@@ -14,7 +14,9 @@
 //! several states: their places in the index are fetched at once, and the waits
 //! for memory overlap instead of adding up.
 
-use std::io;
+mod saving;
+mod seen;
+
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,15 +26,13 @@ use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
-use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Sink, Snapshot, Source, nonsense};
-use crate::classify::{
-    Block, BrokenClaim, Classifier, Ledger, PhaseTables, restore_blocks, save_blocks,
-};
+use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Source};
+use crate::classify::{Block, BrokenClaim, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::parallel;
-use crate::store::{NO_PARENT, Store};
 use crate::way::steps_through;
+use seen::Seen;
 
 /// Which state to expand next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -249,33 +249,6 @@ impl Expanded {
     }
 }
 
-/// The store with what it takes to add successors of one state.
-struct Seen {
-    store: Store,
-    /// Of the state being expanded.
-    number: u32,
-    numbers: Vec<u32>,
-    key: Vec<u32>,
-    hash: u64,
-    /// Successors not yet looked up.
-    pending_keys: Vec<u32>,
-    pending: Vec<Pending>,
-    /// For each lane, the last successor that wrote it.
-    last_writer: Vec<u64>,
-    successor: u64,
-    /// Whether to note the states that are new, and these.
-    collect: bool,
-    found: Vec<u32>,
-    /// The numbers of the states looked up, if anybody wants to know.
-    met: Option<Vec<u32>>,
-}
-
-/// A successor whose key lies beside it in a list of keys.
-struct Pending {
-    hash: u64,
-    parent: u32,
-}
-
 struct Limits<'o> {
     options: Options<'o>,
     started: Instant,
@@ -291,9 +264,6 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Expansions between two looks at the clock.
 const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
-
-/// Successors gathered before they are looked up.
-const MAX_PENDING: usize = 64;
 
 impl<'m, 'o> Search<'m, 'o> {
     fn new(machine: &'m Machine, tables: Option<&'m PhaseTables>, options: Options<'o>) -> Self {
@@ -458,148 +428,6 @@ impl<'m, 'o> Search<'m, 'o> {
         };
         let classifier = blocks.and_then(|blocks| blocks.stepper.classifier);
         Ok((outcome, classifier.map(|classifier| classifier.ledger)))
-    }
-
-    /// Has a checkpoint written, between two expansions.
-    fn save(&mut self, checkpoints: &mut Checkpoints, blocks: Option<&Blocks>) {
-        self.flush();
-        // A search that has found a violation and does not keep going is all but done.
-        let is_ending = self.found.is_some() && !self.limits.options.keep_going;
-        let Some(save) = checkpoints.save.as_mut().filter(|_| !is_ending) else {
-            return;
-        };
-        save(&Snapshot {
-            identity: &checkpoints.identity,
-            states: self.seen.store.len().into(),
-            write: &|sink| self.write(sink, blocks),
-        });
-    }
-
-    fn write(&self, sink: &mut Sink, blocks: Option<&Blocks>) -> io::Result<()> {
-        self.seen.store.save(sink)?;
-        self.machine.objects().save(sink)?;
-        let statistics = &self.limits.statistics;
-        sink.number(statistics.transitions)?;
-        sink.number(statistics.depth)?;
-        sink.number(statistics.violations)?;
-        let Cursor {
-            next,
-            level_end,
-            depth,
-        } = self.cursor;
-        sink.smalls(&[next, level_end, depth])?;
-        sink.number(self.stack.len() as u64)?;
-        for &(number, depth) in &self.stack {
-            sink.small(number)?;
-            sink.small(depth)?;
-        }
-        match &self.expanded {
-            Expanded::Below(_) => sink.numbers(&[])?,
-            Expanded::Marked(bits) => sink.numbers(bits)?,
-        }
-        save_blocks(&self.again, sink)?;
-        sink.flag(self.found.is_some())?;
-        if let Some(found) = &self.found {
-            sink.small(found.state)?;
-            let deadlocks = found.error.is_none();
-            sink.flag(deadlocks)?;
-            sink.number(found.steps.len() as u64)?;
-            for &step in &found.steps {
-                sink.smalls(&Machine::numbers_of(step))?;
-            }
-        }
-        if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_ref()) {
-            classifier.ledger.save(sink)?;
-        }
-        self.tables.map_or(Ok(()), |tables| tables.save(sink))
-    }
-
-    /// Puts the search where the checkpoint was written.
-    fn restore(&mut self, source: &mut Source, blocks: Option<&mut Blocks>) -> Result<(), String> {
-        let store = Store::restore(source)?;
-        let states = store.len();
-        self.machine.objects().restore(source)?;
-        self.seen.resume(store);
-        let statistics = &mut self.limits.statistics;
-        statistics.transitions = source.number()?;
-        statistics.depth = source.number()?;
-        statistics.violations = source.number()?;
-        let [next, level_end, depth] = source.smalls()?[..] else {
-            return Err(nonsense("it says not where the search was"));
-        };
-        if next > level_end || level_end > states {
-            return Err(nonsense("the search was nowhere"));
-        }
-        self.cursor = Cursor {
-            next,
-            level_end,
-            depth,
-        };
-        self.stack.clear();
-        for _ in 0..source.number()? {
-            let (number, depth) = (source.small()?, source.small()?);
-            if number >= states {
-                return Err(nonsense("a state waits that there is not"));
-            }
-            self.stack.push((number, depth));
-        }
-        let bits = source.numbers()?;
-        self.expanded = match self.limits.options.order {
-            Order::BreadthFirst => Expanded::Below(next),
-            Order::DepthFirst => Expanded::Marked(bits),
-        };
-        self.again = restore_blocks(source, states)?;
-        if source.flag()? {
-            self.found = Some(self.restore_found(source)?);
-        }
-        if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_mut()) {
-            classifier.ledger.restore(source, states)?;
-        }
-        self.tables.map_or(Ok(()), |tables| tables.restore(source))
-    }
-
-    /// Reads a violation and takes its steps once more, which says what it is.
-    fn restore_found(&self, source: &mut Source) -> Result<Found, String> {
-        let (state, is_deadlock) = (source.small()?, source.flag()?);
-        if state >= self.seen.store.len() {
-            return Err(nonsense("a violation begins nowhere"));
-        }
-        let mut work = Workspace::default();
-        let (mut numbers, mut key) = (Vec::new(), Vec::new());
-        self.seen
-            .store
-            .load(state, &mut numbers, &mut work.lanes, &mut key);
-        let mut steps = Vec::new();
-        let (mut last, mut error) = (0, None);
-        for _ in 0..source.number()? {
-            let no_step = || nonsense("a step of a violation is not possible");
-            let numbers = <[u32; 4]>::try_from(source.smalls()?).map_err(|_| no_step())?;
-            // A violation may lie behind another that was passed.
-            let passed: Option<ErrorLocation> = error.take();
-            if let Some(pc) = passed.and_then(|error| error.resume_pc) {
-                self.machine.resume(&mut work, last, pc);
-            }
-            let step = self.machine.step_with(&work.lanes, numbers);
-            let step = step.ok_or_else(no_step)?;
-            last = self.machine.apply(&mut work, step);
-            error = self.machine.error(&work.lanes, last);
-            steps.push(step);
-        }
-        match error {
-            None if is_deadlock => Ok(Found {
-                property: Property::NoDeadlock,
-                error: None,
-                state,
-                steps,
-            }),
-            Some(error) if !is_deadlock => Ok(Found {
-                property: error.property,
-                error: Some((error.template, error.location)),
-                state,
-                steps,
-            }),
-            _ => Err(nonsense("a violation violates nothing")),
-        }
     }
 
     fn blocks(&self) -> Blocks<'m> {
@@ -942,115 +770,5 @@ impl Visitor for Search<'_, '_> {
             }
             None => ControlFlow::Continue(()),
         }
-    }
-}
-
-impl Seen {
-    fn new(initial: &[u64], collect: bool) -> Self {
-        let mut store = Store::new(initial.len());
-        let numbers: Vec<u32> = initial
-            .iter()
-            .enumerate()
-            .map(|(lane, &value)| store.intern(lane, value).0)
-            .collect();
-        store.relayout();
-        let mut key = Vec::new();
-        let hash = store.encode(&numbers, &mut key);
-        let inserted = store.insert(&key, hash, NO_PARENT);
-        debug_assert!(inserted.is_ok_and(|inserted| inserted.is_new));
-        Seen {
-            last_writer: vec![0; numbers.len()],
-            store,
-            number: 0,
-            numbers,
-            key,
-            hash,
-            pending_keys: Vec::new(),
-            pending: Vec::new(),
-            successor: 0,
-            collect,
-            found: Vec::new(),
-            met: None,
-        }
-    }
-
-    /// Goes on with another store, in which nothing is pending.
-    fn resume(&mut self, store: Store) {
-        self.last_writer = vec![0; store.lanes()];
-        self.store = store;
-        self.pending_keys.clear();
-        self.pending.clear();
-    }
-
-    /// Makes a stored state the one whose successors are added.
-    fn start(&mut self, number: u32, lanes: &mut Vec<u64>) {
-        self.number = number;
-        self.hash = self
-            .store
-            .load(number, &mut self.numbers, lanes, &mut self.key);
-    }
-
-    /// Adds a state that differs from the started one at most in the dirty lanes.
-    #[inline]
-    fn add(
-        &mut self,
-        lanes: &[u64],
-        dirty: impl Iterator<Item = usize> + Clone,
-    ) -> Result<(), crate::store::StoreFull> {
-        if lanes.len() > self.store.lanes() {
-            self.store.ensure_lanes(lanes.len());
-            self.numbers.resize(lanes.len(), 0);
-            self.last_writer.resize(lanes.len(), 0);
-        }
-        let words = self.store.words();
-        let start = self.pending_keys.len();
-        self.pending_keys.extend_from_slice(&self.key);
-        let mut hash = self.hash;
-        self.successor += 1;
-        for lane in dirty.clone() {
-            if self.last_writer[lane] == self.successor {
-                continue;
-            }
-            self.last_writer[lane] = self.successor;
-            let (number, has_room) = self.store.intern(lane, lanes[lane]);
-            if !has_room {
-                self.pending_keys.truncate(start);
-                self.flush()?;
-                self.store.relayout();
-                self.hash = self.store.encode(&self.numbers, &mut self.key);
-                return self.add(lanes, dirty);
-            }
-            let key = &mut self.pending_keys[start..start + words];
-            self.store.patch(key, lane, number);
-            let change = self.store.hash_change(lane, self.numbers[lane], number);
-            hash = hash.wrapping_add(change);
-        }
-        self.store.prefetch(hash);
-        self.pending.push(Pending {
-            hash,
-            parent: self.number,
-        });
-        if self.pending.len() >= MAX_PENDING {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Looks up the pending successors and stores the new ones.
-    fn flush(&mut self) -> Result<(), crate::store::StoreFull> {
-        let words = self.store.words();
-        for (position, pending) in self.pending.iter().enumerate() {
-            let key = &self.pending_keys[position * words..(position + 1) * words];
-            let inserted = self.store.insert(key, pending.hash, pending.parent)?;
-            if inserted.is_new && self.collect {
-                self.found.push(inserted.number);
-            }
-            if let Some(met) = &mut self.met {
-                met.push(inserted.number);
-            }
-        }
-        self.pending_keys.clear();
-        self.pending.clear();
-        Ok(())
     }
 }

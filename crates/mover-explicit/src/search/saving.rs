@@ -1,0 +1,162 @@
+//! Searches that are written to a file and gone on with.
+//!
+//! What is read may be the work of anybody: everything that the search relies on is looked at.
+
+use std::io;
+
+use mover_ir::program::Property;
+
+use super::{Cursor, Expanded, Found, Order, Search};
+use crate::blocks::Blocks;
+use crate::checkpoint::{Checkpoints, Sink, Snapshot, Source, nonsense};
+use crate::classify::{restore_blocks, save_blocks};
+use crate::machine::{ErrorLocation, Machine, Workspace};
+use crate::store::Store;
+
+impl Search<'_, '_> {
+    /// Has a checkpoint written, between two expansions.
+    pub(super) fn save(&mut self, checkpoints: &mut Checkpoints, blocks: Option<&Blocks>) {
+        self.flush();
+        // A search that has found a violation and does not keep going is all but done.
+        let is_ending = self.found.is_some() && !self.limits.options.keep_going;
+        let Some(save) = checkpoints.save.as_mut().filter(|_| !is_ending) else {
+            return;
+        };
+        save(&Snapshot {
+            identity: &checkpoints.identity,
+            states: self.seen.store.len().into(),
+            write: &|sink| self.write(sink, blocks),
+        });
+    }
+
+    fn write(&self, sink: &mut Sink, blocks: Option<&Blocks>) -> io::Result<()> {
+        self.seen.store.save(sink)?;
+        self.machine.objects().save(sink)?;
+        let statistics = &self.limits.statistics;
+        sink.number(statistics.transitions)?;
+        sink.number(statistics.depth)?;
+        sink.number(statistics.violations)?;
+        let Cursor {
+            next,
+            level_end,
+            depth,
+        } = self.cursor;
+        sink.smalls(&[next, level_end, depth])?;
+        sink.number(self.stack.len() as u64)?;
+        for &(number, depth) in &self.stack {
+            sink.small(number)?;
+            sink.small(depth)?;
+        }
+        match &self.expanded {
+            Expanded::Below(_) => sink.numbers(&[])?,
+            Expanded::Marked(bits) => sink.numbers(bits)?,
+        }
+        save_blocks(&self.again, sink)?;
+        sink.flag(self.found.is_some())?;
+        if let Some(found) = &self.found {
+            sink.small(found.state)?;
+            let deadlocks = found.error.is_none();
+            sink.flag(deadlocks)?;
+            sink.number(found.steps.len() as u64)?;
+            for &step in &found.steps {
+                sink.smalls(&Machine::numbers_of(step))?;
+            }
+        }
+        if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_ref()) {
+            classifier.ledger.save(sink)?;
+        }
+        self.tables.map_or(Ok(()), |tables| tables.save(sink))
+    }
+
+    /// Puts the search where the checkpoint was written.
+    pub(super) fn restore(
+        &mut self,
+        source: &mut Source,
+        blocks: Option<&mut Blocks>,
+    ) -> Result<(), String> {
+        let store = Store::restore(source)?;
+        let states = store.len();
+        self.machine.objects().restore(source)?;
+        self.seen.resume(store);
+        let statistics = &mut self.limits.statistics;
+        statistics.transitions = source.number()?;
+        statistics.depth = source.number()?;
+        statistics.violations = source.number()?;
+        let [next, level_end, depth] = source.smalls()?[..] else {
+            return Err(nonsense("it says not where the search was"));
+        };
+        if next > level_end || level_end > states {
+            return Err(nonsense("the search was nowhere"));
+        }
+        self.cursor = Cursor {
+            next,
+            level_end,
+            depth,
+        };
+        self.stack.clear();
+        for _ in 0..source.number()? {
+            let (number, depth) = (source.small()?, source.small()?);
+            if number >= states {
+                return Err(nonsense("a state waits that there is not"));
+            }
+            self.stack.push((number, depth));
+        }
+        let bits = source.numbers()?;
+        self.expanded = match self.limits.options.order {
+            Order::BreadthFirst => Expanded::Below(next),
+            Order::DepthFirst => Expanded::Marked(bits),
+        };
+        self.again = restore_blocks(source, states)?;
+        if source.flag()? {
+            self.found = Some(self.restore_found(source)?);
+        }
+        if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_mut()) {
+            classifier.ledger.restore(source, states)?;
+        }
+        self.tables.map_or(Ok(()), |tables| tables.restore(source))
+    }
+
+    /// Reads a violation and takes its steps once more, which says what it is.
+    fn restore_found(&self, source: &mut Source) -> Result<Found, String> {
+        let (state, is_deadlock) = (source.small()?, source.flag()?);
+        if state >= self.seen.store.len() {
+            return Err(nonsense("a violation begins nowhere"));
+        }
+        let mut work = Workspace::default();
+        let (mut numbers, mut key) = (Vec::new(), Vec::new());
+        self.seen
+            .store
+            .load(state, &mut numbers, &mut work.lanes, &mut key);
+        let mut steps = Vec::new();
+        let (mut last, mut error) = (0, None);
+        for _ in 0..source.number()? {
+            let no_step = || nonsense("a step of a violation is not possible");
+            let numbers = <[u32; 4]>::try_from(source.smalls()?).map_err(|_| no_step())?;
+            // A violation may lie behind another that was passed.
+            let passed: Option<ErrorLocation> = error.take();
+            if let Some(pc) = passed.and_then(|error| error.resume_pc) {
+                self.machine.resume(&mut work, last, pc);
+            }
+            let step = self.machine.step_with(&work.lanes, numbers);
+            let step = step.ok_or_else(no_step)?;
+            last = self.machine.apply(&mut work, step);
+            error = self.machine.error(&work.lanes, last);
+            steps.push(step);
+        }
+        match error {
+            None if is_deadlock => Ok(Found {
+                property: Property::NoDeadlock,
+                error: None,
+                state,
+                steps,
+            }),
+            Some(error) if !is_deadlock => Ok(Found {
+                property: error.property,
+                error: Some((error.template, error.location)),
+                state,
+                steps,
+            }),
+            _ => Err(nonsense("a violation violates nothing")),
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Locations with phases, in an order in which a formula can be made of them.
+//!
+//! The graph of a template is found by a fixed point: where blocks may end others may begin. Loops are
+//! cut at as few nodes as possible, those of the left phase first, since a block ends there anyway.
+
+use mover_ir::expr::Expr;
+use mover_ir::program::{Edge, Effect};
+use mover_reduce::Reduction;
+use mover_reduce::control::feedback_set;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Blocks;
+
+/// Where a thread is in its transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) enum Phase {
+    /// Between transactions, about to begin one.
+    Start,
+    /// Only right movers so far.
+    Right {
+        took_lock: bool,
+    },
+    Left,
+    /// In an atomic sequence, only right movers so far.
+    AtomicRight {
+        took_lock: bool,
+    },
+    /// In an atomic sequence that makes the transaction left.
+    Atomic,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct Node {
+    pub(super) location: usize,
+    pub(super) phase: Phase,
+}
+
+/// Where a step leads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Arrival {
+    Inside(Node),
+    /// The block ends, and this is whose turn it is then.
+    Ends(Ending),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Ending {
+    External,
+    Exclusive,
+    Uncommitted { took_lock: bool },
+}
+
+/// The nodes of one template in an order in which formulas can be made.
+pub(super) struct Graph {
+    pub(super) order: Vec<Node>,
+    pub(super) cut: FxHashSet<Node>,
+    /// Locations that are left in the `static` reduction however they were reached.
+    always_left: Vec<bool>,
+    /// Locations where a thread can be between transactions.
+    external: Vec<bool>,
+}
+
+impl Blocks<'_> {
+    /// Whether a thread may pass a location in the left phase, as far as that is known statically.
+    fn may_pass_left(&self, template: usize, location: usize) -> bool {
+        let body = self.template(template);
+        let place = &body.locations[location];
+        !place.edges.is_empty()
+            && place.error.is_none()
+            && !self.conditions.meets[template][location]
+            && self.conditions.reduction != Reduction::None
+            && place.edges.iter().enumerate().all(|(number, edge)| {
+                let condition = &self.conditions.edges[template][location][number];
+                let target = edge.target.index();
+                condition.left != Expr::FALSE
+                    && (!body.locations[target].atomic || self.is_short(template, target))
+            })
+    }
+
+    /// Whether the atomic sequence that begins at a location certainly ends and all
+    /// its steps are left movers.
+    fn is_short(&self, template: usize, location: usize) -> bool {
+        fn walk(
+            blocks: &Blocks,
+            template: usize,
+            location: usize,
+            open: &mut Vec<usize>,
+            done: &mut FxHashSet<usize>,
+        ) -> bool {
+            let place = &blocks.template(template).locations[location];
+            if !place.atomic || done.contains(&location) {
+                return true;
+            }
+            if open.contains(&location) || blocks.conditions.meets[template][location] {
+                return false;
+            }
+            open.push(location);
+            let all = place.edges.iter().enumerate().all(|(number, edge)| {
+                blocks.conditions.edges[template][location][number].left == Expr::TRUE
+                    && walk(blocks, template, edge.target.index(), open, done)
+            });
+            open.pop();
+            done.insert(location);
+            all
+        }
+        walk(
+            self,
+            template,
+            location,
+            &mut Vec::new(),
+            &mut FxHashSet::default(),
+        )
+    }
+
+    pub(super) fn graph(&self, template: usize) -> Graph {
+        let body = self.template(template);
+        let count = body.locations.len();
+        let mut always_left = vec![false; count];
+        let mut external = vec![false; count];
+        external[body.entry.index()] = true;
+        if self.conditions.program.has_rendezvous() {
+            // Where a rendezvous leads the thread is between transactions.
+            for edge in body.locations.iter().flat_map(|location| &location.edges) {
+                if edge.effects.iter().any(Effect::is_channel_operation) {
+                    external[edge.target.index()] = true;
+                }
+            }
+        }
+        loop {
+            let graph = self.graph_with(template, always_left.clone(), external.clone());
+            let mut grew = false;
+            for location in self.ends(template, &graph) {
+                grew |= !std::mem::replace(&mut external[location], true);
+            }
+            // Statically a location that can be left on some way is left on all ways.
+            if self.conditions.reduction == Reduction::Static {
+                for node in graph.order.iter().filter(|node| node.phase == Phase::Left) {
+                    grew |= !std::mem::replace(&mut always_left[node.location], true);
+                }
+            }
+            if !grew {
+                return graph;
+            }
+        }
+    }
+
+    /// Locations at which blocks may end with the thread external.
+    fn ends(&self, template: usize, graph: &Graph) -> Vec<usize> {
+        let mut ends = Vec::new();
+        for node in &graph.order {
+            let stops = match node.phase {
+                Phase::Left => true,
+                Phase::Right { .. } => self.keep_deadlocks,
+                _ => false,
+            };
+            if stops {
+                ends.push(node.location);
+            }
+            let place = &self.template(template).locations[node.location];
+            for (number, edge) in place.edges.iter().enumerate() {
+                let takes_lock = self.conditions.edges[template][node.location][number].takes_lock;
+                for (right, moves) in [(true, true), (true, false), (false, true), (false, false)] {
+                    let arrival =
+                        self.arrival(template, graph, node.phase, edge, right, takes_lock, moves);
+                    if arrival == Arrival::Ends(Ending::External) {
+                        ends.push(edge.target.index());
+                    }
+                }
+            }
+        }
+        ends
+    }
+
+    fn graph_with(&self, template: usize, always_left: Vec<bool>, external: Vec<bool>) -> Graph {
+        let mut graph = Graph {
+            order: Vec::new(),
+            cut: FxHashSet::default(),
+            always_left,
+            external,
+        };
+        // All nodes that can be come to, first without cuts.
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut numbers: FxHashMap<Node, usize> = FxHashMap::default();
+        let locations = 0..self.template(template).locations.len();
+        let atomic = |location: &usize| self.template(template).locations[*location].atomic;
+        let mut work: Vec<Node> = locations
+            .clone()
+            .filter(|&location| graph.external[location])
+            .map(|location| Node {
+                location,
+                phase: Phase::Start,
+            })
+            .collect();
+        // The receiver of a rendezvous may find itself in an atomic sequence.
+        if self.conditions.program.has_rendezvous() {
+            work.extend(locations.filter(atomic).map(|location| Node {
+                location,
+                phase: Phase::Atomic,
+            }));
+        }
+        let mut successors: Vec<Vec<usize>> = Vec::new();
+        let mut pending: Vec<Vec<Node>> = Vec::new();
+        while let Some(node) = work.pop() {
+            if numbers.contains_key(&node) {
+                continue;
+            }
+            numbers.insert(node, nodes.len());
+            nodes.push(node);
+            let after = self.successors(template, &graph, node);
+            work.extend(&after);
+            pending.push(after);
+        }
+        for after in pending {
+            successors.push(after.iter().map(|node| numbers[node]).collect());
+        }
+        let roots: Vec<usize> = (0..nodes.len()).collect();
+        let cut = feedback_set(
+            nodes.len(),
+            &roots,
+            |node| successors[node].clone(),
+            |node| match nodes[node].phase {
+                Phase::Start => 0,
+                Phase::Left => 1,
+                Phase::Right { .. } => 2,
+                Phase::AtomicRight { .. } | Phase::Atomic => 3,
+            },
+        );
+        for (number, node) in nodes.iter().enumerate() {
+            if cut[number] {
+                graph.cut.insert(*node);
+                // A cut right-phase atomic sequence goes on as a plain atomic one.
+                if matches!(node.phase, Phase::AtomicRight { .. }) {
+                    let plain = Node {
+                        phase: Phase::Atomic,
+                        ..*node
+                    };
+                    graph.cut.insert(plain);
+                }
+            }
+        }
+        // What is gone on with behind a cut may be new, and lead to what is new.
+        let mut seen: FxHashSet<Node> = nodes.iter().copied().collect();
+        let mut resumed: Vec<Node> = graph.cut.iter().copied().collect();
+        resumed.sort_unstable();
+        nodes.extend(resumed.into_iter().filter(|node| seen.insert(*node)));
+        let mut number = 0;
+        while number < nodes.len() {
+            for after in self.successors(template, &graph, nodes[number]) {
+                if seen.insert(after) {
+                    nodes.push(after);
+                }
+            }
+            number += 1;
+        }
+        graph.order = topological(&nodes, |node| {
+            let mut after = self.successors(template, &graph, node);
+            after.retain(|next| !graph.cut.contains(next));
+            after
+        });
+        graph
+    }
+
+    /// The nodes that steps from a node may lead to, whatever the state.
+    fn successors(&self, template: usize, graph: &Graph, node: Node) -> Vec<Node> {
+        let body = self.template(template);
+        let mut after = Vec::new();
+        if body.locations[node.location].error.is_some() {
+            return after;
+        }
+        for (number, edge) in body.locations[node.location].edges.iter().enumerate() {
+            if is_idle(node.location, edge) {
+                continue;
+            }
+            let condition = &self.conditions.edges[template][node.location][number];
+            for right in [true, false] {
+                if right && condition.right == Expr::FALSE
+                    || !right && condition.right == Expr::TRUE
+                {
+                    continue;
+                }
+                for moves in [true, false] {
+                    let took = condition.takes_lock;
+                    let arrival =
+                        self.arrival(template, graph, node.phase, edge, right, took, moves);
+                    if let Arrival::Inside(node) = arrival {
+                        after.push(node);
+                    }
+                }
+            }
+        }
+        after.sort_unstable();
+        after.dedup();
+        after
+    }
+
+    /// Where an edge leads from a phase; `right` says whether it was a right mover,
+    /// `moves` whether the thread can go on in the atomic sequence that it leads into.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn arrival(
+        &self,
+        template: usize,
+        graph: &Graph,
+        from: Phase,
+        edge: &Edge,
+        right: bool,
+        takes_lock: bool,
+        moves: bool,
+    ) -> Arrival {
+        let external = Arrival::Ends(Ending::External);
+        let location = edge.target.index();
+        let place = &self.template(template).locations[location];
+        if edge.effects.last() == Some(&Effect::Exit) || place.error.is_some() {
+            return external;
+        }
+        let took_before = match from {
+            Phase::Right { took_lock } | Phase::AtomicRight { took_lock } => took_lock,
+            _ => false,
+        };
+        let took_lock = self.keep_deadlocks && (took_before || takes_lock);
+        let uncommitted = right && !matches!(from, Phase::Left | Phase::Atomic);
+        if place.atomic {
+            if !moves {
+                return external;
+            }
+            let phase = if uncommitted {
+                Phase::AtomicRight { took_lock }
+            } else {
+                Phase::Atomic
+            };
+            let node = Node { location, phase };
+            return if graph.cut.contains(&node) {
+                Arrival::Ends(Ending::Exclusive)
+            } else {
+                Arrival::Inside(node)
+            };
+        }
+        if self.conditions.reduction == Reduction::None || self.conditions.meets[template][location]
+        {
+            return external;
+        }
+        if uncommitted && !graph.always_left[location] {
+            let node = Node {
+                location,
+                phase: Phase::Right { took_lock },
+            };
+            let takes_another = took_lock
+                && self.conditions.edges[template][location]
+                    .iter()
+                    .any(|condition| condition.takes_lock);
+            return if takes_another {
+                external
+            } else if graph.cut.contains(&node) {
+                Arrival::Ends(Ending::Uncommitted { took_lock })
+            } else {
+                Arrival::Inside(node)
+            };
+        }
+        let node = Node {
+            location,
+            phase: Phase::Left,
+        };
+        if graph.cut.contains(&node) || !self.may_pass_left(template, location) {
+            external
+        } else {
+            Arrival::Inside(node)
+        }
+    }
+}
+
+/// Nodes in an order in which every node comes before its successors.
+fn topological(nodes: &[Node], successors: impl Fn(Node) -> Vec<Node>) -> Vec<Node> {
+    let mut order = Vec::new();
+    let mut seen: FxHashSet<Node> = FxHashSet::default();
+    for &root in nodes {
+        if !seen.insert(root) {
+            continue;
+        }
+        let mut stack = vec![(root, successors(root))];
+        while let Some((node, rest)) = stack.last_mut() {
+            match rest.pop() {
+                Some(next) => {
+                    if seen.insert(next) {
+                        stack.push((next, successors(next)));
+                    }
+                }
+                None => {
+                    order.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// Whether an edge leaves everything as it is. Such a step leads nowhere new, so no
+/// block needs it; that it is possible still keeps its thread from being stuck.
+pub(super) fn is_idle(location: usize, edge: &Edge) -> bool {
+    edge.target.index() == location
+        && edge
+            .effects
+            .iter()
+            .all(|effect| matches!(effect, Effect::Print { .. }))
+}
