@@ -295,6 +295,12 @@ impl Context<'_> {
             }
             fields.extend(more);
         }
+        // SPIN's verifier keeps a bit that is all of a message in a byte.
+        if let [only] = &mut fields[..]
+            && only.ty == Ty::BOOL
+        {
+            only.ty = Ty::BYTE;
+        }
         let cells = u64::from(capacity.unsigned_abs()) * fields.len() as u64;
         if capacity < 0 || cells > CHANNEL_CELL_LIMIT {
             self.error(

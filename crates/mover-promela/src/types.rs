@@ -71,6 +71,8 @@ pub struct Leaf {
     /// `.f.g` after the name of the variable; empty for a plain variable.
     pub suffix: String,
     pub ty: Ty,
+    /// Whether it is declared as `bit` or `bool`, which arrays keep in bytes.
+    is_bit: bool,
     pub symbols: Option<SymbolSetId>,
     pub is_channel: bool,
     /// Number of cells, over all arrays on the way.
@@ -121,6 +123,7 @@ impl Types {
         let top = Leaf {
             suffix: String::new(),
             ty: Ty::BOOL,
+            is_bit: false,
             symbols: None,
             is_channel: false,
             cells: 1,
@@ -163,6 +166,7 @@ impl Types {
             }),
             Type::Scalar(ty) => leaves.push(Leaf {
                 ty: stored_type(ty, shape.length.is_some()),
+                is_bit: ty == Ty::BOOL,
                 ..here
             }),
         }
@@ -175,7 +179,7 @@ impl Types {
         let mut fields = Vec::new();
         for leaf in self.leaves(shape) {
             let field = MessageField {
-                ty: leaf.ty,
+                ty: if leaf.is_bit { Ty::BOOL } else { leaf.ty },
                 symbols: leaf.symbols,
             };
             let cells = usize::try_from(leaf.cells).ok()?;
