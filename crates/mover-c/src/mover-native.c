@@ -169,6 +169,13 @@ static int is_next(int here) {
     return is;
 }
 
+static int has_no_more(void) {
+    pthread_mutex_lock(&big);
+    int next = next_own();
+    pthread_mutex_unlock(&big);
+    return next == count;
+}
+
 static int is_last(void) {
     return position >= count - 1;
 }
@@ -350,6 +357,17 @@ LOCK(pthread_spin_lock, pthread_spinlock_t, pthread_spin_trylock, pthread_spin_l
 LOCK(pthread_rwlock_rdlock, pthread_rwlock_t, pthread_rwlock_tryrdlock, pthread_rwlock_rdlock)
 LOCK(pthread_rwlock_wrlock, pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_rwlock_wrlock)
 
+#define TIMED(NAME, TRY)                                                         \
+    int mover_native_##NAME(pthread_rwlock_t *lock, const struct timespec *until) { \
+        (void)until;                                                             \
+        turn(site, 0);                                                           \
+        int result = TRY(lock);                                                  \
+        return result == EBUSY ? ETIMEDOUT : result;                             \
+    }
+
+TIMED(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock)
+TIMED(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock)
+
 /* Semaphores. */
 
 int mover_native_sem_wait(sem_t *semaphore) {
@@ -385,8 +403,20 @@ static int sleep_on(void *condition, pthread_mutex_t *mutex, int can_time_out) {
         long signals = known->a;
         pthread_mutex_unlock(mutex);
         if (turn(here, 0)) {
-            take(mutex);
-            return can_time_out && known->a == signals ? ETIMEDOUT : 0;
+            /* One that gives up takes the mutex in a step of its own. */
+            int gives_up = is_next(here) || (has_no_more() && known->a == signals);
+            if (!can_time_out || !gives_up) {
+                take(mutex);
+                return 0;
+            }
+            if (turn(here, 0)) {
+                take(mutex);
+            } else {
+                block();
+                pthread_mutex_lock(mutex);
+                unblock();
+            }
+            return ETIMEDOUT;
         }
         pthread_mutex_lock(mutex);
     }

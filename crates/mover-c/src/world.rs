@@ -205,7 +205,11 @@ impl<'a> World<'a> {
                         ..
                     })
                 );
-                self.bodies[body].is_main && !has_lifetime && has_size
+                let body = &self.bodies[body];
+                // What belongs to `main` goes with it if it ends before the process does.
+                let ends = |block: &Block| matches!(block.end, Terminator::EndThread(_));
+                let stays = body.is_main && !body.blocks.iter().any(ends);
+                stays && !has_lifetime && has_size
             }
         }
     }

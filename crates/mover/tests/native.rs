@@ -78,6 +78,32 @@ fn the_unsafe_examples_fail_for_real() {
     }
 }
 
+/// Giving up and taking the mutex again are two steps, and others may come between.
+#[test]
+fn waits_that_are_given_up_are_replayed() {
+    let begin = "/* expect: unsafe */\n#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <time.h>\n\
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n\
+        int ready; struct timespec soon;\n";
+    let told_too_late = "void *other(void *a) {\n  pthread_mutex_lock(&m);\n  ready = 1;\n  pthread_cond_signal(&c);\n\
+        pthread_mutex_unlock(&m);\n  return 0;\n}\n\
+        int main(void) {\n  pthread_t t;\n  int e = 0;\n  pthread_mutex_lock(&m);\n  pthread_create(&t, 0, other, 0);\n\
+        while (!ready && e == 0)\n    e = pthread_cond_timedwait(&c, &m, &soon);\n\
+        assert(!(e == ETIMEDOUT && ready));\n  pthread_mutex_unlock(&m);\n  pthread_join(t, 0);\n}\n";
+    let mutex_is_kept = "void *other(void *a) {\n  pthread_mutex_lock(&m);\n  ready = 1;\n  return 0;\n}\n\
+        int main(void) {\n  pthread_t t;\n  pthread_mutex_lock(&m);\n  pthread_create(&t, 0, other, 0);\n\
+        pthread_cond_timedwait(&c, &m, &soon);\n  pthread_mutex_unlock(&m);\n  pthread_join(t, 0);\n}\n";
+    let folder = scratch("given-up");
+    for (name, rest) in [
+        ("told_too_late", told_too_late),
+        ("mutex_is_kept", mutex_is_kept),
+    ] {
+        let file = folder.join(name).with_extension("c");
+        std::fs::write(&file, format!("{begin}{rest}")).expect("a writable folder");
+        let result = replayed(&file, &folder).expect("an unsafe program");
+        assert!(result.is_ok(), "{result:?}");
+    }
+}
+
 /// A result that only the translation believes in is not passed off as real.
 #[test]
 fn where_reality_differs_it_is_said() {

@@ -358,20 +358,20 @@ impl Builder<'_, '_> {
             Some(Operand::Int { value, .. }) => *value,
             _ => 0,
         };
-        let mut endings = Vec::new();
         if self.world.settings.spurious_wakeups {
-            endings.push(0);
+            ways.push(Way {
+                condition: both(&asleep, &is_free),
+                writes: vec![(&waiting_cell, without_me.clone()), (&owner_cell, me())],
+                result: 0,
+            });
         } else {
             self.world.waits.get_or_insert(path.loc);
         }
         if timeout != 0 {
-            endings.push(timeout);
-        }
-        for result in endings {
             ways.push(Way {
-                condition: both(&asleep, &is_free),
-                writes: vec![(&waiting_cell, without_me.clone()), (&owner_cell, me())],
-                result,
+                condition: asleep,
+                writes: vec![(&waiting_cell, without_me)],
+                result: timeout,
             });
         }
         self.ways(path, ways, result)

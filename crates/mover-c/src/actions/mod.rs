@@ -10,7 +10,8 @@
 //! - A **condition variable** has a bit for each thread that waits. Waiting gives
 //!   the mutex back and sets the own bit; it is over when the bit is clear and
 //!   the mutex can be taken. A signal clears any one bit, a broadcast all. No
-//!   signal is taken by a thread that came to wait after it.
+//!   signal is taken by a thread that came to wait after it, nor by one that has
+//!   given up: a timed wait clears its own bit first and then waits for the mutex.
 //! - A **barrier** counts arrivals and has such bits, too: the last to come
 //!   clears them.
 //! - A **read-write lock** holds its writer and the number of its readers; a

@@ -374,6 +374,8 @@ impl Flattener<'_> {
             | "pthread_rwlock_wrlock"
             | "pthread_rwlock_tryrdlock"
             | "pthread_rwlock_trywrlock"
+            | "pthread_rwlock_timedrdlock"
+            | "pthread_rwlock_timedwrlock"
             | "pthread_rwlock_unlock"
             | "pthread_rwlock_destroy"
             | "sem_wait"
@@ -388,6 +390,8 @@ impl Flattener<'_> {
                 let (plain, timed) = match plain.as_str() {
                     "mutex_timedlock" => ("mutex_timedlock".to_string(), true),
                     "sem_timedwait" => ("sem_timedwait".to_string(), true),
+                    "rwlock_timedrdlock" => ("rwlock_tryrdlock".to_string(), true),
+                    "rwlock_timedwrlock" => ("rwlock_trywrlock".to_string(), true),
                     _ => (plain, false),
                 };
                 let busy = match (is_c11, timed) {
@@ -487,24 +491,39 @@ impl Flattener<'_> {
                 let timeout = match (is_timed, name.starts_with("cnd")) {
                     (false, _) => 0,
                     (true, true) => 4,
-                    (true, false) => 110,
+                    (true, false) => ETIMEDOUT,
                 };
-                self.primitive(
-                    at,
-                    "cond_sleep",
-                    vec![condition.clone(), mutex.clone()],
-                    Vec::new(),
-                    loc,
-                );
+                let both = vec![condition.clone(), mutex.clone()];
+                self.primitive(at, "cond_sleep", both, Vec::new(), loc);
                 let kind = Kind::Library {
                     name: "cond_wake".into(),
-                    args: vec![condition, mutex, int(timeout, 32)],
+                    args: vec![condition, mutex.clone(), int(timeout, 32)],
                     arg_shapes: Vec::new(),
                     shape: vec![32],
                 };
-                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
-                self.emit(at, Some(result), kind, loc);
-                Ok(at)
+                if !is_timed {
+                    let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                    self.emit(at, Some(result), kind, loc);
+                    return Ok(at);
+                }
+                // One that gives up waits for the mutex as others do, and does not hear of signals.
+                let woken = self.value(at, 32, kind, loc);
+                let gave_up = Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Ne,
+                    lhs: woken.clone(),
+                    rhs: int(0, 32),
+                });
+                let condition = self.value(at, 1, gave_up, loc);
+                let (locks, next) = (self.new_block(), self.new_block());
+                let end = Terminator::Branch {
+                    condition,
+                    then: locks,
+                    otherwise: next,
+                };
+                self.end(at, end, loc);
+                self.primitive(locks, "mutex_lock", vec![mutex], vec![32], loc);
+                self.end(locks, Terminator::Jump(next), loc);
+                yields!(next, woken)
             }
             "pthread_cond_signal" | "cnd_signal" => {
                 self.primitive(at, "cond_signal", vec![arg(0)?], Vec::new(), loc);
@@ -581,7 +600,7 @@ impl Flattener<'_> {
                 let kind = Kind::Load {
                     pointer: arg(0)?,
                     shape: vec![32],
-                    atomic: false,
+                    atomic: true,
                 };
                 let value = self.value(at, 32, kind, loc);
                 self.emit(at, None, store(arg(1)?, value, 32), loc);
@@ -729,6 +748,13 @@ impl Flattener<'_> {
 }
 
 fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
+    if name == "__sigsetjmp" {
+        let message =
+            "`sigsetjmp`, or `pthread_cleanup_push`, which stands on it, is not supported";
+        return Problem::new(message, loc)
+            .code("C012")
+            .help("call what is to be done at the end of the thread where it ends");
+    }
     if name.contains("setjmp") || name.contains("longjmp") {
         return Problem::new(format!("`{name}` is not supported"), loc)
             .code("C012")

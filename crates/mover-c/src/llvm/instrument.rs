@@ -33,6 +33,8 @@ const REPLACED: &[&str] = &[
     "pthread_spin_lock",
     "pthread_rwlock_rdlock",
     "pthread_rwlock_wrlock",
+    "pthread_rwlock_timedrdlock",
+    "pthread_rwlock_timedwrlock",
     "sem_wait",
     "sem_timedwait",
     "pthread_cond_wait",

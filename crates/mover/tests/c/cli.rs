@@ -442,6 +442,12 @@ const UNDEFINED: &[(&str, &str, &str)] = &[
         "memory-safety",
     ),
     (
+        "main_is_gone.c",
+        "#include <pthread.h>\npthread_t of_main; void *t(void *p) { pthread_join(of_main, 0); *(int *)p = 2; return 0; }\n\
+         int main(void) { int z = 0; pthread_t p; of_main = pthread_self(); pthread_create(&p, 0, t, &z); pthread_exit(0); }",
+        "memory-safety",
+    ),
+    (
         "far_away_kept.c",
         "int a[2], b[2], *q; int main(void) { volatile long i = 1L << 30; q = &b[0]; *q = 1; q = &a[0]; *q = 2;\n\
          q = &b[i]; *q = 1; }",
@@ -603,6 +609,72 @@ fn functions_of_every_kind_are_called_through_pointers() {
         let ended = check(&cleanly, &[path]);
         let said = ended.stdout + &ended.stderr;
         assert_eq!(ended.code, Some(0), "{name}: {said}");
+    }
+}
+
+/// A wait is given up before the mutex is taken again: what others tell meanwhile is not heard.
+#[test]
+fn waits_may_be_given_up_while_others_have_the_mutex() {
+    for (name, result, wait) in [
+        (
+            "posix.c",
+            "ETIMEDOUT",
+            "pthread_cond_timedwait(&c, &m, &soon)",
+        ),
+        (
+            "c11.c",
+            "thrd_timedout",
+            "cnd_timedwait((cnd_t *)&c, (mtx_t *)&m, &soon)",
+        ),
+    ] {
+        let text = format!(
+            "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <threads.h>\n#include <time.h>\n\
+             pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int ready;\n\
+             void *set(void *a) {{ pthread_mutex_lock(&m); ready = 1; pthread_cond_broadcast(&c); pthread_mutex_unlock(&m); return 0; }}\n\
+             int main(void) {{ pthread_t t; struct timespec soon = {{0, 0}}; int e = 0; pthread_mutex_lock(&m);\n\
+             pthread_create(&t, 0, set, 0); while (!ready && e == 0) e = {wait};\n\
+             assert(!(e == {result} && ready)); pthread_mutex_unlock(&m); pthread_join(t, 0); }}"
+        );
+        let path = file("given-up", name, &text);
+        for (engine, reduction) in [
+            ("explicit", "none"),
+            ("explicit", "dynamic"),
+            ("bmc", "dynamic"),
+            ("ic3", "none"),
+            ("token", "none"),
+        ] {
+            let options = ["--engine", engine, "--reduce", reduction];
+            let ended = check(&options, std::slice::from_ref(&path));
+            let said = ended.stdout + &ended.stderr;
+            assert_eq!(
+                ended.code,
+                Some(10),
+                "{name}, {engine}, {reduction}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn read_write_locks_may_be_given_up() {
+    let text = "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <time.h>\n\
+        pthread_rwlock_t w = PTHREAD_RWLOCK_INITIALIZER; int v;\n\
+        void *t(void *a) { pthread_rwlock_wrlock(&w); v++; pthread_rwlock_unlock(&w); return 0; }\n\
+        int main(void) { pthread_t p; struct timespec soon = {0, 0}; pthread_create(&p, 0, t, 0);\n\
+        int reads = pthread_rwlock_timedrdlock(&w, &soon), writes = pthread_rwlock_timedwrlock(&w, &soon);\n\
+        assert(CLAIM); if (reads == 0 || writes == 0) pthread_rwlock_unlock(&w); pthread_join(p, 0); }";
+    for (claim, code) in [
+        ("reads != 0 || writes == ETIMEDOUT", 0),
+        ("reads == 0", 10),
+        ("reads == ETIMEDOUT || writes == 0", 10),
+        ("reads == 0 || writes == 0", 10),
+    ] {
+        let path = file("timed", "timed.c", &text.replace("CLAIM", claim));
+        for engine in ["explicit", "bmc"] {
+            let ended = check(&["--engine", engine], std::slice::from_ref(&path));
+            let said = ended.stdout + &ended.stderr;
+            assert_eq!(ended.code, Some(code), "{claim}, {engine}: {said}");
+        }
     }
 }
 

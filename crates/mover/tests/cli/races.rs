@@ -7,11 +7,11 @@ use super::{check, scratch};
 /// A program with two threads besides `main`.
 fn program(name: &str, one: &str, two: &str, main: &str) -> std::path::PathBuf {
     let text = format!(
-        "#include <pthread.h>\n#include <stdatomic.h>\n\
+        "#include <pthread.h>\n#include <semaphore.h>\n#include <stdatomic.h>\n\
          void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
          int x, a[2], *p = &x; atomic_int flag; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
          pthread_mutex_t n = PTHREAD_MUTEX_INITIALIZER;\n\
-         pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;\n\
+         pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER; sem_t q;\n\
          void *one(void *arg) {{ int l = 0; {one} return (void *)(long)l; }}\n\
          void *two(void *arg) {{ int l = 0; {two} return (void *)(long)l; }}\n\
          int main(void) {{\n  pthread_t s, t;\n  {main}\n  return 0;\n}}\n"
@@ -68,6 +68,14 @@ fn races_are_found_and_what_is_ordered_is_none() {
             BOTH,
             true,
         ),
+        (
+            "permits",
+            "sem_post(&q);",
+            "sem_getvalue(&q, &l);",
+            BOTH,
+            false,
+        ),
+        ("permits-to", "x = 1;", "sem_getvalue(&q, &x);", BOTH, true),
         ("two-cells", "a[0] = 1;", "a[1] = 1;", BOTH, false),
         ("one-cell", "a[l] = 1;", "a[l] = 1;", BOTH, true),
         ("by-pointer", "*p = 1;", "x = 1;", BOTH, true),
