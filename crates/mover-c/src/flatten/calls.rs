@@ -213,13 +213,7 @@ impl Flattener<'_> {
                 }),
                 loc,
             );
-            let (then, otherwise) = (self.new_block(), self.new_block());
-            let end = Terminator::Branch {
-                condition: is_it,
-                then,
-                otherwise,
-            };
-            self.end(at, end, loc);
+            let (then, otherwise) = self.branch(at, is_it, loc);
             let value = result.map(|id| self.new_value(self.values[id].shape.clone(), ""));
             let (args, shapes) = (args.clone(), arg_shapes.to_vec());
             let by_value = &module.functions[id].by_value;

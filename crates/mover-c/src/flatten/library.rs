@@ -102,44 +102,16 @@ impl Flattener<'_> {
                 Ok(at)
             }
             "__VERIFIER_assume" | "__builtin_assume" => {
-                let condition = self.value(
-                    at,
-                    1,
-                    Kind::Pure(Pure::Compare {
-                        predicate: Predicate::Ne,
-                        lhs: arg(0)?,
-                        rhs: int(0, arg_shapes[0].first().copied().unwrap_or(32)),
-                    }),
-                    loc,
-                );
-                let (then, otherwise) = (self.new_block(), self.new_block());
-                let end = Terminator::Branch {
-                    condition,
-                    then,
-                    otherwise,
-                };
-                self.end(at, end, loc);
+                let width = arg_shapes[0].first().copied().unwrap_or(32);
+                let holds = self.is_not_zero(at, arg(0)?, width, loc);
+                let (then, otherwise) = self.branch(at, holds, loc);
                 self.end(otherwise, Terminator::EndProcess, loc);
                 Ok(then)
             }
             "__VERIFIER_assert" => {
-                let condition = self.value(
-                    at,
-                    1,
-                    Kind::Pure(Pure::Compare {
-                        predicate: Predicate::Ne,
-                        lhs: arg(0)?,
-                        rhs: int(0, arg_shapes[0].first().copied().unwrap_or(32)),
-                    }),
-                    loc,
-                );
-                let (then, otherwise) = (self.new_block(), self.new_block());
-                let end = Terminator::Branch {
-                    condition,
-                    then,
-                    otherwise,
-                };
-                self.end(at, end, loc);
+                let width = arg_shapes[0].first().copied().unwrap_or(32);
+                let holds = self.is_not_zero(at, arg(0)?, width, loc);
+                let (then, otherwise) = self.branch(at, holds, loc);
                 let message = "assertion violated: __VERIFIER_assert".to_string();
                 self.fail(otherwise, Property::UnreachCall, message, loc);
                 Ok(then)
@@ -303,27 +275,16 @@ impl Flattener<'_> {
                     let width = if name == "thrd_join" { 32 } else { pointer };
                     let value = self.resized(at, value, width, loc);
                     let target = arg(1)?;
-                    let is_set = Kind::Pure(Pure::Compare {
-                        predicate: Predicate::Ne,
-                        lhs: target.clone(),
-                        rhs: int(0, pointer),
-                    });
                     // The address of a variable is never null.
                     let known = matches!(target, Operand::Global(_)) || self.is_alloca(&target);
-                    let next = self.new_block();
                     if known {
+                        let next = self.new_block();
                         self.end(at, Terminator::Jump(next), loc);
                         self.emit(next, None, store(target, value, width), loc);
                         at = next;
                     } else {
-                        let condition = self.value(at, 1, is_set, loc);
-                        let then = self.new_block();
-                        let end = Terminator::Branch {
-                            condition,
-                            then,
-                            otherwise: next,
-                        };
-                        self.end(at, end, loc);
+                        let is_set = self.is_not_zero(at, target.clone(), pointer, loc);
+                        let (then, next) = self.branch(at, is_set, loc);
                         self.emit(then, None, store(target, value, width), loc);
                         self.end(then, Terminator::Jump(next), loc);
                         at = next;
@@ -508,19 +469,8 @@ impl Flattener<'_> {
                 }
                 // One that gives up waits for the mutex as others do, and does not hear of signals.
                 let woken = self.value(at, 32, kind, loc);
-                let gave_up = Kind::Pure(Pure::Compare {
-                    predicate: Predicate::Ne,
-                    lhs: woken.clone(),
-                    rhs: int(0, 32),
-                });
-                let condition = self.value(at, 1, gave_up, loc);
-                let (locks, next) = (self.new_block(), self.new_block());
-                let end = Terminator::Branch {
-                    condition,
-                    then: locks,
-                    otherwise: next,
-                };
-                self.end(at, end, loc);
+                let gave_up = self.is_not_zero(at, woken.clone(), 32, loc);
+                let (locks, next) = self.branch(at, gave_up, loc);
                 self.primitive(locks, "mutex_lock", vec![mutex], vec![32], loc);
                 self.end(locks, Terminator::Jump(next), loc);
                 yields!(next, woken)
@@ -563,19 +513,8 @@ impl Flattener<'_> {
                     shape,
                 };
                 let arrived = self.value(at, 32, kind, loc);
-                let is_last = Kind::Pure(Pure::Compare {
-                    predicate: Predicate::Ne,
-                    lhs: arrived.clone(),
-                    rhs: int(0, 32),
-                });
-                let condition = self.value(at, 1, is_last, loc);
-                let (next, waits) = (self.new_block(), self.new_block());
-                let end = Terminator::Branch {
-                    condition,
-                    then: next,
-                    otherwise: waits,
-                };
-                self.end(at, end, loc);
+                let is_last = self.is_not_zero(at, arrived.clone(), 32, loc);
+                let (next, waits) = self.branch(at, is_last, loc);
                 self.primitive(waits, "barrier_leave", vec![arg(0)?], Vec::new(), loc);
                 self.end(waits, Terminator::Jump(next), loc);
                 yields!(next, arrived)
@@ -614,14 +553,8 @@ impl Flattener<'_> {
                     arg_shapes: Vec::new(),
                     shape: vec![1],
                 };
-                let condition = self.value(at, 1, kind, loc);
-                let (then, next) = (self.new_block(), self.new_block());
-                let end = Terminator::Branch {
-                    condition,
-                    then,
-                    otherwise: next,
-                };
-                self.end(at, end, loc);
+                let is_first = self.value(at, 1, kind, loc);
+                let (then, next) = self.branch(at, is_first, loc);
                 let back = match arg(1)? {
                     Operand::Function(id) => self.call(then, id, Vec::new(), None, loc)?,
                     target => {
@@ -734,6 +667,15 @@ impl Flattener<'_> {
                 let kind = conversion.chars().find(char::is_ascii_alphabetic);
                 matches!(kind, Some('s' | 'n'))
             })
+    }
+
+    fn is_not_zero(&mut self, at: BlockId, value: Operand, width: u8, loc: Option<Loc>) -> Operand {
+        let kind = Kind::Pure(Pure::Compare {
+            predicate: Predicate::Ne,
+            lhs: value,
+            rhs: Operand::Int { value: 0, width },
+        });
+        self.value(at, 1, kind, loc)
     }
 
     fn new_key(&mut self, at: BlockId, loc: Option<Loc>) -> Operand {

@@ -289,6 +289,18 @@ impl<'m> Flattener<'m> {
         self.blocks[at].end_loc = loc;
     }
 
+    /// Ends a block with two new ones: where the condition holds and where it does not.
+    fn branch(&mut self, at: BlockId, condition: Operand, loc: Option<Loc>) -> (BlockId, BlockId) {
+        let (then, otherwise) = (self.new_block(), self.new_block());
+        let end = Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        };
+        self.end(at, end, loc);
+        (then, otherwise)
+    }
+
     /// Copies a function; gives its first block and, for a call, what it returns.
     fn copy(
         &mut self,
