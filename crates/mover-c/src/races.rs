@@ -61,8 +61,10 @@ pub fn watch(
             if meet == Expr::FALSE {
                 continue;
             }
+            let name = named(program, &touch.memory).or(named(program, &other_touch.memory));
             let message = format!(
-                "data race: {} here while another thread {}{}",
+                "data race{}: {} here while another thread {}{}",
+                name.map_or(String::new(), |name| format!(" for `{name}`")),
                 does(touch),
                 does(other_touch),
                 tell(other_touch.loc)
@@ -103,6 +105,22 @@ fn does(touch: &Touch) -> &'static str {
         (true, true) => "writes (atomically)",
         (false, true) => "reads (atomically)",
     }
+}
+
+/// The variable that an access is certainly for.
+fn named<'p>(program: &'p Program, memory: &Memory) -> Option<&'p str> {
+    let variable = match memory {
+        Memory::Cell { variable, .. } => variable,
+        Memory::Bytes { address, .. } => match address {
+            Expr::Address { variable, .. } => variable,
+            Expr::Binary(BinaryOp::Add, base, _) => match &**base {
+                Expr::Address { variable, .. } => variable,
+                _ => return None,
+            },
+            _ => return None,
+        },
+    };
+    Some(&program.globals[variable.index()].name)
 }
 
 /// When a thread is about to do the other access, to the same memory.

@@ -126,6 +126,14 @@ fn races_are_found_and_what_is_ordered_is_none() {
             assert_eq!(told["verdict"], expected, "{name} {engine:?}: {told}");
             if is_race {
                 assert_eq!(told["property"], "no-data-race", "{name}");
+                let variable = match name {
+                    "half-atomic" => "flag",
+                    "one-cell" => "a",
+                    _ => "x",
+                };
+                let words = format!("data race for `{variable}`: ");
+                let reason = told["reason"].as_str().unwrap_or_default();
+                assert!(reason.starts_with(&words), "{name} {engine:?}: {reason}");
             }
         }
     }
