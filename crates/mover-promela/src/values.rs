@@ -151,7 +151,7 @@ impl Context<'_> {
             ExprKind::Run { .. } => {
                 self.unsupported(
                     syntax.span,
-                    "`run` within an expression is not supported: it must be a statement or all of an assigned value",
+                    "`run` within an expression or as an initial value is not supported: it must be a statement or all that an assignment assigns",
                 );
                 Value::constant(0)
             }
