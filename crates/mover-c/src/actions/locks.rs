@@ -148,20 +148,23 @@ impl Builder<'_, '_> {
                         result: 0,
                     });
                 }
-                if name.ends_with("_lock") && has_kinds {
+                let deadlocks = both(&is_mine, &is_checked);
+                let is_try = name.ends_with("_trylock");
+                if has_kinds && !is_try {
                     ways.push(Way {
-                        condition: both(&is_mine, &is_checked),
+                        condition: deadlocks.clone(),
                         writes: Vec::new(),
                         result: EDEADLK,
                     });
                 }
                 if !name.ends_with("_lock") {
-                    let taken = negated(&is_free);
-                    let condition = if has_kinds {
-                        both(&taken, &negated(&again))
-                    } else {
-                        taken
-                    };
+                    let mut condition = negated(&is_free);
+                    if has_kinds {
+                        condition = both(&condition, &negated(&again));
+                        if !is_try {
+                            condition = both(&condition, &negated(&deadlocks));
+                        }
+                    }
                     ways.push(Way {
                         condition,
                         writes: Vec::new(),
@@ -324,54 +327,80 @@ impl Builder<'_, '_> {
             return self.ways(path, ways, result);
         }
         let owner_cell = self.cell(&mut path, &args[1], 0, 32)?;
-        let Some(path) = self.check_cell(path, &owner_cell) else {
+        let Some(mut path) = self.check_cell(path, &owner_cell) else {
             return Ok(Vec::new());
         };
         let owner = self.read(&path, &owner_cell);
+        let is_mine = owner.map(|owner| equal(owner, me()));
+        // A recursive mutex that was locked several times is given back once, and so stays locked.
+        let count_cell = if self.world.notes.uses_mutex_kinds {
+            Some(self.cell(&mut path, &args[1], 4, 32)?)
+        } else {
+            None
+        };
+        let count = count_cell.as_ref().map(|cell| self.read(&path, cell));
+        let recursive = count_cell.as_ref().zip(count.as_ref());
         if name == "cond_sleep" {
-            let is_mine = owner.map(|owner| equal(owner, me()));
             let message = "a thread waits for a condition without holding the mutex";
-            let Some(path) = self.rule(path, is_mine, message) else {
+            let Some(path) = self.rule(path, is_mine.clone(), message) else {
                 return Ok(Vec::new());
             };
             let with_me = Expr::binary(BinaryOp::Or, waiting.now, own_bit());
-            let way = Way {
-                condition: Part::same(Expr::TRUE),
+            let mut gives_back = Part::same(Expr::TRUE);
+            let mut ways = Vec::new();
+            if let Some((count_cell, count)) = recursive {
+                let keeps = both(&is_mine, &negated(&is_zero(count)));
+                let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
+                gives_back = negated(&keeps);
+                ways.push(Way {
+                    condition: keeps,
+                    writes: vec![(&waiting_cell, with_me.clone()), (count_cell, fewer)],
+                    result: 0,
+                });
+            }
+            ways.push(Way {
+                condition: gives_back,
                 writes: vec![(&waiting_cell, with_me), (&owner_cell, constant(0, 32))],
                 result: 0,
-            };
-            return self.ways(path, vec![way], result);
+            });
+            return self.ways(path, ways, result);
         }
-        let is_free = is_zero(&owner);
         let is_awake = waiting.map(|waiting| {
             let own = Expr::binary(BinaryOp::And, waiting, own_bit());
             equal(own, constant(0, 64))
         });
         let asleep = negated(&is_awake);
         let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
-        let mut ways = vec![Way {
-            condition: both(&is_awake, &is_free),
-            writes: vec![(&owner_cell, me())],
-            result: 0,
-        }];
-        let timeout = match args.get(2) {
-            Some(Operand::Int { value, .. }) => *value,
-            _ => 0,
-        };
-        if self.world.settings.spurious_wakeups {
+        let mut locks = vec![(is_zero(&owner), (&owner_cell, me()))];
+        if let Some((count_cell, count)) = recursive {
+            let more = binary(BinaryOp::Add, count.now.clone(), constant(1, 32));
+            locks.push((is_mine, (count_cell, more)));
+        }
+        let mut ways = Vec::new();
+        for (possible, write) in locks {
             ways.push(Way {
-                condition: both(&asleep, &is_free),
-                writes: vec![(&waiting_cell, without_me.clone()), (&owner_cell, me())],
+                condition: both(&is_awake, &possible),
+                writes: vec![write.clone()],
                 result: 0,
             });
-        } else {
+            if self.world.settings.spurious_wakeups {
+                ways.push(Way {
+                    condition: both(&asleep, &possible),
+                    writes: vec![(&waiting_cell, without_me.clone()), write],
+                    result: 0,
+                });
+            }
+        }
+        if !self.world.settings.spurious_wakeups {
             self.world.waits.get_or_insert(path.loc);
         }
-        if timeout != 0 {
+        if let Some(Operand::Int { value: timeout, .. }) = args.get(2)
+            && *timeout != 0
+        {
             ways.push(Way {
                 condition: asleep,
                 writes: vec![(&waiting_cell, without_me)],
-                result: timeout,
+                result: *timeout,
             });
         }
         self.ways(path, ways, result)

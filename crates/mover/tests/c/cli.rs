@@ -655,6 +655,31 @@ fn waits_may_be_given_up_while_others_have_the_mutex() {
     }
 }
 
+/// Waiting gives a recursive mutex back once, as the C library does.
+#[test]
+fn a_mutex_that_is_locked_twice_stays_locked_while_its_owner_waits() {
+    let text = "#include <pthread.h>\npthread_mutex_t m; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int ready;\n\
+        void *set(void *a) { pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return 0; }\n\
+        int main(void) { pthread_mutexattr_t k; pthread_mutexattr_init(&k);\n\
+        pthread_mutexattr_settype(&k, PTHREAD_MUTEX_RECURSIVE); pthread_mutex_init(&m, &k);\n\
+        pthread_t t; pthread_create(&t, 0, set, 0); for (int i = 0; i < TIMES; i++) pthread_mutex_lock(&m);\n\
+        while (!ready) pthread_cond_wait(&c, &m);\n\
+        for (int i = 0; i < TIMES; i++) pthread_mutex_unlock(&m); pthread_join(t, 0); }";
+    let path = file("recursive", "recursive.c", text);
+    for (times, code) in [("-DTIMES=1", 0), ("-DTIMES=2", 10)] {
+        for (engine, reduction) in [
+            ("explicit", "none"),
+            ("explicit", "dynamic"),
+            ("bmc", "none"),
+        ] {
+            let options = [times, "--engine", engine, "--reduce", reduction];
+            let ended = check(&options, std::slice::from_ref(&path));
+            let said = ended.stdout + &ended.stderr;
+            assert_eq!(ended.code, Some(code), "{times}, {engine}: {said}");
+        }
+    }
+}
+
 #[test]
 fn read_write_locks_may_be_given_up() {
     let text = "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <time.h>\n\
@@ -691,8 +716,16 @@ fn calls_of_the_library_say_why_they_fail() {
             "pthread_barrier_t b; int main(void) { assert(pthread_barrier_init(&b, 0, 0) == EINVAL);\n\
              assert(pthread_barrier_init(&b, 0, 1) == 0 && pthread_barrier_wait(&b) == PTHREAD_BARRIER_SERIAL_THREAD); }",
         ),
+        (
+            "checked.c",
+            "pthread_mutex_t m; int main(void) { pthread_mutexattr_t k; struct timespec soon = {0, 0};\n\
+             pthread_mutexattr_init(&k); pthread_mutexattr_settype(&k, PTHREAD_MUTEX_ERRORCHECK); pthread_mutex_init(&m, &k);\n\
+             assert(pthread_mutex_unlock(&m) == EPERM && pthread_mutex_lock(&m) == 0 && pthread_mutex_lock(&m) == EDEADLK);\n\
+             assert(pthread_mutex_trylock(&m) == EBUSY && pthread_mutex_timedlock(&m, &soon) == EDEADLK);\n\
+             assert(pthread_mutex_unlock(&m) == 0); }",
+        ),
     ] {
-        let heads = "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <semaphore.h>\n";
+        let heads = "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <time.h>\n";
         let ended = check(&[], &[file("why", name, &format!("{heads}{text}"))]);
         let said = ended.stdout + &ended.stderr;
         assert_eq!(ended.code, Some(0), "{name}: {said}");
