@@ -3,7 +3,9 @@
 //! A mutex holds the number of its owner (`actions`), and numbers are used again: a thread that
 //! is created when the owner has ended may pass for the owner. In C it would not: to unlock the
 //! mutex is a mistake, and to lock it, if it is recursive, waits for ever. So where a thread can
-//! end with a lock in hand, the verdict says so.
+//! end with a lock in hand, the verdict says so ([`find`]); and if there are recursive or
+//! error-checking mutexes, which ask for their owner when they are locked, the run is not followed
+//! further ([`cut`]).
 //!
 //! On all ways to a location it is counted how often, at most, the thread may have taken each lock
 //! without giving it back: once more where it leaves its mark in a lock or counts what it has taken
@@ -11,11 +13,11 @@
 //! cannot have is impossible, and where it finds something else it does not have the lock. The locks
 //! of an array, and those reached through pointers, are counted together, and their guards say nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::literal::{Literal, conjunction};
-use mover_ir::program::{Edge, Effect, Template, Variable};
+use mover_ir::program::{Edge, Effect, Location, LocationId, Template, Variable};
 use mover_ir::source::Span;
 
 use crate::actions::me;
@@ -35,19 +37,55 @@ type InHand = HashMap<Locks, u32>;
 
 /// Where a thread of the template ends that may have a lock in hand.
 pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
+    let (location, edge) = *ends(template, globals).first()?;
+    Some(template.locations[location].edges[edge].span)
+}
+
+/// Leads the ends with a lock in hand to a location where nothing happens any more, and gives it.
+pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> Option<LocationId> {
+    let ends = ends(template, globals);
+    let target = LocationId(template.locations.len() as u32);
+    for &(location, edge) in &ends {
+        let edge = &mut template.locations[location].edges[edge];
+        edge.effects.retain(|effect| *effect != Effect::Exit);
+        edge.target = target;
+    }
+    let &(location, edge) = ends.first()?;
+    let span = template.locations[location].edges[edge].span;
+    template.locations.push(Location {
+        labels: vec![format!("limit: {message}")],
+        atomic: true,
+        valid_end: true,
+        edges: vec![Edge {
+            priority: 0,
+            guard: Expr::TRUE,
+            effects: Vec::new(),
+            target,
+            span: None,
+            text: message.to_string(),
+        }],
+        span,
+        ..Location::default()
+    });
+    Some(target)
+}
+
+/// The edges by which a thread ends that may have a lock in hand: location and number.
+fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
     let mut in_hand: Vec<Option<InHand>> = vec![None; template.locations.len()];
     in_hand[template.entry.index()] = Some(InHand::new());
     let mut work = vec![template.entry.index()];
+    let mut found = BTreeSet::new();
     while let Some(location) = work.pop() {
         let Some(before) = in_hand[location].clone() else {
             continue;
         };
-        for edge in &template.locations[location].edges {
+        for (number, edge) in template.locations[location].edges.iter().enumerate() {
             let Some(after) = pass(edge, before.clone(), globals) else {
                 continue;
             };
             if edge.effects.contains(&Effect::Exit) && after.values().any(|&count| count > 0) {
-                return Some(edge.span);
+                found.insert((location, number));
             }
             let target = edge.target.index();
             let is_first = in_hand[target].is_none();
@@ -63,7 +101,7 @@ pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
             }
         }
     }
-    None
+    found.into_iter().collect()
 }
 
 /// What is in hand behind an edge; `None` if no thread can pass it.

@@ -331,8 +331,8 @@ fn translate(
     let mut cut_off = Vec::new();
     for body in 0..bodies.len() {
         let Finished {
-            template,
-            limits,
+            mut template,
+            mut limits,
             accesses,
             touches,
         } = Builder::template(&mut world, body)?;
@@ -345,7 +345,15 @@ fn translate(
             })
         };
         let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
-        sites.push(accesses.iter().map(of_location).collect());
+        let mut sites_here: Vec<_> = accesses.iter().map(of_location).collect();
+        if notes.uses_mutex_kinds {
+            let message = "a thread ends with a lock in hand, and some locks ask for their owner";
+            if let Some(limit) = left_locked::cut(&mut template, &world.globals, message) {
+                limits.push(limit);
+                sites_here.push(vec![None]);
+            }
+        }
+        sites.push(sites_here);
         let id = TemplateId(templates.len() as u32);
         for location in limits {
             let label = template.location(location).labels.first();

@@ -345,6 +345,9 @@ impl Builder<'_, '_> {
             let Some(path) = self.rule(path, is_mine.clone(), message) else {
                 return Ok(Vec::new());
             };
+            let Some(path) = self.require_owner(path, &is_mine, message) else {
+                return Ok(Vec::new());
+            };
             let with_me = Expr::binary(BinaryOp::Or, waiting.now, own_bit());
             let mut gives_back = Part::same(Expr::TRUE);
             let mut ways = Vec::new();
@@ -404,6 +407,20 @@ impl Builder<'_, '_> {
             });
         }
         self.ways(path, ways, result)
+    }
+
+    /// What follows a wait without the mutex is not defined, and so not followed if nobody asks for
+    /// mistakes with locks.
+    fn require_owner(&mut self, path: Path, is_mine: &Part, message: &str) -> Option<Path> {
+        if self.world.wants(Property::MutexMisuse) {
+            return Some(path);
+        }
+        let ways = [negated(is_mine), is_mine.clone()];
+        let mut paths = self.split(path, &ways)?.into_iter();
+        if let Some(wrong) = paths.next() {
+            self.limit(wrong, message);
+        }
+        paths.next()
     }
 
     pub(super) fn barrier(

@@ -680,6 +680,40 @@ fn a_mutex_that_is_locked_twice_stays_locked_while_its_owner_waits() {
     }
 }
 
+/// What the C library does then is not what the translation would do.
+#[test]
+fn what_depends_on_owners_that_are_gone_or_not_there_is_left_open() {
+    let leaves = "pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;\n\
+        void *f(void *a) { pthread_mutex_lock(&m); return 0; }\n\
+        int main(void) { pthread_t t; for (int i = 0; i < 2; i++) { pthread_create(&t, 0, f, 0); pthread_join(t, 0); } }";
+    let waits = "pthread_mutex_t m = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP; pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n\
+        int main(void) { assert(pthread_cond_wait(&c, &m) != EPERM); }";
+    for (name, text, property, words) in [
+        (
+            "leaves.c",
+            leaves,
+            "no-deadlock",
+            "a thread ends with a lock in hand",
+        ),
+        (
+            "waits.c",
+            waits,
+            "unreach-call",
+            "a thread waits for a condition without holding the mutex",
+        ),
+    ] {
+        let heads =
+            "#define _GNU_SOURCE\n#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n";
+        let path = file("owners", name, &format!("{heads}{text}"));
+        for engine in ["explicit", "bmc", "ic3", "token"] {
+            let options = ["--engine", engine, "--property", property];
+            let ended = check(&options, std::slice::from_ref(&path));
+            assert_eq!(ended.code, Some(5), "{name}, {engine}: {}", ended.stdout);
+            assert!(ended.stdout.contains(words), "{name}: {}", ended.stdout);
+        }
+    }
+}
+
 #[test]
 fn read_write_locks_may_be_given_up() {
     let text = "#include <assert.h>\n#include <errno.h>\n#include <pthread.h>\n#include <time.h>\n\
