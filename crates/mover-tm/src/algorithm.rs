@@ -109,8 +109,6 @@ pub struct Algorithm<'p> {
     pending: usize,
     /// Whether the pending command's statement has taken effect.
     took_effect: usize,
-    /// The first so many threads give commands, about the first so many variables.
-    acting: (usize, usize),
 }
 
 impl<'p> Algorithm<'p> {
@@ -166,20 +164,6 @@ impl<'p> Algorithm<'p> {
             },
             pending,
             took_effect: pending + 1,
-            acting: (threads, variables),
-        }
-    }
-
-    /// The algorithm for one thread and one variable more, which nobody uses.
-    pub fn with_bystanders(
-        program: &'p Program,
-        threads: usize,
-        variables: usize,
-        manager: Manager,
-    ) -> Self {
-        Algorithm {
-            acting: (threads, variables),
-            ..Algorithm::new(program, threads + 1, variables + 1, manager)
         }
     }
 
@@ -232,7 +216,7 @@ impl<'p> Algorithm<'p> {
         if let Some(pending) = self.pending_command(state, thread) {
             return vec![pending];
         }
-        let variables = 0..self.acting.1 as u8;
+        let variables = 0..self.variables() as u8;
         variables
             .clone()
             .map(Action::Read)
@@ -252,7 +236,7 @@ impl<'p> Algorithm<'p> {
     /// All transitions out of a state.
     pub fn successors(&self, state: &[u8], out: &mut Successors) -> Result<(), Diagnostic> {
         out.clear();
-        for thread in 0..self.acting.0 {
+        for thread in 0..self.threads() {
             for command in self.commands(state, thread) {
                 self.command_successors(state, thread as u8, command, out)?;
             }

@@ -20,6 +20,7 @@ use mover_ir::diagnostic::Diagnostic;
 
 use crate::algorithm::{Algorithm, Answer, Manager, Transition};
 use crate::automaton::Automaton;
+use crate::bystanders::{Surplus, surplus};
 use crate::conflict_graph;
 use crate::explain::{explain, table};
 use crate::graph::{AlgorithmGraph, Incomplete};
@@ -29,7 +30,7 @@ use crate::liveness::{Lasso, Stuck, find_lasso};
 use crate::monitor::specification;
 use crate::monotonicity;
 use crate::property::{Liveness, Property, Safety, Update, is_defined};
-use crate::structure::{Condition, difference, refute};
+use crate::structure::{Condition, refute};
 use crate::word::{Word, print_word};
 
 #[derive(Clone, Debug)]
@@ -122,6 +123,9 @@ const STATES_FOR_PAIRS: usize = 4;
 const COUNTED_SPECIFICATION: usize = 50_000;
 /// Larger automata are not determinised for the structural conditions.
 const STRUCTURE_LIMIT: usize = 150_000;
+/// Pairs of states of the algorithm for a thread and a variable more, and of
+/// its automaton.
+const SURPLUS_LIMIT: usize = 3_000_000;
 const MONOTONICITY_LENGTH: usize = 9;
 const MONOTONICITY_WORDS: usize = 150_000;
 /// Sizes beyond this many states are not looked at to support Theorem 5.
@@ -358,24 +362,26 @@ fn safety_scope(
         return Ok(only("the algorithm is too large to check P1 to P4"));
     };
     let automaton = automaton.minimized();
-    let larger = Algorithm::with_bystanders(program, 2, 2, options.manager);
-    let larger = match AlgorithmGraph::build(larger, false, STRUCTURE_LIMIT) {
-        Ok(graph) => Automaton::of_algorithm(&graph, STRUCTURE_LIMIT),
-        Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
-        Err(Incomplete::Limit { .. }) => None,
-    };
-    let Some(larger) = larger else {
-        return Ok(only(
-            "the algorithm is too large to add a thread that does nothing",
-        ));
-    };
-    if let Some(word) = difference(&automaton, &larger) {
-        let is_more = larger.accepts(&word);
-        return Ok(only(&format!(
-            "a thread and a variable more that nobody uses make a difference: {} {} a word then",
-            print_word(&word),
-            if is_more { "is" } else { "is not" }
-        )));
+    let larger = Algorithm::new(program, 3, 3, options.manager);
+    match surplus(&larger, &automaton, SURPLUS_LIMIT) {
+        Surplus::Nothing => {}
+        Surplus::Word(word) => {
+            return Ok(only(&format!(
+                "a thread or a variable more makes a difference even if no statement is about it: {} is a word then",
+                print_word(&word)
+            )));
+        }
+        Surplus::TooLarge => {
+            return Ok(only(
+                "the algorithm is too large to see what it does with a thread and a variable more",
+            ));
+        }
+        Surplus::Error(error) => {
+            return Ok(only(&format!(
+                "with 3 threads and 3 variables the algorithm is in error: {}",
+                error.message
+            )));
+        }
     }
     for condition in Condition::ALL {
         if let Some(witness) = refute(&automaton, condition) {

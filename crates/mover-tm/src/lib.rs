@@ -38,6 +38,7 @@
 pub mod algorithm;
 pub mod antichain;
 pub mod automaton;
+pub mod bystanders;
 pub mod check;
 pub mod conflict_graph;
 pub mod dot;

@@ -13,14 +13,11 @@
 //! operation reorders whole words, which no finite automaton can follow. P5 and
 //! P6 speak of infinite words; see [`crate::check`] for what is done.
 //!
-//! What the paper takes for granted is that a memory for more threads and variables does the same
-//! as long as nobody uses those that came in addition. An algorithm can see to the contrary (`require
-//! exists u != t : status(u) = finished`), so it is checked, too, for one more of each
-//! ([`difference`]).
+//! What the paper takes for granted besides is in [`crate::bystanders`].
 
 use std::collections::VecDeque;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
@@ -65,45 +62,6 @@ pub fn refute(automaton: &Automaton, condition: Condition) -> Option<Witness> {
         Condition::VariableProjection => (0..automaton.variables as u8)
             .find_map(|kept| refute_by(automaton, &|memory, s| keep_variables(memory, s, kept))),
     }
-}
-
-/// A word of one of the languages that is not one of the other, where the second is that of more
-/// threads and variables, which take no part.
-pub fn difference(automaton: &Automaton, larger: &Automaton) -> Option<Word> {
-    let mut known = HashSet::<(u32, u32), FxBuildHasher>::default();
-    known.insert((0, 0));
-    let mut pairs = vec![(0, 0)];
-    let mut parents: Vec<(usize, Option<Statement>)> = vec![(0, None)];
-    let mut at = 0;
-    while at < pairs.len() {
-        let (small, large) = pairs[at];
-        for &statement in &automaton.statements {
-            let targets = (
-                automaton.step(small, symbol_of(statement, automaton.variables)),
-                larger.step(large, symbol_of(statement, larger.variables)),
-            );
-            match targets {
-                (None, None) => {}
-                (Some(small), Some(large)) => {
-                    if known.insert((small, large)) {
-                        pairs.push((small, large));
-                        parents.push((at, Some(statement)));
-                    }
-                }
-                _ => {
-                    let mut word = vec![statement];
-                    while let (before, Some(statement)) = parents[at] {
-                        word.push(statement);
-                        at = before;
-                    }
-                    word.reverse();
-                    return Some(word);
-                }
-            }
-        }
-        at += 1;
-    }
-    None
 }
 
 /// What an operation remembers of the word: a few bits for each thread.
