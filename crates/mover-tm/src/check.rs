@@ -9,7 +9,9 @@
 //!
 //! * Theorem 1 (strict serializability and opacity, deferred update, from two
 //!   threads and two variables) needs P1–P4, see [`crate::structure`] and
-//!   [`crate::monotonicity`].
+//!   [`crate::monotonicity`], and what [`crate::bystanders`] looks at. All that
+//!   is checked for two threads and two variables; for more, the property itself
+//!   is, at the next sizes, as far as they are small.
 //! * Theorem 5 (obstruction freedom, from two threads and one variable) needs
 //!   P5 and P6. For P5 the print's sufficient condition is checked in every
 //!   state met, that an abort resets its thread and touches nothing else. P6
@@ -117,6 +119,8 @@ pub enum Failure {
     Internal(String),
 }
 
+/// What Theorem 1 starts from: threads and variables.
+const THEOREM_SIZE: (usize, usize) = (2, 2);
 /// A state of the algorithm, with its edges, takes the room of so many pairs.
 const STATES_FOR_PAIRS: usize = 4;
 /// Larger specifications are not counted.
@@ -128,7 +132,8 @@ const STRUCTURE_LIMIT: usize = 150_000;
 const SURPLUS_LIMIT: usize = 3_000_000;
 const MONOTONICITY_LENGTH: usize = 9;
 const MONOTONICITY_WORDS: usize = 150_000;
-/// Sizes beyond this many states are not looked at to support Theorem 5.
+/// Sizes beyond this many states, or pairs, are not looked at in support of a
+/// theorem.
 const SUPPORT_LIMIT: usize = 200_000;
 
 pub fn check(program: &Program, property: Property, options: &Options) -> Result<Report, Failure> {
@@ -231,29 +236,74 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
     if report.verdict != Verdict::Holds {
         return Ok(report);
     }
-    let mut crossed = Vec::new();
+    let manager = with_manager(program, options.manager);
+    let only = |reason: &str| {
+        format!(
+            "{} only, {manager}, because {reason}",
+            numbers(size.0, size.1)
+        )
+    };
+    let carried_over = carry_over(program, property, size, options)?;
+    let mut searched = Vec::new();
     let mut unfinished = Vec::new();
-    if options.cross_check {
-        for larger in [(2, 3), (3, 2), (3, 3)] {
-            if larger.0 < size.0 || larger.1 < size.1 || larger == size {
-                continue;
-            }
-            let other = search_safety(program, property, larger, options)?;
-            match other.verdict {
-                Verdict::Violated => return Ok(other),
-                Verdict::Holds => crossed.push(format!("({},{})", larger.0, larger.1)),
-                Verdict::Unknown => unfinished.push(format!("({},{})", larger.0, larger.1)),
-            }
+    for other in other_sizes(size, options, carried_over.is_ok()) {
+        // What the theorem starts from is not given up lightly.
+        let max_states = match options.cross_check || other == THEOREM_SIZE {
+            true => options.max_states,
+            false => options.max_states.min(SUPPORT_LIMIT),
+        };
+        let limited = Options {
+            max_states,
+            ..options.clone()
+        };
+        let report = search_safety(program, property, other, &limited)?;
+        match report.verdict {
+            Verdict::Violated => return Ok(report),
+            Verdict::Holds => searched.push(other),
+            Verdict::Unknown => unfinished.push(other),
         }
     }
-    report.scope = safety_scope(program, property, size, options)?;
-    if !crossed.is_empty() {
-        report.scope += &format!("; also searched: {}", crossed.join(", "));
+    let list = |sizes: &[(usize, usize)]| {
+        let sizes: Vec<_> = sizes.iter().map(|(n, k)| format!("({n},{k})")).collect();
+        sizes.join(", ")
+    };
+    report.scope = match carried_over {
+        Err(reason) => only(&reason),
+        Ok(_) if unfinished.contains(&THEOREM_SIZE) => {
+            only("the search for 2 threads and 2 variables was given up at --max-states")
+        }
+        Ok(conditions) => format!(
+            "all numbers of threads and variables, {manager}, {conditions}; searched: {}",
+            numbers(size.0, size.1)
+        ),
+    };
+    if !searched.is_empty() {
+        report.scope += &format!("; also searched: {}", list(&searched));
     }
-    if !unfinished.is_empty() {
-        report.scope += &format!("; given up at --max-states: {}", unfinished.join(", "));
+    if options.cross_check && !unfinished.is_empty() {
+        report.scope += &format!("; given up at --max-states: {}", list(&unfinished));
     }
     Ok(report)
+}
+
+/// The sizes to search besides the one asked for: what the reduction theorem
+/// starts from, and larger ones as a check on it.
+fn other_sizes(size: (usize, usize), options: &Options, carried_over: bool) -> Vec<(usize, usize)> {
+    let mut sizes = Vec::new();
+    if carried_over && size != THEOREM_SIZE {
+        sizes.push(THEOREM_SIZE);
+    }
+    if carried_over || options.cross_check {
+        sizes.extend([(2, 3), (3, 2)]);
+    }
+    if options.cross_check {
+        sizes.push((3, 3));
+    }
+    sizes.retain(|&other| {
+        let larger = other.0 >= size.0 && other.1 >= size.1;
+        other != size && (larger || other == THEOREM_SIZE)
+    });
+    sizes
 }
 
 /// Searches one size; the scope of a positive answer is left to the caller.
@@ -321,33 +371,26 @@ fn search_safety(
     Ok(report)
 }
 
-/// For whom a property holds that was found to hold at one size.
-fn safety_scope(
+/// Under which conditions a property that holds at one size holds at all, and
+/// what was done about them; or why nothing follows.
+fn carry_over(
     program: &Program,
     property: Safety,
     (threads, variables): (usize, usize),
     options: &Options,
-) -> Result<String, Failure> {
-    let manager = with_manager(program, options.manager);
-    let only = |reason: &str| {
-        format!(
-            "{} only, {manager}, because {reason}",
-            numbers(threads, variables)
-        )
-    };
+) -> Result<Result<String, String>, Failure> {
+    let not = |reason: &str| Ok(Err(reason.to_string()));
     if !options.widen_scope {
-        return Ok(only("no more was asked for"));
+        return not("no more was asked for");
     }
     if !matches!(property, Safety::StrictSerializability | Safety::Opacity) {
-        return Ok(only("there is no reduction theorem for this property"));
+        return not("there is no reduction theorem for this property");
     }
     if program.update == Update::Direct {
-        return Ok(only("the reduction theorem is for deferred update"));
+        return not("the reduction theorem is for deferred update");
     }
-    if threads < 2 || variables < 2 {
-        return Ok(only(
-            "the reduction theorem starts from 2 threads and 2 variables",
-        ));
+    if threads < THEOREM_SIZE.0 || variables < THEOREM_SIZE.1 {
+        return not("the reduction theorem starts from 2 threads and 2 variables");
     }
     // The conditions are looked at for the size of the theorem.
     let algorithm = Algorithm::new(program, 2, 2, options.manager);
@@ -355,29 +398,29 @@ fn safety_scope(
         Ok(graph) => graph,
         Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
         Err(Incomplete::Limit { .. }) => {
-            return Ok(only("the algorithm is too large to check P1 to P4"));
+            return not("the algorithm is too large to check P1 to P4");
         }
     };
     let Some(automaton) = Automaton::of_algorithm(&graph, STRUCTURE_LIMIT) else {
-        return Ok(only("the algorithm is too large to check P1 to P4"));
+        return not("the algorithm is too large to check P1 to P4");
     };
     let automaton = automaton.minimized();
     let larger = Algorithm::new(program, 3, 3, options.manager);
     match surplus(&larger, &automaton, SURPLUS_LIMIT) {
         Surplus::Nothing => {}
         Surplus::Word(word) => {
-            return Ok(only(&format!(
+            return Ok(Err(format!(
                 "a thread or a variable more makes a difference even if no statement is about it: {} is a word then",
                 print_word(&word)
             )));
         }
         Surplus::TooLarge => {
-            return Ok(only(
+            return not(
                 "the algorithm is too large to see what it does with a thread and a variable more",
-            ));
+            );
         }
         Surplus::Error(error) => {
-            return Ok(only(&format!(
+            return Ok(Err(format!(
                 "with 3 threads and 3 variables the algorithm is in error: {}",
                 error.message
             )));
@@ -385,7 +428,7 @@ fn safety_scope(
     }
     for condition in Condition::ALL {
         if let Some(witness) = refute(&automaton, condition) {
-            return Ok(only(&format!(
+            return Ok(Err(format!(
                 "{} fails: {} is a word of the algorithm but {} is not",
                 condition.name(),
                 print_word(&witness.word),
@@ -393,27 +436,22 @@ fn safety_scope(
             )));
         }
     }
-    let Some(spec) = specification(property, Update::Deferred, 2, 2) else {
-        return Err(Failure::Internal("no specification".to_string()));
-    };
     let monotonicity = monotonicity::check(
         &automaton,
         property,
-        spec.as_ref(),
         MONOTONICITY_LENGTH,
         MONOTONICITY_WORDS,
     );
     if let Some(word) = monotonicity.witness {
-        return Ok(only(&format!(
+        return Ok(Err(format!(
             "P4 fails: {} is a word of the algorithm, but no more sequential form of it is",
             print_word(&word)
         )));
     }
-    Ok(format!(
-        "all numbers of threads and variables, {manager}, given P1 to P4 (Theorem 1); searched: {}; P1, P2 and P3 checked on all words of 2 threads and 2 variables, P4 on those up to length {}",
-        numbers(threads, variables),
+    Ok(Ok(format!(
+        "given P1 to P4 (Theorem 1); P1, P2 and P3 checked on all words of 2 threads and 2 variables, P4 on those up to length {}",
         monotonicity.length
-    ))
+    )))
 }
 
 fn check_liveness(

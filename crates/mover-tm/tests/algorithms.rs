@@ -1,5 +1,6 @@
 //! The library of algorithms: sizes, verdicts, lassos, reduction, robustness.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use mover_ir::source::SourceMap;
@@ -7,15 +8,18 @@ use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::antichain;
 use mover_tm::automaton::Automaton;
 use mover_tm::check::{Options, Verdict, check};
+use mover_tm::conflict_graph::is_acyclic;
 use mover_tm::graph::AlgorithmGraph;
 use mover_tm::inclusion::{self, InclusionOutcome};
 use mover_tm::judge;
 use mover_tm::language::{self, program::Program};
 use mover_tm::liveness::find_lasso;
 use mover_tm::monitor::specification;
+use mover_tm::monotonicity;
 use mover_tm::mutate;
 use mover_tm::property::{Liveness, Property, Safety, Update, is_defined};
-use mover_tm::word::parse_word;
+use mover_tm::structure::{Condition, refute};
+use mover_tm::word::{Outcome, Word, parse_word, transactions};
 
 mod random;
 use random::Random;
@@ -380,15 +384,37 @@ fn a_memory_that_breaks_p1_gets_no_verdict_for_all_numbers() {
 }
 
 /// With two threads it is one after the other; a third that does nothing lets both in.
+const COMPANY: &str = "algorithm company;
+    thread { status: { finished, started }; }
+    require exists u != t : status(u) = finished;
+    on read(v) { do read { status(t) := started; } }
+    on write(v) { do write { status(t) := started; } }
+    on commit { do commit { status(t) := finished; } }
+    on abort { status(t) := finished; }";
+
+/// As [`COMPANY`], but the third must have taken a step, which is no statement.
+const HELPED: &str = "algorithm helped;
+    thread { status: { finished, started, waiting }; }
+    require status(t) = waiting
+      or (forall u != t: status(u) != started)
+      or (exists u != t: status(u) = waiting);
+    on read(v) { do read when status(t) != waiting { status(t) := started; } }
+    on write(v) {
+      do wait pending when status(t) = finished { status(t) := waiting; }
+      do wait pending when status(t) = waiting;
+      do write when status(t) = started;
+    }
+    on commit { do commit when status(t) != waiting { status(t) := finished; } }
+    on abort { status(t) := finished; }";
+
 #[test]
-fn a_thread_that_does_nothing_can_make_a_difference() {
-    let text = "algorithm company;
-        thread { status: { finished, started }; }
-        require exists u != t : status(u) = finished;
-        on read(v) { do read { status(t) := started; } }
-        on write(v) { do write { status(t) := started; } }
-        on commit { do commit { status(t) := finished; } }
-        on abort { status(t) := finished; }";
+fn a_thread_that_is_not_heard_of_can_make_a_difference() {
+    for text in [COMPANY, HELPED] {
+        one_thread_more_makes_a_difference(text);
+    }
+}
+
+fn one_thread_more_makes_a_difference(text: &str) {
     let program = parse(text).unwrap();
     let ask = |threads: usize| {
         let options = Options {
@@ -400,8 +426,101 @@ fn a_thread_that_does_nothing_can_make_a_difference() {
     };
     let two = ask(2);
     assert_eq!(two.verdict, Verdict::Holds);
-    assert!(two.scope.contains("that nobody uses"), "{}", two.scope);
+    assert!(
+        two.scope.contains("a thread or a variable more"),
+        "{}",
+        two.scope
+    );
     assert_eq!(ask(3).verdict, Verdict::Violated);
+}
+
+/// Readers that are going to abort may see two commits in either order, if both writers were at
+/// work already when the first one committed. With two threads that cannot happen.
+const VIRTUAL_WORLDS: &str = "algorithm virtual_worlds;
+    thread {
+      rs, ws: set of variables;
+      stale: bool;
+      barred: set of variables;   // written since something read was overwritten
+      apart: set of threads;      // stale readers to whom this writer's commit may come first
+    }
+    procedure reset(thread u) {
+      rs(u) := {}; ws(u) := {}; stale(u) := false; barred(u) := {}; apart(u) := {};
+    }
+    on read(v) {
+      do read when v in ws(t);
+      do read when v not in ws(t) and v not in barred(t) { rs(t) += {v}; apart(t) := {}; }
+    }
+    on write(v) {
+      do write { if not (ws(t) within {v}) { apart(t) := {}; } ws(t) += {v}; }
+    }
+    on commit {
+      do commit when not stale(t) {
+        for u != t where stale(u) and (u not in apart(t) or rs(u) meets ws(t)) {
+          barred(u) := barred(u) | ws(t);
+        }
+        for u != t { apart(u) := {}; }
+        for u != t where not stale(u) and rs(u) meets ws(t) and rs(t) = {} {
+          for thread w where w != u and w != t and rs(w) = {} and size(ws(w)) = 1 {
+            apart(w) += {u};
+          }
+        }
+        for u != t where not stale(u) and rs(u) meets ws(t) { barred(u) := ws(t); }
+        for u != t where rs(u) meets ws(t) { stale(u) := true; }
+        reset(t);
+      }
+    }
+    on abort { reset(t); }";
+
+/// Theorem 1 as printed is wrong for opacity: this has P1 to P3 with three threads, and P4 as far
+/// as one looks, and is opaque with two.
+#[test]
+fn opacity_of_two_threads_is_not_that_of_three() {
+    let program = parse(VIRTUAL_WORLDS).unwrap();
+    let algorithm = Algorithm::new(&program, 3, 2, Manager::Any);
+    let graph = AlgorithmGraph::build(algorithm, false, 200_000).unwrap();
+    let automaton = Automaton::of_algorithm(&graph, 200_000)
+        .unwrap()
+        .minimized();
+    for condition in Condition::ALL {
+        assert_eq!(refute(&automaton, condition), None);
+    }
+    let printed = monotonicity::check(&automaton, Safety::StrictSerializability, 6, 100_000);
+    assert_eq!(printed.witness, None);
+    assert!(printed.length >= 5, "{}", printed.length);
+
+    let wrong = parse_word("(r,1)_1 (w,1)_2 (w,2)_3 c_2 (r,2)_2 c_3 (r,2)_1").unwrap();
+    assert!(automaton.accepts(&wrong));
+    assert!(!is_acyclic(&wrong, Safety::Opacity, Update::Deferred));
+    for left_out in [1, 2] {
+        let alone: Word = transactions(&wrong)
+            .iter()
+            .filter(|x| x.outcome == Outcome::Committing || usize::from(x.thread) != left_out - 1)
+            .flat_map(|x| x.statements.clone())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .map(|at| wrong[at])
+            .collect();
+        assert!(alone.len() < wrong.len());
+        assert!(is_acyclic(&alone, Safety::Opacity, Update::Deferred));
+        assert!(monotonicity::has_form(
+            &automaton,
+            Safety::StrictSerializability,
+            &alone
+        ));
+    }
+    assert!(!monotonicity::has_form(&automaton, Safety::Opacity, &wrong));
+
+    let opacity = Property::Safety(Safety::Opacity);
+    let plain = Options {
+        widen_scope: false,
+        ..Options::default()
+    };
+    assert_eq!(
+        check(&program, opacity, &plain).unwrap().verdict,
+        Verdict::Holds
+    );
+    let report = check(&program, opacity, &Options::default()).unwrap();
+    assert_eq!((report.verdict, report.threads), (Verdict::Violated, 3));
 }
 
 /// What names itself is a mistake, and has no end when it is expanded.

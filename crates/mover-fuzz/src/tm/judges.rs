@@ -95,6 +95,7 @@ const MOST_TRANSACTIONS: usize = 7;
 const MOST_FOR_CLOSURE: usize = 250;
 /// For small algorithms the verdict for all numbers is tried at larger ones.
 const MOST_FOR_SCOPE: usize = 60;
+const LARGER: [(usize, usize); 5] = [(3, 1), (3, 2), (2, 3), (3, 3), (4, 2)];
 
 struct Bench<'p> {
     program: &'p Program,
@@ -653,7 +654,7 @@ fn scope(bench: &mut Bench) -> Result<(), Mismatch> {
             bench.gives_up(Judge::Scope);
             continue;
         }
-        for (threads, variables) in [(3, 1), (3, 2), (2, 3)] {
+        for (threads, variables) in LARGER {
             match ask(threads, variables, false) {
                 Ok(larger) if larger.verdict == Verdict::Violated => {
                     let word = larger.word.unwrap_or_default();
