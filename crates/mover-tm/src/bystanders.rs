@@ -51,7 +51,7 @@ pub fn surplus(larger: &Algorithm<'_>, smaller: &Automaton, max_pairs: usize) ->
         }
         let (state, reached) = pairs.get(at).split_at(size);
         let reached = u32::from_le_bytes(std::array::from_fn(|byte| reached[byte]));
-        if let Err(error) = larger.successors(&state.to_vec(), &mut successors) {
+        if let Err(error) = larger.successors(state, &mut successors) {
             return Surplus::Error(Box::new(error));
         }
         for (transition, target) in successors.iter(size) {
