@@ -9,3 +9,9 @@ mod cli;
 mod dynamic;
 #[path = "c/examples.rs"]
 mod examples;
+#[path = "c/memory.rs"]
+mod memory;
+#[path = "c/own_files.rs"]
+mod own_files;
+#[path = "c/synchronisation.rs"]
+mod synchronisation;
