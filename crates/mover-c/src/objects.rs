@@ -104,6 +104,24 @@ pub fn mutex_kind_offset(pointer_bytes: u64) -> u64 {
     if pointer_bytes == 8 { 16 } else { 12 }
 }
 
+/// How many bytes the C library has for what a function initialises, where it may be too little.
+pub fn library_bytes(initialiser: &str, pointer_bytes: u64) -> Option<u64> {
+    let (with_64_bits, with_32_bits) = match initialiser {
+        "pthread_mutex_init" | "mtx_init" => (40, 24),
+        "pthread_rwlock_init" => (56, 32),
+        "pthread_cond_init" | "cnd_init" => (48, 48),
+        "pthread_barrier_init" => (32, 20),
+        "pthread_attr_init" => (56, 36),
+        "sem_init" => (32, 16),
+        _ => return None,
+    };
+    Some(if pointer_bytes == 8 {
+        with_64_bits
+    } else {
+        with_32_bits
+    })
+}
+
 /// Which bytes behind its pointer arguments a library primitive accesses:
 /// argument, offset, bytes.
 pub fn library_accesses(name: &str, pointer_bytes: u64, kinds: bool) -> Vec<(usize, i64, u64)> {
@@ -446,6 +464,8 @@ impl<'a> Objects<'a> {
                     self.facts.entry(form.object).or_default().has_lifetime = true;
                 }
             }
+            // Only asked is how large it is.
+            Kind::Library { name, .. } if name == "room_for" => {}
             Kind::Library { name, args, .. } => {
                 let accesses = library_accesses(name, self.module.pointer_bytes, mutex_kinds);
                 for (index, arg) in args.iter().enumerate() {

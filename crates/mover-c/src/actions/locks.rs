@@ -1,4 +1,4 @@
-//! Mutexes, read-write locks, semaphores, condition variables and barriers.
+//! Mutexes, read-write locks, semaphores and barriers.
 //!
 //! What their cells hold is told in [`super`].
 
@@ -7,7 +7,6 @@ use mover_ir::program::Property;
 
 use super::{Way, both, is, is_zero, me, negated, own_bit};
 use crate::build::{binary, constant, equal, not};
-use crate::flatten::Problem;
 use crate::lower::{Builder, Lowered, Part, Path};
 use crate::objects::mutex_kind_offset;
 use crate::ssa::*;
@@ -285,144 +284,6 @@ impl Builder<'_, '_> {
         self.ways(path, ways, result)
     }
 
-    pub(super) fn condition(
-        &mut self,
-        mut path: Path,
-        name: &str,
-        args: &[Operand],
-        result: Option<ValueId>,
-    ) -> Lowered<Vec<Path>> {
-        let most = self.world.threads.most();
-        if most > 64 {
-            let message = "condition variables with more than 64 threads are not supported";
-            return Err(Problem::new(message, path.loc)
-                .code("C015")
-                .help("a smaller --threads"));
-        }
-        let waiting_cell = self.cell(&mut path, &args[0], 0, 64)?;
-        let Some(mut path) = self.check_cell(path, &waiting_cell) else {
-            return Ok(Vec::new());
-        };
-        let waiting = self.read(&path, &waiting_cell);
-        if name == "cond_signal" {
-            let mut ways = vec![Way {
-                condition: is_zero(&waiting),
-                writes: Vec::new(),
-                result: 0,
-            }];
-            for thread in 0..most {
-                let bit = constant(1 << thread, 64);
-                let condition = waiting.map(|waiting| {
-                    let own = binary(BinaryOp::And, waiting, bit.clone());
-                    binary(BinaryOp::Ne, own, constant(0, 64))
-                });
-                let rest = constant(!(1u64 << thread), 64);
-                let woken = binary(BinaryOp::And, waiting.now.clone(), rest);
-                ways.push(Way {
-                    condition,
-                    writes: vec![(&waiting_cell, woken)],
-                    result: 0,
-                });
-            }
-            return self.ways(path, ways, result);
-        }
-        let owner_cell = self.cell(&mut path, &args[1], 0, 32)?;
-        let Some(mut path) = self.check_cell(path, &owner_cell) else {
-            return Ok(Vec::new());
-        };
-        let owner = self.read(&path, &owner_cell);
-        let is_mine = owner.map(|owner| equal(owner, me()));
-        // A recursive mutex that was locked several times is given back once, and so stays locked.
-        let count_cell = if self.world.notes.uses_mutex_kinds {
-            Some(self.cell(&mut path, &args[1], 4, 32)?)
-        } else {
-            None
-        };
-        let count = count_cell.as_ref().map(|cell| self.read(&path, cell));
-        let recursive = count_cell.as_ref().zip(count.as_ref());
-        if name == "cond_sleep" {
-            let message = "a thread waits for a condition without holding the mutex";
-            let Some(path) = self.rule(path, is_mine.clone(), message) else {
-                return Ok(Vec::new());
-            };
-            let Some(path) = self.require_owner(path, &is_mine, message) else {
-                return Ok(Vec::new());
-            };
-            let with_me = Expr::binary(BinaryOp::Or, waiting.now, own_bit());
-            let mut gives_back = Part::same(Expr::TRUE);
-            let mut ways = Vec::new();
-            if let Some((count_cell, count)) = recursive {
-                let keeps = both(&is_mine, &negated(&is_zero(count)));
-                let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
-                gives_back = negated(&keeps);
-                ways.push(Way {
-                    condition: keeps,
-                    writes: vec![(&waiting_cell, with_me.clone()), (count_cell, fewer)],
-                    result: 0,
-                });
-            }
-            ways.push(Way {
-                condition: gives_back,
-                writes: vec![(&waiting_cell, with_me), (&owner_cell, constant(0, 32))],
-                result: 0,
-            });
-            return self.ways(path, ways, result);
-        }
-        let is_awake = waiting.map(|waiting| {
-            let own = Expr::binary(BinaryOp::And, waiting, own_bit());
-            equal(own, constant(0, 64))
-        });
-        let asleep = negated(&is_awake);
-        let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
-        let mut locks = vec![(is_zero(&owner), (&owner_cell, me()))];
-        if let Some((count_cell, count)) = recursive {
-            let more = binary(BinaryOp::Add, count.now.clone(), constant(1, 32));
-            locks.push((is_mine, (count_cell, more)));
-        }
-        let mut ways = Vec::new();
-        for (possible, write) in locks {
-            ways.push(Way {
-                condition: both(&is_awake, &possible),
-                writes: vec![write.clone()],
-                result: 0,
-            });
-            if self.world.settings.spurious_wakeups {
-                ways.push(Way {
-                    condition: both(&asleep, &possible),
-                    writes: vec![(&waiting_cell, without_me.clone()), write],
-                    result: 0,
-                });
-            }
-        }
-        if !self.world.settings.spurious_wakeups {
-            self.world.waits.get_or_insert(path.loc);
-        }
-        if let Some(Operand::Int { value: timeout, .. }) = args.get(2)
-            && *timeout != 0
-        {
-            ways.push(Way {
-                condition: asleep,
-                writes: vec![(&waiting_cell, without_me)],
-                result: *timeout,
-            });
-        }
-        self.ways(path, ways, result)
-    }
-
-    /// What follows a wait without the mutex is not defined, and so not followed if nobody asks for
-    /// mistakes with locks.
-    fn require_owner(&mut self, path: Path, is_mine: &Part, message: &str) -> Option<Path> {
-        if self.world.wants(Property::MutexMisuse) {
-            return Some(path);
-        }
-        let ways = [negated(is_mine), is_mine.clone()];
-        let mut paths = self.split(path, &ways)?.into_iter();
-        if let Some(wrong) = paths.next() {
-            self.limit(wrong, message);
-        }
-        paths.next()
-    }
-
     pub(super) fn barrier(
         &mut self,
         mut path: Path,
@@ -430,12 +291,7 @@ impl Builder<'_, '_> {
         args: &[Operand],
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
-        if self.world.threads.most() > 64 {
-            let message = "barriers with more than 64 threads are not supported";
-            return Err(Problem::new(message, path.loc)
-                .code("C015")
-                .help("a smaller --threads"));
-        }
+        self.require_few_threads(&path, "barriers")?;
         let total_cell = self.cell(&mut path, &args[0], 0, 32)?;
         let arrived_cell = self.cell(&mut path, &args[0], 4, 32)?;
         let waiting_cell = self.cell(&mut path, &args[0], 8, 64)?;

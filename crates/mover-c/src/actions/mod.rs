@@ -19,6 +19,7 @@
 //! - A **thread** is known by its handle. Its status is free, running, detached
 //!   or finished; joining waits for finished and frees the handle.
 
+mod conditions;
 mod locks;
 mod threads;
 
@@ -97,11 +98,19 @@ impl Builder<'_, '_> {
             "thread_reserve" => return self.thread_reserve(path, result),
             "key_get" | "key_set" => return self.key(path, name, args, result),
             "mutex_destroy" | "spin_destroy" | "rwlock_destroy"
-                if !self.world.wants(Property::MutexMisuse) =>
+                if !self.world.wants(Property::MutexMisuse)
+                    && !self.world.wants(Property::MemorySafety) =>
             {
                 return self.go_on(path, result, 0);
             }
             "thread_detach" if self.world.threads.status.is_none() => return Ok(vec![path]),
+            // A variable that is accessed by its name is as large as its type says.
+            "room_for" => {
+                let form = self.world.objects.form(self.body, &args[0]);
+                if form.is_some_and(|form| !self.world.objects.is_addressed(form.object)) {
+                    return Ok(vec![path]);
+                }
+            }
             _ => {}
         }
         let Some(path) = self.begin_access(path) else {
@@ -119,6 +128,7 @@ impl Builder<'_, '_> {
             }
             "cond_sleep" | "cond_wake" | "cond_signal" => self.condition(path, name, args, result),
             "barrier_arrive" | "barrier_leave" => self.barrier(path, name, args, result),
+            "room_for" => self.room_for(path, args),
             "once_begin" => {
                 let mut path = path;
                 let flag = self.cell(&mut path, &args[0], 0, 32)?;
@@ -185,6 +195,32 @@ impl Builder<'_, '_> {
                 path.loc,
             )),
         }
+    }
+
+    /// What has a bit for each thread has 64.
+    fn require_few_threads(&self, path: &Path, what: &str) -> Lowered<()> {
+        if self.world.threads.most() <= 64 {
+            return Ok(());
+        }
+        let message = format!("{what} with more than 64 threads are not supported");
+        Err(Problem::new(message, path.loc)
+            .code("C015")
+            .help("a smaller --threads"))
+    }
+
+    /// Goes on where so many bytes are there from the pointer on.
+    fn room_for(&mut self, mut path: Path, args: &[Operand]) -> Lowered<Vec<Path>> {
+        let [pointer, Operand::Int { value: bytes, .. }] = args else {
+            return Err(Problem::new("room for nothing", path.loc).code("C099"));
+        };
+        let first = self.cell(&mut path, pointer, 0, 32)?;
+        let last = self.cell(&mut path, pointer, *bytes as i64 - 4, 32)?;
+        let check = Check {
+            holds: both(&first.valid, &last.valid),
+            property: Property::MemorySafety,
+            message: format!("there is no room for the {bytes} bytes that are initialised"),
+        };
+        Ok(self.require(path, &check).into_iter().collect())
     }
 
     /// Goes on where an object of this size fits into states. None if the edge had to end first.

@@ -6,6 +6,7 @@
 use mover_ir::program::Property;
 
 use super::{Flat, Flattener, Problem, displaced, is_null};
+use crate::objects::library_bytes;
 use crate::ssa::*;
 
 impl Flattener<'_> {
@@ -64,6 +65,12 @@ impl Flattener<'_> {
             shape: vec![width],
             atomic: false,
         };
+        if let Some(bytes) = library_bytes(name, self.module.pointer_bytes)
+            && !matches!(arg(0)?, Operand::Global(_))
+        {
+            let room = vec![arg(0)?, int(bytes, 32)];
+            self.primitive(at, "room_for", room, Vec::new(), loc);
+        }
         match name {
             "abort"
             | "exit"

@@ -422,3 +422,48 @@ fn structures_are_read_field_by_field() {
         }
     }
 }
+
+#[test]
+fn locks_need_room() {
+    let program = |prefix: &str, initialise: &str, bytes: &str| {
+        format!(
+            "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\n
+            int main(void) {{ {prefix}_t *lock = malloc({bytes}); {initialise}; free(lock); return 0; }}"
+        )
+    };
+    let initialisers = [
+        ("pthread_mutex", "pthread_mutex_init(lock, 0)"),
+        ("pthread_rwlock", "pthread_rwlock_init(lock, 0)"),
+        ("pthread_cond", "pthread_cond_init(lock, 0)"),
+        ("pthread_barrier", "pthread_barrier_init(lock, 0, 2)"),
+        ("sem", "sem_init(lock, 0, 2)"),
+    ];
+    for (prefix, initialise) in initialisers {
+        for (bytes, code) in [("sizeof *lock", 0), ("sizeof lock", 10)] {
+            for engine in ["explicit", "bmc"] {
+                let text = program(prefix, initialise, bytes);
+                let path = file("locks_need_room", "program.c", &text);
+                let ended = check(
+                    &["--engine", engine, "--property", "memory-safety"],
+                    &[path],
+                );
+                assert_eq!(ended.code, Some(code), "{text}{}", ended.stdout);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_is_gone_is_not_destroyed() {
+    let text = "#include <pthread.h>\n#include <stdlib.h>\n
+        int main(void) {
+            pthread_mutex_t *lock = malloc(sizeof *lock);
+            pthread_mutex_init(lock, 0);
+            free(lock);
+            pthread_mutex_destroy(lock);
+            return 0;
+        }";
+    let path = file("a_lock_that_is_gone_is_not_destroyed", "program.c", text);
+    let ended = check(&["--property", "memory-safety"], &[path]);
+    assert_eq!(ended.code, Some(10), "{}", ended.stdout);
+}

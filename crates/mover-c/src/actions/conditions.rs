@@ -1,0 +1,185 @@
+//! Condition variables.
+//!
+//! A wait is two actions: falling asleep, which gives the mutex back, and waking up, which takes it
+//! again; a timed one may be given up between them. What the cells hold is told in [`super`].
+
+use mover_ir::expr::{BinaryOp, Expr};
+use mover_ir::program::Property;
+
+use super::{Way, both, is_zero, me, negated, own_bit};
+use crate::build::{binary, constant, equal, not};
+use crate::lower::{Builder, Cell, Lowered, Part, Path};
+use crate::ssa::*;
+
+/// The mutex of a wait.
+struct Mutex {
+    owner_cell: Cell,
+    owner: Part,
+    is_mine: Part,
+    /// How many times more than once it is locked, where mutexes of several kinds are used.
+    count: Option<(Cell, Part)>,
+}
+
+impl Builder<'_, '_> {
+    pub(super) fn condition(
+        &mut self,
+        mut path: Path,
+        name: &str,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        self.require_few_threads(&path, "condition variables")?;
+        let waiting_cell = self.cell(&mut path, &args[0], 0, 64)?;
+        let Some(mut path) = self.check_cell(path, &waiting_cell) else {
+            return Ok(Vec::new());
+        };
+        let waiting = self.read(&path, &waiting_cell);
+        if name == "cond_signal" {
+            let ways = self.signal(&waiting_cell, &waiting);
+            return self.ways(path, ways, result);
+        }
+        let owner_cell = self.cell(&mut path, &args[1], 0, 32)?;
+        let Some(mut path) = self.check_cell(path, &owner_cell) else {
+            return Ok(Vec::new());
+        };
+        let owner = self.read(&path, &owner_cell);
+        let count = if self.world.notes.uses_mutex_kinds {
+            let cell = self.cell(&mut path, &args[1], 4, 32)?;
+            let count = self.read(&path, &cell);
+            Some((cell, count))
+        } else {
+            None
+        };
+        let mutex = Mutex {
+            is_mine: owner.map(|owner| equal(owner, me())),
+            owner_cell,
+            owner,
+            count,
+        };
+        if name == "cond_sleep" {
+            let Some(path) = self.require_owner(path, &mutex.is_mine) else {
+                return Ok(Vec::new());
+            };
+            let ways = fall_asleep(&waiting_cell, &waiting, &mutex);
+            return self.ways(path, ways, result);
+        }
+        let spurious = self.world.settings.spurious_wakeups;
+        if !spurious {
+            self.world.waits.get_or_insert(path.loc);
+        }
+        let timeout = match args.get(2) {
+            Some(Operand::Int { value, .. }) if *value != 0 => Some(*value),
+            _ => None,
+        };
+        let ways = wake_up(&waiting_cell, &waiting, &mutex, spurious, timeout);
+        self.ways(path, ways, result)
+    }
+
+    /// Nobody waits, or any one of those who do is woken.
+    fn signal<'c>(&self, waiting_cell: &'c Cell, waiting: &Part) -> Vec<Way<'c>> {
+        let mut ways = vec![Way {
+            condition: is_zero(waiting),
+            writes: Vec::new(),
+            result: 0,
+        }];
+        for thread in 0..self.world.threads.most() {
+            let bit = constant(1 << thread, 64);
+            let condition = waiting.map(|waiting| {
+                let own = binary(BinaryOp::And, waiting, bit.clone());
+                binary(BinaryOp::Ne, own, constant(0, 64))
+            });
+            let rest = constant(!(1u64 << thread), 64);
+            let woken = binary(BinaryOp::And, waiting.now.clone(), rest);
+            ways.push(Way {
+                condition,
+                writes: vec![(waiting_cell, woken)],
+                result: 0,
+            });
+        }
+        ways
+    }
+
+    /// What follows a wait without the mutex is not defined, and so not followed if nobody asks for
+    /// mistakes with locks.
+    fn require_owner(&mut self, path: Path, is_mine: &Part) -> Option<Path> {
+        let message = "a thread waits for a condition without holding the mutex";
+        if self.world.wants(Property::MutexMisuse) {
+            return self.rule(path, is_mine.clone(), message);
+        }
+        let ways = [negated(is_mine), is_mine.clone()];
+        let mut paths = self.split(path, &ways)?.into_iter();
+        if let Some(wrong) = paths.next() {
+            self.limit(wrong, message);
+        }
+        paths.next()
+    }
+}
+
+/// A recursive mutex that was locked several times is given back once, and so stays locked.
+fn fall_asleep<'c>(waiting_cell: &'c Cell, waiting: &Part, mutex: &'c Mutex) -> Vec<Way<'c>> {
+    let with_me = Expr::binary(BinaryOp::Or, waiting.now.clone(), own_bit());
+    let mut gives_back = Part::same(Expr::TRUE);
+    let mut ways = Vec::new();
+    if let Some((count_cell, count)) = &mutex.count {
+        let keeps = both(&mutex.is_mine, &negated(&is_zero(count)));
+        let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
+        gives_back = negated(&keeps);
+        ways.push(Way {
+            condition: keeps,
+            writes: vec![(waiting_cell, with_me.clone()), (count_cell, fewer)],
+            result: 0,
+        });
+    }
+    ways.push(Way {
+        condition: gives_back,
+        writes: vec![
+            (waiting_cell, with_me),
+            (&mutex.owner_cell, constant(0, 32)),
+        ],
+        result: 0,
+    });
+    ways
+}
+
+fn wake_up<'c>(
+    waiting_cell: &'c Cell,
+    waiting: &Part,
+    mutex: &'c Mutex,
+    spurious: bool,
+    timeout: Option<u64>,
+) -> Vec<Way<'c>> {
+    let is_awake = waiting.map(|waiting| {
+        let own = Expr::binary(BinaryOp::And, waiting, own_bit());
+        equal(own, constant(0, 64))
+    });
+    let asleep = negated(&is_awake);
+    let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
+    let mut locks = vec![(is_zero(&mutex.owner), (&mutex.owner_cell, me()))];
+    if let Some((count_cell, count)) = &mutex.count {
+        let more = binary(BinaryOp::Add, count.now.clone(), constant(1, 32));
+        locks.push((mutex.is_mine.clone(), (count_cell, more)));
+    }
+    let mut ways = Vec::new();
+    for (possible, write) in locks {
+        ways.push(Way {
+            condition: both(&is_awake, &possible),
+            writes: vec![write.clone()],
+            result: 0,
+        });
+        if spurious {
+            ways.push(Way {
+                condition: both(&asleep, &possible),
+                writes: vec![(waiting_cell, without_me.clone()), write],
+                result: 0,
+            });
+        }
+    }
+    if let Some(timeout) = timeout {
+        ways.push(Way {
+            condition: asleep,
+            writes: vec![(waiting_cell, without_me)],
+            result: timeout,
+        });
+    }
+    ways
+}
