@@ -243,7 +243,7 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
             numbers(size.0, size.1)
         )
     };
-    let carried_over = carry_over(program, property, size, options)?;
+    let mut carried_over = carry_over(program, property, size, options)?;
     let mut searched = Vec::new();
     let mut unfinished = Vec::new();
     for other in other_sizes(size, options, carried_over.is_ok()) {
@@ -256,7 +256,13 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
             max_states,
             ..options.clone()
         };
-        let report = search_safety(program, property, other, &limited)?;
+        let report = match search_safety(program, property, other, &limited) {
+            Err(Failure::Input(error)) if !options.cross_check => {
+                carried_over = Err(in_error(other, &error));
+                break;
+            }
+            other => other?,
+        };
         match report.verdict {
             Verdict::Violated => return Ok(report),
             Verdict::Holds => searched.push(other),
@@ -371,6 +377,14 @@ fn search_safety(
     Ok(report)
 }
 
+fn in_error((threads, variables): (usize, usize), error: &Diagnostic) -> String {
+    format!(
+        "with {} the algorithm is in error: {}",
+        numbers(threads, variables),
+        error.message
+    )
+}
+
 /// Under which conditions a property that holds at one size holds at all, and
 /// what was done about them; or why nothing follows.
 fn carry_over(
@@ -420,10 +434,7 @@ fn carry_over(
             );
         }
         Surplus::Error(error) => {
-            return Ok(Err(format!(
-                "with 3 threads and 3 variables the algorithm is in error: {}",
-                error.message
-            )));
+            return Ok(Err(in_error((3, 3), &error)));
         }
     }
     for condition in Condition::ALL {
@@ -494,7 +505,13 @@ fn check_liveness(
         } else {
             SUPPORT_LIMIT
         };
-        let (other, _) = search_liveness(program, property, larger, options, limit)?;
+        let (other, _) = match search_liveness(program, property, larger, options, limit) {
+            Err(Failure::Input(error)) if !options.cross_check => {
+                report.scope = format!("{only}, because {}", in_error(larger, &error));
+                return Ok(report);
+            }
+            found => found?,
+        };
         match other.verdict {
             Verdict::Violated => return Ok(other),
             Verdict::Holds => supported.push(format!("({},{})", larger.0, larger.1)),

@@ -7,7 +7,7 @@ use mover_ir::source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::antichain;
 use mover_tm::automaton::Automaton;
-use mover_tm::check::{Options, Verdict, check};
+use mover_tm::check::{Failure, Options, Verdict, check};
 use mover_tm::conflict_graph::is_acyclic;
 use mover_tm::graph::AlgorithmGraph;
 use mover_tm::inclusion::{self, InclusionOutcome};
@@ -432,6 +432,43 @@ fn one_thread_more_makes_a_difference(text: &str) {
         two.scope
     );
     assert_eq!(ask(3).verdict, Verdict::Violated);
+}
+
+/// The counter has no room for a third thread: no answer for all, but one for two.
+#[test]
+fn an_error_of_a_larger_size_does_not_hide_the_answer() {
+    let counted = text("occ.tm")
+        .replace(
+            "algorithm occ;",
+            "algorithm counted; global { active: 0..2; }",
+        )
+        .replace("stale: bool;", "stale: bool; on: bool;")
+        .replace(
+            "rs(u) := {};",
+            "rs(u) := {}; if on(u) { on(u) := false; active -= 1; }",
+        )
+        .replace("{ rs(t) += {v}; }", "{ rs(t) += {v}; begin(t); }")
+        .replace("{ ws(t) += {v}; }", "{ ws(t) += {v}; begin(t); }")
+        .replace(
+            "procedure reset",
+            "procedure begin(thread u) { if not on(u) { on(u) := true; active += 1; } }
+             procedure reset",
+        );
+    let program = parse(&counted).unwrap();
+    let property = Property::Safety(Safety::StrictSerializability);
+    let report = check(&program, property, &Options::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Holds);
+    let reason =
+        "2 threads and 2 variables only, with any contention manager, because with 3 threads";
+    assert!(report.scope.starts_with(reason), "{}", report.scope);
+    let asked = Options {
+        threads: Some(3),
+        ..Options::default()
+    };
+    assert!(matches!(
+        check(&program, property, &asked),
+        Err(Failure::Input(_))
+    ));
 }
 
 /// Readers that are going to abort may see two commits in either order, if both writers were at
