@@ -11,7 +11,8 @@
 //!
 //! P1, P2 and P3 are taken as printed. P4 is in [`crate::monotonicity`]: its
 //! operation reorders whole words, which no finite automaton can follow. For
-//! opacity it is also where the print has to be mended. P5 and P6 speak of infinite words; see [`crate::check`] for what is done.
+//! opacity it is also where the print has to be mended. P5 and P6 speak of
+//! infinite words; see [`crate::check`] for what is done.
 //!
 //! What the paper takes for granted besides is in [`crate::bystanders`].
 

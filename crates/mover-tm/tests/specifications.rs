@@ -6,11 +6,14 @@ use mover_tm::conflict_graph;
 use mover_tm::judge;
 use mover_tm::layout::{Renaming, renamings};
 use mover_tm::monitor::{Specification, specification};
+use mover_tm::monotonicity;
 use mover_tm::property::{Safety, Update, is_defined};
 use mover_tm::spec_det::DeterministicSpec;
 use mover_tm::spec_nondet::NondeterministicSpec;
 use mover_tm::specifications;
-use mover_tm::word::{Statement, alphabet, parse_word, print_word};
+use mover_tm::word::{
+    Action, Outcome, Statement, Word, alphabet, parse_word, print_word, transactions,
+};
 
 mod random;
 use random::Random;
@@ -267,4 +270,71 @@ fn a_specification_for_another_property_is_told_apart() {
         Update::Deferred
     ));
     assert!(!judge::satisfies(&word, Safety::Opacity, Update::Deferred));
+}
+
+/// What carries P4 through the proof of Theorem 1: every more sequential form of a word that its
+/// last statement makes wrong is wrong as well. And a right word has a right form.
+#[test]
+fn forms_of_wrong_words_are_wrong() {
+    let mut random = Random::new(4);
+    for property in [Safety::StrictSerializability, Safety::Opacity] {
+        for (threads, variables) in [(2, 2), (3, 1), (3, 2)] {
+            let spec = specification(property, Update::Deferred, threads, variables).unwrap();
+            let right = Automaton::of_specification(spec.as_ref(), 1_000_000).unwrap();
+            let statements = alphabet(threads, variables);
+            let (mut wrong, mut tried) = (0, 0);
+            while wrong < 300 || tried < 3000 {
+                let word = word_until_wrong(&mut random, property, &statements, 12);
+                let Some((last, before)) = word.split_last() else {
+                    continue;
+                };
+                let unfinished: Vec<u8> = transactions(before)
+                    .iter()
+                    .filter(|x| x.outcome == Outcome::Unfinished)
+                    .map(|x| x.thread)
+                    .collect();
+                // For strict serializability, only a commit makes a word wrong.
+                let applies = unfinished.contains(&last.thread)
+                    && match property {
+                        Safety::Opacity => true,
+                        _ => last.action == Action::Commit && unfinished.len() == 1,
+                    };
+                if !applies {
+                    continue;
+                }
+                tried += 1;
+                let is_right = judge::satisfies(&word, property, Update::Deferred);
+                wrong += usize::from(!is_right);
+                assert_eq!(
+                    monotonicity::has_form(&right, property, &word),
+                    is_right,
+                    "{property:?}: {}",
+                    print_word(&word)
+                );
+            }
+        }
+    }
+}
+
+/// Ends with the first statement that makes the word wrong, or at a length of at most `most`.
+fn word_until_wrong(
+    random: &mut Random,
+    property: Safety,
+    statements: &[Statement],
+    most: usize,
+) -> Word {
+    let length = 2 + random.below(most - 1);
+    let mut word = Word::new();
+    while word.len() < length {
+        let statement = statements[random.below(statements.len())];
+        // The condition for strict serializability speaks of words without aborts.
+        if property != Safety::Opacity && statement.action == Action::Abort {
+            continue;
+        }
+        word.push(statement);
+        if !judge::satisfies(&word, property, Update::Deferred) {
+            break;
+        }
+    }
+    word
 }
