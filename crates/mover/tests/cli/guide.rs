@@ -1,9 +1,13 @@
 //! What the guide and the README show is what mover prints.
 //!
 //! Each command of mover in a `console` block of theirs is run again. Times, rates and
-//! the memory of the process differ from run to run and are not compared.
+//! the memory of the process differ from run to run and are not compared. A block whose
+//! fence names a file (```` ```text mine.tm ````) is that file for the commands that follow and
+//! mention it; one whose first line is in the file already stands for what is there up to the
+//! next closing brace.
 //! `UPDATE_EXPECT` in the environment writes the pages anew.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::common::{mover, repository, run};
@@ -20,7 +24,11 @@ fn the_output_in_the_guide_is_real() {
     let mut commands = 0;
     for page in pages {
         let text = std::fs::read_to_string(&page).expect("a readable page");
-        let (fresh, count) = refreshed(&text);
+        let name = page.file_stem().expect("a page has a name");
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("guide")
+            .join(name);
+        let (fresh, count) = refreshed(&text, &directory);
         commands += count;
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             if without_measurements(&fresh) != without_measurements(&text) {
@@ -50,16 +58,28 @@ fn assert_same(page: &Path, written: &str, fresh: &str) {
     );
 }
 
-/// The page with the output of its commands as it is now, and how many there are.
-fn refreshed(text: &str) -> (String, usize) {
+/// The page with the output of its commands as it is now, and how many there are. Its own files
+/// are written to the directory.
+fn refreshed(text: &str, directory: &Path) -> (String, usize) {
     let mut out = String::new();
     let mut in_console = false;
     let mut is_output = false;
     let mut count = 0;
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
+    let mut block: Option<(&str, String)> = None;
     for line in text.lines() {
         let is_fence = line.starts_with("```");
         if is_fence {
             in_console = line == "```console";
+            if let Some((name, text)) = block.take() {
+                let old = files.remove(name).unwrap_or_default();
+                files.insert(name, with_block(&old, text));
+            }
+            let named = line.strip_prefix("```text ");
+            block = named.map(|name| (name, String::new()));
+        } else if let Some((_, text)) = &mut block {
+            *text += line;
+            text.push('\n');
         }
         let command = line.strip_prefix("$ mover ").filter(|_| in_console);
         if is_fence || line.starts_with("$ ") {
@@ -72,13 +92,39 @@ fn refreshed(text: &str) -> (String, usize) {
         is_output |= command.is_some();
         if let Some(arguments) = command {
             count += 1;
-            let ended = run(mover()
-                .args(arguments.split_whitespace())
-                .current_dir(repository()));
+            let arguments: Vec<&str> = arguments.split_whitespace().collect();
+            let own = arguments.iter().find_map(|name| files.get_key_value(name));
+            let place = match own {
+                Some((name, text)) => {
+                    std::fs::create_dir_all(directory).expect("a scratch directory");
+                    std::fs::write(directory.join(name), text).expect("a file");
+                    directory.to_path_buf()
+                }
+                None => repository(),
+            };
+            let ended = run(mover().args(arguments).current_dir(place));
             out += &(ended.stdout + &ended.stderr);
         }
     }
     (out, count)
+}
+
+/// A file after a block that is all of it, or one part of it.
+fn with_block(old: &str, block: String) -> String {
+    let lines: Vec<&str> = old.lines().collect();
+    let first = block.lines().next();
+    let start = match lines.iter().position(|line| Some(*line) == first) {
+        None | Some(0) => return block,
+        Some(start) => start,
+    };
+    let length = lines[start..].iter().position(|line| *line == "}");
+    let end = start + length.expect("a part ends with a brace") + 1;
+    let parts = [
+        &lines[..start],
+        &block.lines().collect::<Vec<_>>(),
+        &lines[end..],
+    ];
+    parts.concat().join("\n") + "\n"
 }
 
 /// The text without the lines' measured parts.
