@@ -104,13 +104,7 @@ impl Builder<'_, '_> {
                 return self.go_on(path, result, 0);
             }
             "thread_detach" if self.world.threads.status.is_none() => return Ok(vec![path]),
-            // A variable that is accessed by its name is as large as its type says.
-            "room_for" => {
-                let form = self.world.objects.form(self.body, &args[0]);
-                if form.is_some_and(|form| !self.world.objects.is_addressed(form.object)) {
-                    return Ok(vec![path]);
-                }
-            }
+            "room_for" if self.has_room(args) => return Ok(vec![path]),
             _ => {}
         }
         let Some(path) = self.begin_access(path) else {
@@ -208,15 +202,35 @@ impl Builder<'_, '_> {
             .help("a smaller --threads"))
     }
 
+    /// Whether a pointer leads to a known variable that has so many bytes from there on.
+    fn has_room(&self, args: &[Operand]) -> bool {
+        let (Some(form), Some(Operand::Int { value: bytes, .. })) =
+            (self.world.objects.form(self.body, &args[0]), args.get(1))
+        else {
+            return false;
+        };
+        let size = self.world.objects.layout(form.object).bytes() as i64;
+        // An element of an array is looked at where it is accessed.
+        let is_element = !form.terms.is_empty() && !self.world.objects.is_addressed(form.object);
+        is_element
+            || form.terms.is_empty() && form.offset >= 0 && form.offset + *bytes as i64 <= size
+    }
+
     /// Goes on where so many bytes are there from the pointer on.
     fn room_for(&mut self, mut path: Path, args: &[Operand]) -> Lowered<Vec<Path>> {
         let [pointer, Operand::Int { value: bytes, .. }] = args else {
             return Err(Problem::new("room for nothing", path.loc).code("C099"));
         };
-        let first = self.cell(&mut path, pointer, 0, 32)?;
-        let last = self.cell(&mut path, pointer, *bytes as i64 - 4, 32)?;
+        let form = self.world.objects.form(self.body, pointer);
+        let holds = if form.is_some_and(|form| !self.world.objects.is_addressed(form.object)) {
+            Part::same(Expr::FALSE)
+        } else {
+            let first = self.cell(&mut path, pointer, 0, 32)?;
+            let last = self.cell(&mut path, pointer, *bytes as i64 - 4, 32)?;
+            both(&first.valid, &last.valid)
+        };
         let check = Check {
-            holds: both(&first.valid, &last.valid),
+            holds,
             property: Property::MemorySafety,
             message: format!("there is no room for the {bytes} bytes that are initialised"),
         };

@@ -65,9 +65,7 @@ impl Flattener<'_> {
             shape: vec![width],
             atomic: false,
         };
-        if let Some(bytes) = library_bytes(name, self.module.pointer_bytes)
-            && !matches!(arg(0)?, Operand::Global(_))
-        {
+        if let Some(bytes) = library_bytes(name, self.module.pointer_bytes) {
             let room = vec![arg(0)?, int(bytes, 32)];
             self.primitive(at, "room_for", room, Vec::new(), loc);
         }
