@@ -1,4 +1,4 @@
-/* Dynamic locking (paper 001, Section 6): N threads protect two variables by one
+/* Dynamic locking (Günther et al. 2017, Section 6): N threads protect two variables by one
  * lock, which is picked from several when the program starts. That both have the
  * same value is checked before the lock is given back. */
 #include <pthread.h>

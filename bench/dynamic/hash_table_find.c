@@ -1,4 +1,4 @@
-/* Lockless hash table (paper 001, Figure 5), second experiment: N threads look up
+/* Lockless hash table (Günther et al. 2017, Figure 5), second experiment: N threads look up
  * elements that are in the table already. */
 #include <pthread.h>
 #include <stdatomic.h>

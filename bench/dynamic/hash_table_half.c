@@ -1,4 +1,4 @@
-/* Lockless hash table (paper 001, Figure 5), third experiment: of N threads the
+/* Lockless hash table (Günther et al. 2017, Figure 5), third experiment: of N threads the
  * even ones look up elements that are there, the odd ones insert new ones. */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Lockless hash table (paper 001, Figure 5), first experiment: each of N threads
+/* Lockless hash table (Günther et al. 2017, Figure 5), first experiment: each of N threads
  * inserts an element of its own into an empty table and then finds it there. */
 #include <pthread.h>
 #include <stdatomic.h>

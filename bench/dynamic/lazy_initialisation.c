@@ -1,4 +1,4 @@
-/* Lazy initialisation (paper 001, Figure 4): whoever comes first publishes the
+/* Lazy initialisation (Günther et al. 2017, Figure 4): whoever comes first publishes the
  * data with compare-and-swap; then every thread reads its part of it. */
 #include <pthread.h>
 #include <stdatomic.h>

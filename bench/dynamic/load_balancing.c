@@ -1,4 +1,4 @@
-/* Load balancing (paper 001, Figure 6): each of N threads counts its own cell up
+/* Load balancing (Günther et al. 2017, Figure 6): each of N threads counts its own cell up
  * to LIMIT; which cell belongs to which thread is decided at run time. That the sum
  * is right is checked part by part, by the threads themselves. */
 #include <pthread.h>

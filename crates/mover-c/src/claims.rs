@@ -5,7 +5,7 @@
 //! expands to nothing, so that the compiler never sees a claim, and neither does
 //! LLVM IR: claims are read from the text, outside of comments, strings and
 //! preprocessor lines. What they say is checked like every predicate of exclusive
-//! access (paper 002, Section 4.1) before it is used, so a claim that stands where the preprocessor leaves
+//! access (Flanagan and Qadeer 2003, Section 4.1) before it is used, so a claim that stands where the preprocessor leaves
 //! the text out does no harm.
 //!
 //! The predicate is about a lock whose cell names the thread that has it: mutexes,
@@ -13,7 +13,7 @@
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Exclusive, Variable, VariableId};
-use mover_ir::source::{FileId, SourceMap, Span};
+use mover_source::{FileId, SourceMap, Span};
 
 use crate::actions::me;
 use crate::flatten::Problem;

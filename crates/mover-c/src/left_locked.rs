@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::literal::{Literal, conjunction};
 use mover_ir::program::{Edge, Effect, Location, LocationId, Template, Variable};
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::actions::me;
 

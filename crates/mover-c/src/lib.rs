@@ -13,13 +13,13 @@
 //! Whatever is not understood is an error that names the line, never a guess.
 
 mod actions;
-mod build;
+mod expr_builder;
 mod caveats;
 mod claims;
 mod clang;
 mod flatten;
 mod left_locked;
-mod lives;
+mod lifetimes;
 mod llvm;
 mod lower;
 pub mod native;
@@ -32,9 +32,9 @@ mod world;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mover_ir::diagnostic::{Code, Diagnostic};
+use mover_source::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{Instance, LocationId, Program, Property, TemplateId};
-use mover_ir::source::{FileId, SourceMap};
+use mover_source::{FileId, SourceMap};
 
 use flatten::{Body, Flattener, Limits, Problem};
 use lower::{Builder, Finished};
@@ -252,7 +252,7 @@ fn diagnostic(
         let source = sources.file(file);
         let range = source.line_range(loc.line as usize);
         let start = (range.start + loc.column.saturating_sub(1) as usize).min(range.end);
-        Some(mover_ir::source::Span::new(file, start, range.end))
+        Some(mover_source::Span::new(file, start, range.end))
     });
     let mut shown = severity(problem.message);
     shown.code = Some(Code::new(problem.code));

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::flatten::Body;
 use crate::flatten::copying::is_gap;
-use crate::lives::{Event, Life, Predecessors};
+use crate::lifetimes::{Event, Life, Predecessors};
 use crate::ssa::*;
 
 /// A variable: of the program, or a local of the code of one kind of thread.

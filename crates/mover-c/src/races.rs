@@ -19,7 +19,7 @@ use mover_ir::program::{
 };
 
 use crate::Sites;
-use crate::build::{binary, constant, equal, rewrite};
+use crate::expr_builder::{binary, constant, equal, rewrite};
 use crate::lower::{Memory, Touch};
 use crate::ssa::Loc;
 
@@ -186,7 +186,7 @@ fn bytes(program: &Program, memory: &Memory) -> Option<(Expr, u64)> {
             let count = u64::from(decl.ty.width / 8);
             let offset = binary(
                 BinaryOp::Mul,
-                crate::build::resize(index.clone(), width, false),
+                crate::expr_builder::resize(index.clone(), width, false),
                 constant(count, width),
             );
             let base = program.address_of(*variable);

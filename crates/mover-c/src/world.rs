@@ -12,7 +12,7 @@ use mover_ir::program::{
     AllocationSite, CellName, CellNames, Init, PointerLayout, Property, SiteId, SiteKind,
     SymbolSet, SymbolSetId, TemplateId, Variable, VariableId,
 };
-use mover_ir::source::{FileId, SourceMap, Span};
+use mover_source::{FileId, SourceMap, Span};
 use mover_ir::validate::MAX_ROW;
 
 use crate::flatten::{Body, Notes, Problem};

@@ -3,7 +3,7 @@
 //! A block runs one thread from a state in which all threads are *external*
 //! (between transactions) through one transaction, by a local search, and emits
 //! the external states in which it can end; only those are stored. Which states
-//! these are is the matter of papers 000 and 002, with corrections that
+//! these are is the matter of Levin et al. (2005) and Flanagan and Qadeer (2003), with corrections that
 //! experiments forced on the printed algorithms; what stands here is called
 //! *chain blocks*.
 //!
@@ -17,7 +17,7 @@
 //! lock: what others can see of it they can see after that, too. So a post state
 //! from which the release of a lock can be reached is passed through, and one
 //! from which none can be reached is an end. This solves the *ignoring problem*
-//! (paper 000: a transaction that commits and then runs for ever in a loop of
+//! (Levin et al. 2005: a transaction that commits and then runs for ever in a loop of
 //! its own must not keep the others waiting) without cycle detection and without
 //! marks: every end is found on the finite graph of the block. Of an end state
 //! not itself but the one behind its deterministic tail of left movers is

@@ -1,6 +1,6 @@
 //! One depth-first search with transactions, and five ways with the ignoring problem.
 //!
-//! This is the search of paper 000 (Figures 5 to 8). Unlike chain blocks
+//! This is the search of Levin et al. (2005) (Figures 5 to 8). Unlike chain blocks
 //! (`blocks`), which store only states between transactions, it stores every
 //! state it passes, together with the *phase* of the running thread: *pre* while
 //! the transaction has only made right movers, else *post*. At a stored state
@@ -21,7 +21,7 @@
 //! - [`Ignoring::Cycle`]: a state in post from which a step closes a cycle, that
 //!   is, leads to a state on the stack.
 //! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the
-//!   feedback set (`mover_reduce::feedback`), with paper 002's rule that a thread
+//!   feedback set (`mover_reduce::facts::feedback`), with Flanagan and Qadeer's rule that a thread
 //!   at its first location is between transactions.
 //! - [`Ignoring::Unsound`]: nothing. It finds errors, but that it finds none says
 //!   nothing. Its number of states is what soundness is measured against.
@@ -58,7 +58,7 @@ use std::time::{Duration, Instant};
 use mover_ir::program::{LocationId, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::Movers;
-use mover_reduce::feedback::feedback_set;
+use mover_reduce::facts::feedback::feedback_set;
 
 use crate::classify::{BrokenClaim, Classifier, PhaseTables};
 use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
@@ -675,7 +675,7 @@ mod tests {
         points.len()
     }
 
-    /// Paper 000, Section 6: two endless loops behind one commit point.
+    /// Levin et al. (2005), Section 6: two endless loops behind one commit point.
     #[test]
     fn figure_9_needs_one_interleaving_point() {
         assert_eq!(points_after_commit(Ignoring::Cpc), 1);

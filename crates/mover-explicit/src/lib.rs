@@ -83,7 +83,7 @@ mod parallel;
 mod search;
 mod store;
 mod successors;
-mod way;
+mod path_reconstruction;
 
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use classify::BrokenClaim;

@@ -34,7 +34,7 @@ use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::search::{Options, Outcome, Statistics, Stop, Violation, common_halt, ends_in_deadlock};
 use crate::store::{NO_PARENT, Store, scramble};
-use crate::way::steps_through;
+use crate::path_reconstruction::steps_through;
 
 /// States that a worker expands before it looks at its mail.
 const STATES_PER_ROUND: usize = 1 << 11;

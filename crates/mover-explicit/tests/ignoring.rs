@@ -5,7 +5,7 @@
 //! confirmed by building the reference's rule in for a moment, which made all
 //! counts equal:
 //!
-//! - `b.fig5` follows paper 000 in that a thread at its initial local state is
+//! - `b.fig5` follows Levin et al. (2005) in that a thread at its initial local state is
 //!   between transactions even after it has committed. Without that rule, which
 //!   commit point completion does not have either, the lower bound is lower.
 //! - `c.prop` does not take a dead end of left movers (`assume false`) in post
@@ -221,7 +221,7 @@ fn limits_are_kept() {
     assert_eq!(stopped(&|_| {}), Some(Stop::Interrupt));
 }
 
-/// Paper 002, Section 2: with right movers each method of the counter is one transaction, without
+/// Flanagan and Qadeer (2003), Section 2: with right movers each method of the counter is one transaction, without
 /// them `incr` and `decr` are two and `read` is three.
 #[test]
 fn right_movers_make_methods_single_transactions() {

@@ -3,8 +3,7 @@
 //! - [`program`]: what a program is made of, [`expr`]: its expressions;
 //! - [`validate`]: which programs are well-formed;
 //! - [`semantics`]: what a program does, state by state;
-//! - [`mod@print`]: programs as text, [`literal`]: guards taken apart;
-//! - [`source`] and [`diagnostic`]: places in the user's text and remarks about them.
+//! - [`mod@print`]: programs as text, [`literal`]: guards as conjunctions of literals.
 //!
 //! # An example
 //!
@@ -128,12 +127,10 @@
 //! assert_eq!(errors.into_iter().collect::<Vec<_>>(), ["an update was lost"]);
 //! ```
 
-pub mod diagnostic;
 pub mod expr;
 pub mod literal;
 pub mod print;
 pub mod program;
 pub mod semantics;
-pub mod source;
 pub mod validate;
 mod walk;

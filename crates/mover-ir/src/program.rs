@@ -29,7 +29,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, mask};
-use crate::source::{SourceMap, Span};
+use mover_source::{SourceMap, Span};
 
 macro_rules! index_type {
     ($(#[$meta:meta])* $name:ident) => {

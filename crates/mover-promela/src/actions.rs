@@ -8,7 +8,7 @@
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty};
 use mover_ir::program::{Effect, PrintArg, TemplateId};
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, StatementKind};
 use crate::context::{Context, PROCESS_LIMIT};
@@ -380,7 +380,7 @@ impl Context<'_> {
             }
         }
         let Some(&process) = self.process_names.get(&proctype.text) else {
-            let mut diagnostic = mover_ir::diagnostic::Diagnostic::coded(
+            let mut diagnostic = mover_source::diagnostic::Diagnostic::coded(
                 "P031",
                 format!("there is no proctype `{}`", proctype.text),
             )
@@ -400,7 +400,7 @@ impl Context<'_> {
                 target.parameters,
                 values.len()
             );
-            let diagnostic = mover_ir::diagnostic::Diagnostic::coded("P035", message)
+            let diagnostic = mover_source::diagnostic::Diagnostic::coded("P035", message)
                 .at(span, "")
                 .related(target.span, "declared here");
             self.report(diagnostic);

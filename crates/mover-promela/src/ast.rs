@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use mover_ir::source::Span;
+use mover_source::Span;
 
 /// Statements and parentheses are nested no deeper than this.
 pub const DEPTH_LIMIT: usize = 200;

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{Edge, Effect, ErrorMark, Location, LocationId, Property};
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::actions::{Action, Side};
 use crate::flow::{

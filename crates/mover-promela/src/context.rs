@@ -8,10 +8,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
 use mover_ir::program::{ChannelDecl, SymbolSet, SymbolSetId, Variable, VariableId};
-use mover_ir::source::{SourceMap, Span};
+use mover_source::{SourceMap, Span};
 
 use crate::ast::Name;
 use crate::flow::LabelPlaces;

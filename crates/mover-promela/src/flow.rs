@@ -33,7 +33,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use mover_ir::program::LocationId;
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::actions::Action;
 

@@ -12,7 +12,7 @@
 
 use std::rc::Rc;
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::origin::Origin;
 use crate::token::{Keyword, Punctuation, Token, TokenKind};

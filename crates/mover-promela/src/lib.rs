@@ -5,7 +5,7 @@
 //! order reduction). The way there:
 //!
 //! 1. `preprocess`: the C preprocessor, if the text has work for it;
-//! 2. `lexer`, `layout`: tokens, and the semicolons that may be left out;
+//! 2. `lexer`, `semicolons`: tokens, and the semicolons that may be left out;
 //! 3. `parser`: the syntax tree ([`ast`]), inlines expanded;
 //! 4. `model`, `declare`, `scopes`, `types`: names, types and memory;
 //! 5. `values`, `actions`: expressions and basic statements in the IR;
@@ -24,7 +24,7 @@ mod constants;
 mod context;
 mod declare;
 mod flow;
-mod layout;
+mod semicolons;
 mod lexer;
 mod model;
 mod origin;
@@ -42,9 +42,9 @@ mod values;
 
 use std::path::Path;
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 use mover_ir::program::Program;
-use mover_ir::source::{FileId, SourceMap};
+use mover_source::{FileId, SourceMap};
 
 pub use model::StatementNumbers;
 use origin::Origin;

@@ -9,13 +9,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
 use mover_ir::program::{
     CellNames, Exclusive, Init, Instance, Location, LocationId, PointerLayout, Program, Template,
     TemplateId, Variable, VariableId,
 };
-use mover_ir::source::{SourceMap, Span};
+use mover_source::{SourceMap, Span};
 use mover_ir::validate::validate;
 
 use crate::ast::{

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use mover_ir::source::{FileId, SourceMap, Span};
+use mover_source::{FileId, SourceMap, Span};
 
 /// A line of preprocessed text and the line of the user's text it came from.
 #[derive(Clone, Copy, PartialEq, Debug)]

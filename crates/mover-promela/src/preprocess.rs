@@ -18,8 +18,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::{FileId, SourceMap, Span};
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{FileId, SourceMap, Span};
 
 use crate::origin::LineOrigin;
 

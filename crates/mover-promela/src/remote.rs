@@ -2,7 +2,7 @@
 
 use mover_ir::expr::Expr;
 use mover_ir::program::{TemplateId, VariableId};
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::ast::{Expr as Syntax, Name, PathElement};
 use crate::context::Context;

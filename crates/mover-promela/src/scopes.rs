@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use mover_ir::expr::{ChannelRef, VariableRef};
 use mover_ir::program::VariableId;
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::types::{ChannelShape, Shape};
 

@@ -17,7 +17,7 @@
 
 use std::cell::RefCell;
 
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::flow::{BlockKind, ElementId, ElementKind, Flow, Misplaced, SequenceId, Status, Target};
 

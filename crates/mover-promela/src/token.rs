@@ -2,13 +2,13 @@
 //!
 //! A [`Token`] carries its place in the text *as the user wrote it* and
 //! whether it opens a line: SPIN makes most semicolons optional by reading a
-//! line end after certain tokens as one (see `layout`), so line ends matter.
+//! line end after certain tokens as one (see `semicolons`), so line ends matter.
 //!
 //! `in` is not a keyword here: SPIN knows it only inside the head of a `for`.
 
 use std::rc::Rc;
 
-use mover_ir::source::Span;
+use mover_source::Span;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Token {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use mover_ir::expr::Ty;
 use mover_ir::program::SymbolSetId;
-use mover_ir::source::Span;
+use mover_source::Span;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Type {

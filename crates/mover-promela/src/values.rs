@@ -12,7 +12,7 @@
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, ReceiveArg, Ty, UnaryOp};
 use mover_ir::program::SymbolSetId;
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::actions::poll_check;
 use crate::ast::{
@@ -352,7 +352,7 @@ impl Context<'_> {
         let message =
             format!("the channel takes messages of {wanted} fields, but {given} are given");
         if given > wanted || (sends && given < wanted) {
-            let diagnostic = mover_ir::diagnostic::Diagnostic::coded("P035", message)
+            let diagnostic = mover_source::diagnostic::Diagnostic::coded("P035", message)
                 .at(span, "")
                 .related(shape.span, "the channel is declared here");
             self.report(diagnostic);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 use mover_promela::{Options, parse, parse_text};
 
 fn scratch(name: &str, content: &[u8]) -> PathBuf {

@@ -7,9 +7,9 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use mover_ir::diagnostic::{Diagnostic, Severity};
+use mover_source::diagnostic::{Diagnostic, Severity};
 use mover_ir::print::print_program;
-use mover_ir::source::{SourceMap, Span};
+use mover_source::{SourceMap, Span};
 use mover_promela::{Failure, parse_text};
 
 /// The line of a span, with carets under it.

@@ -4,8 +4,8 @@ use codespan_reporting::diagnostic::{Diagnostic as Shown, Label, LabelStyle};
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term::termcolor::Buffer;
 use codespan_reporting::term::{self, Config};
-use mover_ir::diagnostic::{Diagnostic, Severity};
-use mover_ir::source::{SourceMap, Span};
+use mover_source::diagnostic::{Diagnostic, Severity};
+use mover_source::{SourceMap, Span};
 
 /// A diagnostic as text for a terminal or a pipe.
 pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {

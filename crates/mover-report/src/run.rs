@@ -93,7 +93,7 @@ pub fn moments<'a>(program: &'a Program, trace: &'a Trace) -> Vec<Moment<'a>> {
 }
 
 /// Where a span stands.
-pub fn spot(program: &Program, span: mover_ir::source::Span) -> Option<Spot> {
+pub fn spot(program: &Program, span: mover_source::Span) -> Option<Spot> {
     let file = program.sources.file(span.file);
     let line = file.line_of(span.start);
     let range = file.line_range(line);

@@ -4,7 +4,7 @@
 //! refinements that made it practical (delta-encoded frames, a queue of
 //! obligations, lifting by unsatisfiable cores, lemmas against what stands in the way
 //! of a shorter lemma, as in Hassan, Bradley and Somenzi, *Better Generalization in
-//! IC3*), on the block relation of paper 001.
+//! IC3*), on the block relation of Günther et al. (2017).
 //!
 //! A *frame* k is a set of clauses that hold in all states at most k blocks from
 //! the start. A state of the last frame that is bad, or leads to such a state, is
@@ -13,7 +13,7 @@
 //! if it is not, the predecessor is the next obligation. When two frames become
 //! equal, they are an inductive invariant.
 //!
-//! **Predicates.** Paper 001 uses CTIGAR: obligations are abstracted to predicates
+//! **Predicates.** Günther et al. (2017) uses CTIGAR: obligations are abstracted to predicates
 //! of the program, and new ones are found where the abstraction fails. Here the
 //! bits of the state are never given up; the program's own comparisons are
 //! literals beside them ([`crate::system::Observable`]). A predecessor is lifted, and a clause

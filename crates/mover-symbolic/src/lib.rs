@@ -1,6 +1,6 @@
 //! Symbolic engines.
 //!
-//! After paper 001, *Dynamic Reductions for Model Checking Concurrent Software*: a
+//! After Günther et al. (2017), *Dynamic Reductions for Model Checking Concurrent Software*: a
 //! program is a transition relation whose steps are transactions ([`blocks`]),
 //! written down as bit-vector [`term`]s over the cells of a state ([`layout`]), by a
 //! counterpart of the concrete semantics ([`machine`]). Two engines ask questions
@@ -20,7 +20,7 @@ pub mod blocks;
 pub mod bmc;
 pub mod certificate;
 pub mod ic3;
-mod known;
+mod constant_bits;
 pub mod layout;
 pub mod machine;
 mod memory;
@@ -29,7 +29,7 @@ mod peephole;
 pub mod rup;
 pub mod sat;
 pub mod smtlib;
-mod start;
+mod initial_prefix;
 pub mod system;
 pub mod term;
 pub mod token;
@@ -37,8 +37,8 @@ pub mod token;
 use mover_ir::program::{Program, Property};
 use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
-use mover_reduce::staying::pointers_stay;
-use mover_reduce::unfold::{Unfolded, unfold};
+use mover_reduce::facts::pointer_provenance::pointers_stay;
+use mover_reduce::transform::unfold::{Unfolded, unfold};
 
 use blocks::Blocks;
 use layout::Layout;

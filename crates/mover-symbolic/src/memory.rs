@@ -11,7 +11,7 @@
 //! that fits the bounds; what needs more leaves the bounds.
 
 use mover_ir::expr::{Expr, Ty};
-use mover_reduce::points_to::Targets;
+use mover_reduce::facts::points_to::Targets;
 
 use crate::layout::{ObjectHome, ObjectLayout};
 use crate::machine::{Performer, View};

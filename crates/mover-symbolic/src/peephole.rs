@@ -1,4 +1,4 @@
-//! Peephole partial-order constraints: the encoding that paper 004 compares itself with.
+//! Peephole partial-order constraints: the encoding that Ganai and Kundu (2009) compares itself with.
 //!
 //! After Wang, Yang, Kahlon and Gupta, *Peephole Partial Order Reduction* (TACAS 2008). There
 //! is a scheduler, and it may choose any thread; but where a thread moves and then one with a
@@ -23,7 +23,7 @@
 use std::collections::BTreeMap;
 
 use mover_ir::program::{Effect, Program};
-use mover_reduce::access::{AccessTable, EdgeRef, Object};
+use mover_reduce::facts::access::{AccessTable, EdgeRef, Object};
 
 use crate::blocks::Block;
 use crate::layout::{Layout, Turn};

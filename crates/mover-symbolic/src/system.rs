@@ -18,10 +18,10 @@ use mover_ir::program::{Effect, LocationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::known::{Known, reachable_bits};
+use crate::constant_bits::{Known, reachable_bits};
 use crate::machine::View;
 use crate::outcome::Question;
-use crate::start::{Start, places, starts};
+use crate::initial_prefix::{Start, places, starts};
 use crate::term::{Node, Term, Terms, Var};
 
 /// A bit that cubes and clauses can speak about.

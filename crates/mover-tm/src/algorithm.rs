@@ -23,7 +23,7 @@
 
 use std::fmt;
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::evaluate::{Environment, Evaluator};
 use crate::language::program::*;
@@ -409,7 +409,7 @@ impl<'p> Algorithm<'p> {
         start: usize,
         transition: &Transition,
         step: &Step,
-        spans: &[mover_ir::source::Span],
+        spans: &[mover_source::Span],
     ) -> Result<bool, Diagnostic> {
         let size = self.layout.size();
         for (known, &span) in (first..).zip(spans) {

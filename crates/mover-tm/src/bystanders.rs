@@ -16,7 +16,7 @@
 //! step, and they would be too many: a lock in the hands of a third thread is
 //! reason enough for an abort that two threads alone would not come to.
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::algorithm::{Algorithm, Successors};
 use crate::automaton::Automaton;

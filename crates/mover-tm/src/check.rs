@@ -18,7 +18,7 @@
 //!   is not checked; instead the property itself is, at the next sizes.
 //! * For the other properties there is no theorem.
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::algorithm::{Algorithm, Answer, Manager, Transition};
 use crate::automaton::Automaton;

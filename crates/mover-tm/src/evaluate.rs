@@ -6,7 +6,7 @@
 //! its visits. The second would let an algorithm favour one thread over
 //! another, against which the search relies (renamed states are merged).
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::language::program::{Code, Effect, MAX_SLOTS, Program, Range, Type};
 use crate::language::syntax::IndexKind;

@@ -6,7 +6,7 @@
 //! still exact: a class has as many members as there are renamings that do not
 //! leave the state alone, counted by their cosets.
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::algorithm::{Algorithm, Answer, Successors, Transition};
 use crate::layout::{Layout, Renaming, renamings};

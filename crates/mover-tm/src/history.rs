@@ -18,8 +18,8 @@
 
 use std::collections::HashMap;
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::{FileId, Span};
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{FileId, Span};
 use serde_json::Value;
 
 use crate::check::Verdict;

@@ -14,7 +14,7 @@
 //! [`spec_nondet`], compared by [`antichain`]s).
 //!
 //! ```
-//! use mover_ir::source::SourceMap;
+//! use mover_source::SourceMap;
 //! use mover_tm::check::{Options, Verdict, check};
 //! use mover_tm::property::Property;
 //!

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::antichain;
 use mover_tm::automaton::Automaton;

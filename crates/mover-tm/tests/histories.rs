@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use mover_tm::check::Verdict;
 use mover_tm::history::{End, History};
 use mover_tm::property::Safety;

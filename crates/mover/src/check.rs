@@ -348,7 +348,7 @@ fn symbolic(
     let mut limits = limits.to_vec();
     if question.unfold
         && !limits.is_empty()
-        && let Some(unfolded) = mover_reduce::unfold::unfold(program)
+        && let Some(unfolded) = mover_reduce::transform::unfold::unfold(program)
     {
         limits.retain(|limit| unfolded.reaches(limit.template, limit.location));
     }

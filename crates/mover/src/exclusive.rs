@@ -6,10 +6,10 @@
 //! longer, but the user will want to know.
 
 use mover_explicit::BrokenClaim;
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 use mover_ir::program::Program;
-use mover_reduce::access::EdgeRef;
-use mover_reduce::owners::Flaw;
+use mover_reduce::facts::access::EdgeRef;
+use mover_reduce::facts::owners::Flaw;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::BAD_INPUT;

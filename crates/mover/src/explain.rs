@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use mover_reduce::explain::{Explanation, ObjectFacts, OwnerFacts, TransactionFacts, explain};
+use mover_reduce::present::explain::{Explanation, ObjectFacts, OwnerFacts, TransactionFacts, explain};
 use mover_reduce::movers;
 use serde_json::{Value, json};
 

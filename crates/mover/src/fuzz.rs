@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use mover_fuzz::compare::{Mismatch, PassedOver, Tally};
 use mover_fuzz::subject::{Examined, Generator, Subject, engines};
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use serde_json::{Value, json};
 
 use crate::input::refuse;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mover_ir::diagnostic::{Code, Diagnostic};
+use mover_source::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use mover_ir::validate::validate;
 use mover_report::diagnostics::render;
 
@@ -217,7 +217,7 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     let options = args.c_options(&properties);
     match mover_c::read(&args.files, &options) {
         Ok(mut read) => {
-            mover_reduce::races::rule_out(&mut read.program);
+            mover_reduce::facts::races::rule_out(&mut read.program);
             let limit = |limit: mover_c::Limit| Limit {
                 template: limit.template,
                 location: limit.location,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mover_explicit::{Options, Order, RunTime, explore};
 use mover_ir::program::{Program, Property};
-use mover_reduce::explain::explain;
+use mover_reduce::present::explain::explain;
 use mover_reduce::{Movers, PhaseFacts, movers};
 use mover_report::html::{LedgerRow, MoverRow, MoverTable, Page};
 use mover_report::verdict::{Answer, Verdict};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mover_ir::program::Program;
 use mover_ir::semantics::Step;
-use mover_reduce::along::{self, place};
+use mover_reduce::present::run_transactions::{self, place};
 use mover_reduce::movers;
 use mover_report::shorten::Effort;
 use mover_report::trace::{Phase, Trace, Transaction};
@@ -34,9 +34,9 @@ pub fn transactions(program: &Program, trace: &Trace) -> Vec<Transaction> {
     let mut transactions: Vec<Transaction> = Vec::new();
     for (step, placed) in place(program, &movers, &steps).into_iter().enumerate() {
         let phase = match placed.phase {
-            along::Phase::Before => Phase::Before,
-            along::Phase::Commit => Phase::Commit,
-            along::Phase::After => Phase::After,
+            run_transactions::Phase::Before => Phase::Before,
+            run_transactions::Phase::Commit => Phase::Commit,
+            run_transactions::Phase::After => Phase::After,
         };
         match transactions.last_mut() {
             Some(transaction) if !placed.begins => transaction.phases.push(phase),

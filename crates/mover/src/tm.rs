@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::{SourceMap, Span};
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{SourceMap, Span};
 use mover_report::diagnostics::render;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::check::{Failure, Options, Report, Verdict, check};
@@ -186,7 +186,7 @@ fn complain(diagnostics: &[Diagnostic], sources: &SourceMap) -> u8 {
     BAD_INPUT
 }
 
-fn read(file: &str, sources: &mut SourceMap) -> Result<mover_ir::source::FileId, u8> {
+fn read(file: &str, sources: &mut SourceMap) -> Result<mover_source::FileId, u8> {
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(sources.add(file, text)),
         Err(error) => {

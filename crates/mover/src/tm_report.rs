@@ -4,7 +4,7 @@
 //! of which must come before the next; the page draws an arrow for each of these orders, from the
 //! statement to the one that it must come before.
 
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use mover_report::html::{Lane, Page, Run, RunBox, RunStep};
 use mover_report::story::{Arrow, ArrowKind};
 use mover_report::text::grouped;

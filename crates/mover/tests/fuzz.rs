@@ -149,7 +149,7 @@ fn races_that_are_ruled_out_do_not_happen() {
             continue;
         };
         let mut fewer = read.program.clone();
-        ruled_out += mover_reduce::races::rule_out(&mut fewer);
+        ruled_out += mover_reduce::facts::races::rule_out(&mut fewer);
         if let (Some(all), Some(found)) = (races(&read.program), races(&fewer)) {
             assert_eq!(all, found, "seed {seed}");
             compared += 1;

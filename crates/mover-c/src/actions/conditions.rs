@@ -7,7 +7,7 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::Property;
 
 use super::{Way, both, is_zero, me, negated, own_bit};
-use crate::build::{binary, constant, equal, not};
+use crate::expr_builder::{binary, constant, equal, not};
 use crate::lower::{Builder, Cell, Lowered, Part, Path};
 use crate::ssa::*;
 

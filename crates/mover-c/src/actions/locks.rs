@@ -6,7 +6,7 @@ use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::Property;
 
 use super::{Way, both, is, is_zero, me, negated, own_bit};
-use crate::build::{binary, constant, equal, not};
+use crate::expr_builder::{binary, constant, equal, not};
 use crate::lower::{Builder, Lowered, Part, Path};
 use crate::objects::mutex_kind_offset;
 use crate::ssa::*;

@@ -26,7 +26,7 @@ mod threads;
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{Effect, Property};
 
-use crate::build::{binary, constant, equal, not, resize};
+use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::ssa::*;

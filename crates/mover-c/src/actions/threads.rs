@@ -4,7 +4,7 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{Effect, Property};
 
 use super::{Way, both, is, is_zero, negated};
-use crate::build::{binary, choose, constant, equal, resize};
+use crate::expr_builder::{binary, choose, constant, equal, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::ssa::*;

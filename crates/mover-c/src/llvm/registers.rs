@@ -24,7 +24,7 @@ use inkwell::llvm_sys::target::*;
 use super::lists::{all_instructions, blocks, functions, instructions};
 use super::types::constant_offset;
 use super::value_name;
-use crate::lives::{Event, Life, Predecessors};
+use crate::lifetimes::{Event, Life, Predecessors};
 
 /// Pointers to pointers to pointers need one round each; whoever has more of them keeps the rest
 /// in memory.

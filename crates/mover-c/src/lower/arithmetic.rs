@@ -5,7 +5,7 @@ use mover_ir::program::Property;
 
 use super::Check;
 use super::path::Part;
-use crate::build::{binary, choose, constant, equal, not, resize};
+use crate::expr_builder::{binary, choose, constant, equal, not, resize};
 use crate::ssa::*;
 
 pub(super) fn operator(kind: BinaryKind) -> BinaryOp {

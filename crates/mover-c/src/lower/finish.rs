@@ -8,7 +8,7 @@ use mover_ir::program::{
 };
 
 use super::{Builder, LocalKind, Memory, Pending, Touch};
-use crate::build::{constant, rewrite};
+use crate::expr_builder::{constant, rewrite};
 use crate::ssa::Loc;
 
 /// A template with what else is known of it.

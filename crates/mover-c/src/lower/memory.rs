@@ -8,7 +8,7 @@ use mover_ir::program::{Effect, Property, VariableId};
 
 use super::path::{Before, Part, Path};
 use super::{Builder, Check, LocalKind, Lowered};
-use crate::build::{binary, constant, resize};
+use crate::expr_builder::{binary, constant, resize};
 use crate::flatten::Problem;
 use crate::objects::Object;
 use crate::ssa::*;

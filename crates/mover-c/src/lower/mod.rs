@@ -25,7 +25,7 @@
 //! made atomic: no other thread can tell the difference.
 //!
 //! Here is how a template grows, location by location and edge by edge. `run` executes the
-//! code, `values` and `arithmetic` have its expressions, `memory` its accesses; `stands` and
+//! code, `values` and `arithmetic` have its expressions, `memory` its accesses; `locations` and
 //! `locals` keep what the template is made of, and `finish` makes it of them.
 
 mod arithmetic;
@@ -36,7 +36,7 @@ mod locals;
 mod memory;
 mod path;
 mod run;
-mod stands;
+mod locations;
 mod touch;
 mod undefined;
 mod values;
@@ -48,7 +48,7 @@ use std::rc::Rc;
 use mover_ir::expr::{BinaryOp, Expr, Ty};
 use mover_ir::program::{CellNames, Effect, ErrorMark, Init, Property, SymbolSetId};
 
-use crate::build::{binary, constant, not};
+use crate::expr_builder::{binary, constant, not};
 use crate::flatten::{Body, Problem};
 use crate::objects::Object;
 use crate::ssa::*;
@@ -105,7 +105,7 @@ struct Local {
     init: Init,
     names: CellNames,
     symbols: Option<SymbolSetId>,
-    span: Option<mover_ir::source::Span>,
+    span: Option<mover_source::Span>,
 }
 
 /// A location in the making.

@@ -6,7 +6,7 @@ use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::program::Effect;
 
 use super::Mode;
-use crate::build::not;
+use crate::expr_builder::not;
 use crate::ssa::*;
 
 /// One scalar in its two readings.

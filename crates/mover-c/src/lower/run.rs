@@ -11,7 +11,7 @@ use super::arithmetic::modified;
 use super::gaps_between;
 use super::touch::Access;
 use super::{Builder, Cell, Lowered, Mode, Part, Path};
-use crate::build::{binary, constant, equal, not, resize};
+use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::flatten::copying::all_scalars;
 use crate::objects::{Object, parts};

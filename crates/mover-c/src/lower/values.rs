@@ -8,7 +8,7 @@ use super::arithmetic::{
 };
 use super::path::{Before, Part, Path};
 use super::{Builder, Check, LARGEST, Lowered};
-use crate::build::{self, binary, choose, constant, resize};
+use crate::expr_builder::{self, binary, choose, constant, resize};
 use crate::flatten::Problem;
 use crate::ssa::*;
 
@@ -267,7 +267,7 @@ impl Builder<'_, '_> {
                 vec![arg.map(|arg| {
                     let zero = constant(0, arg.width());
                     let negative = binary(BinaryOp::SLt, arg.clone(), zero);
-                    choose(negative, build::neg(arg.clone()), arg)
+                    choose(negative, expr_builder::neg(arg.clone()), arg)
                 })]
             }
             Pure::MinMax {
@@ -294,7 +294,7 @@ impl Builder<'_, '_> {
         let parts = parts
             .into_iter()
             .map(|part| {
-                if build::size(&part.now) <= LARGEST {
+                if expr_builder::size(&part.now) <= LARGEST {
                     return part;
                 }
                 let temp = self.temp(path, part.now.width());
@@ -307,7 +307,7 @@ impl Builder<'_, '_> {
     /// Stores what a part is now in a temporary.
     pub(super) fn save(&mut self, path: &mut Path, temp: usize, part: Part) -> Part {
         let before = match part.pre() {
-            Some(pre) if build::size(pre) <= 8 * LARGEST => Before::Is(pre.clone()),
+            Some(pre) if expr_builder::size(pre) <= 8 * LARGEST => Before::Is(pre.clone()),
             _ => Before::Lost,
         };
         path.effects.push(Effect::Assign {

@@ -7,7 +7,7 @@
 use std::io;
 
 use mover_ir::program::{SiteId, TemplateId, VariableId};
-use mover_reduce::access::Object;
+use mover_reduce::facts::access::Object;
 use rustc_hash::FxHashMap;
 
 use super::ObjectId;

@@ -1,7 +1,7 @@
 //! Movers at run time.
 //!
 //! The class of a step depends on who has exclusive access to what it touches
-//! (paper 002, Section 4), and that can be seen in a state: a lock belongs to the
+//! (Flanagan and Qadeer 2003, Section 4), and that can be seen in a state: a lock belongs to the
 //! thread that has it; a cell that is only ever touched under a lock belongs to
 //! the thread that has the lock; a cell that one thread alone touches belongs to
 //! that thread; what nothing writes disturbs nobody. Which of these holds is not
@@ -15,11 +15,11 @@
 //! never takes an exclusiveness back. And locks are preferred to a single owner
 //! as the reason, for the same sake.
 //!
-//! What the value of a cell says of its owner (`mover_reduce::owners`) counts as a
+//! What the value of a cell says of its owner (`mover_reduce::facts::owners`) counts as a
 //! lock that the thread has: a cell that is a lock as such, a predicate that the
 //! user has given as one that nobody takes or gives back by a mover.
 //!
-//! A reader-writer lock (`mover_reduce::rw_locks`) is in hand for reading data if the
+//! A reader-writer lock (`mover_reduce::facts::rw_locks`) is in hand for reading data if the
 //! thread has it in either way, for writing only if it has it to write. Whoever
 //! has it in either way when it comes to data under it has the data as far as it
 //! needs: had it written without the lock to write, the lock would not be among
@@ -43,7 +43,7 @@
 //! never replaced by one in which it has gone unobserved.
 //!
 //! With `dynamic`, what no other thread can reach any more is exclusive, too
-//! (paper 001, Table 2), and what a thread does before it has started anybody who
+//! (Günther et al. 2017, Table 2), and what a thread does before it has started anybody who
 //! knows the variable does not count.
 //!
 //! What is known beforehand is in `tables`, what is found out in `ledger`; here steps are
@@ -52,7 +52,7 @@
 mod ledger;
 mod tables;
 
-use mover_reduce::touch::End;
+use mover_reduce::facts::access_exprs::End;
 
 use crate::code::View;
 use crate::machine::{Machine, Moves, Step, Workspace};

@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId, VariableId};
 use mover_reduce::PhaseFacts;
-use mover_reduce::access::{EdgeRef, Object};
-use mover_reduce::lock_rows::LockPlace;
-use mover_reduce::owners::OwnerCell;
-use mover_reduce::rw_locks::{Mode, RwLock};
-use mover_reduce::touch::{End, Touch};
+use mover_reduce::facts::access::{EdgeRef, Object};
+use mover_reduce::facts::lock_rows::LockPlace;
+use mover_reduce::facts::owners::OwnerCell;
+use mover_reduce::facts::rw_locks::{Mode, RwLock};
+use mover_reduce::facts::access_exprs::{End, Touch};
 
 use super::ObjectId;
 use crate::checkpoint::{Sink, Source, nonsense};

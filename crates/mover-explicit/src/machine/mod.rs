@@ -15,7 +15,7 @@ mod effects;
 use mover_ir::expr::resize;
 use mover_ir::program::{Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
-use mover_reduce::access::EdgeRef;
+use mover_reduce::facts::access::EdgeRef;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::classify::PhaseTables;

@@ -31,7 +31,7 @@ use crate::classify::{Block, BrokenClaim, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
 use crate::parallel;
-use crate::way::steps_through;
+use crate::path_reconstruction::steps_through;
 use seen::Seen;
 
 /// Which state to expand next.

@@ -10,7 +10,7 @@ use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef};
 use mover_ir::program::{
     Edge, Effect, Exclusive, Init, LocationId, Program, Template, Variable, VariableId,
 };
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use crate::random::Random;
 

@@ -1,7 +1,7 @@
 //! Every procedure that can tell whether a memory is safe or live, side by side.
 //!
 //! The *product* of algorithm and monitor is what `mover tm check` searches; it judges itself by
-//! replaying its counterexample and by the definition (Section 2.3 of paper 003, literally, as
+//! replaying its counterexample and by the definition (Section 2.3 of Guerraoui et al. (2010), literally, as
 //! `mover_tm::judge` has it). Beside it: the same with *symmetry*, comparing *automata* without
 //! product, the paper's own specifications (*Algorithm 6* and the *antichain* search in the
 //! nondeterministic one), and the *words* of the algorithm one by one, as many as there is room

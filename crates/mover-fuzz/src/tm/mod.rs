@@ -12,7 +12,7 @@ mod judges;
 
 pub use judges::{JUDGES, Judge, Judged, judge};
 
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use mover_tm::language::{self, program::Program};
 
 use crate::random::Random;

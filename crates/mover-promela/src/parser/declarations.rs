@@ -6,7 +6,7 @@ use crate::ast::{
     TypeName, Typedef, VariableDeclaration, Visibility,
 };
 use crate::token::{Keyword, Punctuation, TokenKind};
-use mover_ir::source::Span;
+use mover_source::Span;
 
 impl Parser<'_> {
     pub(super) fn at_declaration(&self) -> bool {

@@ -13,12 +13,12 @@
 
 use std::rc::Rc;
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::Span;
+use mover_source::diagnostic::Diagnostic;
+use mover_source::Span;
 
 use super::{Expansion, Parsed, Parser};
 use crate::ast::{Name, Path, Sequence};
-use crate::layout;
+use crate::semicolons;
 use crate::token::{Punctuation, Token, TokenKind};
 
 /// SPIN's own limit.
@@ -206,7 +206,7 @@ impl Parser<'_> {
     }
 
     fn parse_expansion(&mut self, tokens: Vec<Token>, expansion: Expansion) -> Parsed<Sequence> {
-        let mut tokens = layout::complete_body(tokens);
+        let mut tokens = semicolons::complete_body(tokens);
         let end = tokens.last().map_or(expansion.call, |token| token.span);
         tokens.push(Token {
             kind: TokenKind::End,

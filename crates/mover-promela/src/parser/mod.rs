@@ -18,11 +18,11 @@ mod statements;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::Span;
+use mover_source::diagnostic::Diagnostic;
+use mover_source::Span;
 
 use crate::ast::{DEPTH_LIMIT, Exclusive, Ltl, Model, Monitor, MonitorKind, Name, Path, Unit};
-use crate::layout;
+use crate::semicolons;
 use crate::token::{Keyword, Punctuation, Token, TokenKind};
 use inlines::Inline;
 
@@ -31,7 +31,7 @@ const ERROR_LIMIT: usize = 20;
 
 pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Model {
     let mut parser = Parser {
-        tokens: Rc::from(layout::complete_file(tokens)),
+        tokens: Rc::from(semicolons::complete_file(tokens)),
         position: 0,
         depth: 0,
         in_formula: false,

@@ -1,6 +1,6 @@
 //! Bodies, sequences and statements.
 
-use mover_ir::diagnostic::Diagnostic;
+use mover_source::diagnostic::Diagnostic;
 
 use super::{Parsed, Parser};
 use crate::ast::{Expr, ExprKind, Sequence, Statement, StatementKind};

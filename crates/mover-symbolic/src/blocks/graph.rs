@@ -6,7 +6,7 @@
 use mover_ir::expr::Expr;
 use mover_ir::program::{Edge, Effect};
 use mover_reduce::Reduction;
-use mover_reduce::control::feedback_set;
+use mover_reduce::facts::control::feedback_set;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Blocks;

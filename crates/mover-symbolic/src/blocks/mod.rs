@@ -1,6 +1,6 @@
 //! A transaction as a formula.
 //!
-//! After paper 001, Sections 4.2, 4.3 and 5. Between transactions every thread is
+//! After Günther et al. (2017), Sections 4.2, 4.3 and 5. Between transactions every thread is
 //! *external*. A block takes one thread from an external state through one
 //! transaction; while it only takes right movers it is *right* (pre-commit), after
 //! another step it is *left* (post-commit) and takes left movers only. The paper
@@ -41,7 +41,7 @@ mod graph;
 use mover_ir::program::Template;
 use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
-use mover_reduce::access::EdgeRef;
+use mover_reduce::facts::access::EdgeRef;
 use rustc_hash::FxHashMap;
 
 use crate::layout::{Bounds, Layout, Turn};

@@ -1,6 +1,6 @@
 //! Comparisons that a proof asks for while it is being looked for.
 //!
-//! Paper 001 proves with CTIGAR (Birgmeier, Bradley, Weissenbacher, *Counterexample to
+//! Günther et al. (2017) proves with CTIGAR (Birgmeier, Bradley, Weissenbacher, *Counterexample to
 //! Induction-Guided Abstraction-Refinement*): where the predicates cannot tell a state that stands
 //! in the way from those that are reachable, a predicate is added that can. There it comes from an
 //! interpolant. Here the bits of the state can always tell, so the sign that a predicate is missing

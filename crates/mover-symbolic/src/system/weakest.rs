@@ -2,7 +2,7 @@
 //!
 //! `while (*p < 1024) (*p)++; assert(*p == 1024)` compares what was read through a pointer. What
 //! has to be known of the cells themselves, and of the copy that waits to be written back, is
-//! said nowhere: `cells[0] < 1024`, `copy + 1 == 1024`. Paper 001's engine finds such predicates
+//! said nowhere: `cells[0] < 1024`, `copy + 1 == 1024`. Günther et al.'s engine finds such predicates
 //! when a proof fails without them; here they are read off beforehand. A comparison after a
 //! block is a term over the state before it; the comparisons in that, with one of the values
 //! that each side can have, are as good as weakest preconditions, without the conditions.

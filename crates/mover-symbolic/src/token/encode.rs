@@ -3,7 +3,7 @@
 //! The threads of an unrolling know nothing of each other. What makes runs of them is a
 //! token: an event takes place only where the token is. For each allowed pair of events
 //! there is a variable that says that the token goes from the one to the other; with it go
-//! the values of all shared cells and a clock. Of the rest of paper 004's constraints:
+//! the values of all shared cells and a clock. Of the rest of Ganai and Kundu's constraints:
 //!
 //! - One thread begins with the token.
 //! - An event gives the token to one event at most. That an event gets it from one only

@@ -1,4 +1,4 @@
-//! Token passing without a scheduler, after paper 004.
+//! Token passing without a scheduler, after Ganai and Kundu (2009).
 //!
 //! *Reduction of Verification Conditions for Concurrent System using Mutually Atomic
 //! Transactions* (Ganai, Kundu). There is no transition relation and no scheduler: every
@@ -31,7 +31,7 @@ use std::time::Instant;
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{ChannelDecl, Effect, Init, Program, Template};
 use mover_ir::semantics::{Machine, Step};
-use mover_ir::source::Span;
+use mover_source::Span;
 use mover_reduce::{Movers, Reduction, movers};
 
 use crate::blast::Blaster;

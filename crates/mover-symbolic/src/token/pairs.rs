@@ -1,6 +1,6 @@
 //! Between which accesses the token may be passed.
 //!
-//! Paper 004 reduces the pairs of accesses between which control may change hands.
+//! Ganai and Kundu (2009) reduces the pairs of accesses between which control may change hands.
 //! A set of pairs is *adequate* if every schedule has an equivalent one (in the sense
 //! of Mazurkiewicz: swap neighbours that do not conflict) that changes hands at these
 //! pairs only; it is *optimal* if there is exactly one. Three sets:
@@ -33,7 +33,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use mover_reduce::control::Bits;
+use mover_reduce::facts::control::Bits;
 
 /// Which pairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

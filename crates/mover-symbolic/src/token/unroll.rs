@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use mover_ir::expr::mask;
 use mover_ir::program::{Edge, Effect};
-use mover_reduce::access::EdgeRef;
+use mover_reduce::facts::access::EdgeRef;
 
 pub use ground::Unroller;
 pub use touched::Writes;

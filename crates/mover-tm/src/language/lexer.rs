@@ -1,7 +1,7 @@
 //! Cuts the text of a `.tm` file into tokens.
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::{FileId, Span};
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{FileId, Span};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Token {

@@ -24,8 +24,8 @@ pub mod resolve;
 mod resolve_expr;
 pub mod syntax;
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::{FileId, SourceMap};
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{FileId, SourceMap};
 
 /// Reads a `.tm` file that is already in the source map.
 pub fn load(sources: &SourceMap, file: FileId) -> Result<program::Program, Vec<Diagnostic>> {

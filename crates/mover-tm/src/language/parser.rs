@@ -3,8 +3,8 @@
 //! An item that cannot be read is reported and skipped, so that one run
 //! reports an error of every item.
 
-use mover_ir::diagnostic::Diagnostic;
-use mover_ir::source::{FileId, Span};
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{FileId, Span};
 
 use super::lexer::{Token, tokens};
 use super::syntax::*;

@@ -5,7 +5,7 @@
 //! an environment; the acting thread is always in slot [`ACTING_THREAD`] and
 //! the variable of the command, if it has one, in slot [`COMMAND_VARIABLE`].
 
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use super::syntax::{IndexKind, Place};
 use crate::layout::Cell;

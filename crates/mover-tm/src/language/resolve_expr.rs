@@ -1,6 +1,6 @@
 //! Checks the types of expressions and resolves them.
 
-use mover_ir::source::Span;
+use mover_source::Span;
 
 use super::program::{Code, Range, Type};
 use super::resolve::{Resolved, Resolver, Scope};

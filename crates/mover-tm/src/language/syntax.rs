@@ -1,6 +1,6 @@
 //! The syntax tree of a `.tm` file, with the place of everything.
 
-use mover_ir::source::Span;
+use mover_source::Span;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {

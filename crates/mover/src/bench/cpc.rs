@@ -1,4 +1,4 @@
-//! `mover bench cpc`: Table 1 of paper 000, with ours beside it.
+//! `mover bench cpc`: Table 1 of Levin et al. (2005), with ours beside it.
 //!
 //! The paper compares how many states a search with transactions visits with
 //! three answers to the ignoring problem: none (unsound, the lower bound),

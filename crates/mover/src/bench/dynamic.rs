@@ -1,4 +1,4 @@
-//! `mover bench dynamic`: the case studies of paper 001, with its findings beside ours.
+//! `mover bench dynamic`: the case studies of Günther et al. (2017), with its findings beside ours.
 //!
 //! Section 6 of the paper takes six programs with 2, 3, 4, … threads and asks how far
 //! bounded model checking and IC3 come with each reduction. Its Figure 10 is a plot, and

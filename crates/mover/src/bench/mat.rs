@@ -1,4 +1,4 @@
-//! `mover bench mat`: Table 1 of paper 004, with ours beside it.
+//! `mover bench mat`: Table 1 of Ganai and Kundu (2009), with ours beside it.
 //!
 //! Each search of each program ([`programs`]) is a child process of its own: token passing
 //! with all pairs, with those of mutually atomic transactions and with those of normal forms,

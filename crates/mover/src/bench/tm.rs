@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use clap::Args;
-use mover_ir::source::SourceMap;
+use mover_source::SourceMap;
 use mover_report::text::grouped;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::graph::AlgorithmGraph;

@@ -1,4 +1,4 @@
-//! The case studies of paper 001, and what makes them fast.
+//! The case studies of Günther et al. (2017), and what makes them fast.
 
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mover_reduce::access::Object;
+use mover_reduce::facts::access::Object;
 use rustc_hash::FxHashMap;
 
 use super::Encoding;

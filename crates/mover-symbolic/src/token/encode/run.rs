@@ -9,7 +9,7 @@ use crate::blast::Blaster;
 use crate::term::{Evaluation, Terms};
 use crate::token::pairs::Id;
 
-type MadeOf = Vec<Vec<Vec<Vec<mover_reduce::fuse::Part>>>>;
+type MadeOf = Vec<Vec<Vec<Vec<mover_reduce::transform::fuse::Part>>>>;
 
 impl Encoding<'_, '_> {
     /// The steps of the run that the solver found, as far as they are the program's.

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::expr::ChannelRef;
 use mover_ir::program::{Edge, Effect, LocationId, Template};
-use mover_reduce::access::{EdgeRef, Object};
-use mover_reduce::alone::Alone;
-use mover_reduce::control::{Bits, reaches};
+use mover_reduce::facts::access::{EdgeRef, Object};
+use mover_reduce::facts::single_threaded_prefix::Alone;
+use mover_reduce::facts::control::{Bits, reaches};
 use mover_reduce::{Movers, Protection};
 
 use super::{Plan, Standing};

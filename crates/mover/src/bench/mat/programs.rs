@@ -1,4 +1,4 @@
-//! Programs with the shape of those in Table 1 of paper 004.
+//! Programs with the shape of those in Table 1 of Ganai and Kundu (2009).
 //!
 //! The paper's programs are not to be had, but its figures say what they were like: these
 //! have the paper's numbers of pairs and of mutually atomic transactions. E1, E3 and E6 are

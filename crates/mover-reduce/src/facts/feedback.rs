@@ -1,0 +1,123 @@
+//! Location feedback sets.
+//!
+//! A *location feedback set* of a template holds at least one location of every
+//! cycle of its graph (Günther et al. 2017, Definition 2, and Flanagan and Qadeer 2003, Section 4.2: "ensuring
+//! that every cycle … is broken"). A search that makes threads take turns at
+//! these locations cannot lose sight of the others in a loop. The least such set
+//! is hard to find; the targets of the back edges of a depth-first walk are one,
+//! and for the loops of programs usually the loop heads.
+//!
+//! A thread is never seen at an atomic location, unless it waits there. A cycle
+//! must be broken where it can be seen, so the walk passes through atomic
+//! locations as if they were part of the edge; a cycle of nothing but atomic
+//! locations is a single step that never ends, and needs no breaking.
+
+use mover_ir::program::{LocationId, Template};
+
+/// For each location of a template, whether it is in the set.
+pub fn feedback_set(template: &Template) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Color {
+        New,
+        OnPath,
+        Done,
+    }
+    let mut color = vec![Color::New; template.locations.len()];
+    let mut in_set = vec![false; template.locations.len()];
+    let entry = template.entry.index();
+    color[entry] = Color::OnPath;
+    let mut path = vec![(entry, visible_successors(template, entry).into_iter())];
+    while let Some((location, successors)) = path.last_mut() {
+        let Some(next) = successors.next() else {
+            color[*location] = Color::Done;
+            path.pop();
+            continue;
+        };
+        match color[next] {
+            Color::New => {
+                color[next] = Color::OnPath;
+                path.push((next, visible_successors(template, next).into_iter()));
+            }
+            Color::OnPath => in_set[next] = true,
+            Color::Done => {}
+        }
+    }
+    in_set
+}
+
+/// The locations that are not atomic and can be reached through atomic ones only, in the order of
+/// the edges.
+fn visible_successors(template: &Template, location: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut passed = vec![false; template.locations.len()];
+    let targets = |location: usize| {
+        let edges = template.locations[location].edges.iter().rev();
+        edges.map(|edge| edge.target.index())
+    };
+    let mut work: Vec<usize> = targets(location).collect();
+    while let Some(location) = work.pop() {
+        if std::mem::replace(&mut passed[location], true) {
+            continue;
+        }
+        if template.location(LocationId(location as u32)).atomic {
+            work.extend(targets(location));
+        } else {
+            found.push(location);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mover_ir::expr::Expr;
+    use mover_ir::program::{Edge, Location};
+
+    /// A template with these edges; the locations after the bar are atomic.
+    fn template(edges: &[(u32, u32)], atomic: &[usize]) -> Template {
+        let most = edges.iter().flat_map(|&(from, to)| [from, to]).max();
+        let mut locations = vec![Location::default(); most.map_or(0, |most| most as usize + 1)];
+        for &(from, to) in edges {
+            locations[from as usize].edges.push(Edge {
+                priority: 0,
+                guard: Expr::TRUE,
+                effects: Vec::new(),
+                target: LocationId(to),
+                span: None,
+                text: String::new(),
+            });
+        }
+        for &location in atomic {
+            locations[location].atomic = true;
+        }
+        Template {
+            name: "T".into(),
+            params: 0,
+            locals: Vec::new(),
+            channels: Vec::new(),
+            locations,
+            entry: LocationId(0),
+            span: None,
+        }
+    }
+
+    fn set(edges: &[(u32, u32)], atomic: &[usize]) -> Vec<usize> {
+        let in_set = feedback_set(&template(edges, atomic));
+        (0..in_set.len()).filter(|&at| in_set[at]).collect()
+    }
+
+    #[test]
+    fn loop_heads_are_chosen() {
+        assert_eq!(set(&[(0, 1), (1, 2), (2, 3)], &[]), []);
+        assert_eq!(set(&[(0, 1), (1, 2), (2, 1), (1, 3)], &[]), [1]);
+        let nested = [(0, 1), (1, 2), (2, 3), (3, 2), (2, 4), (4, 1), (4, 5)];
+        assert_eq!(set(&nested, &[]), [1, 2]);
+    }
+
+    #[test]
+    fn a_cycle_is_broken_where_it_can_be_seen() {
+        assert_eq!(set(&[(0, 1), (1, 2), (2, 1), (1, 3)], &[1]), [2]);
+        assert_eq!(set(&[(0, 1), (1, 2), (2, 1), (1, 3)], &[1, 2]), []);
+    }
+}

@@ -1,0 +1,310 @@
+//! Locks that are reached through pointers.
+//!
+//! In Günther et al.'s case of dynamic locking the lock is picked at run time, and a
+//! thread knows it only by a pointer in a local variable. Which objects are locks
+//! is found as for locks with names: every edge that touches one
+//! - takes it: finds 0 there and stores the thread's number plus 1; or
+//! - gives it back: finds its own number plus 1 there and stores 0, or stores 0 where
+//!   the thread certainly has it (so it is where misuse of locks is not looked for); or
+//! - asks whether it has it: compares with its own number plus 1.
+//!
+//! So an object that holds a thread's number is changed by nobody else, and what
+//! other threads ask about it has one answer whether it is free or taken by that
+//! thread. By which addresses a thread has taken locks is a must-analysis over its
+//! graph, as long as the local variables of the address stay as they are.
+
+use std::collections::BTreeSet;
+
+use mover_ir::expr::{BinaryOp, Expr, VariableRef};
+use mover_ir::literal::{Literal, conjunction};
+use mover_ir::program::{Edge, Effect, Program, VariableId};
+
+use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::points_to::PointsTo;
+
+/// What an edge does with a lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Handling {
+    Takes(Expr),
+    GivesBack(Expr),
+    /// Stores 0 without looking; gives back if the thread has it.
+    Clears(Expr),
+    /// Asks, or does not touch it.
+    Asks,
+    Other,
+}
+
+pub struct PointerLocks {
+    /// The objects that are locks.
+    pub objects: BTreeSet<Object>,
+    /// By template and location: addresses of locks that a thread there has.
+    held: Vec<Vec<Vec<Expr>>>,
+}
+
+impl PointerLocks {
+    pub fn find(program: &Program, table: &AccessTable, points_to: &PointsTo) -> PointerLocks {
+        let mut objects: BTreeSet<Object> = BTreeSet::new();
+        if points_to.is_known() {
+            for (at, _) in table.iter() {
+                if let Handling::Takes(address) = handling(at.of(program)) {
+                    let targets = points_to.targets(at.template, &address);
+                    if targets.sites.is_empty() {
+                        objects.extend(targets.globals.into_iter().map(Object::Variable));
+                    }
+                }
+            }
+        }
+        // Objects of one cell may have been named as such.
+        let named: Vec<Object> = table
+            .iter()
+            .flat_map(|(_, accesses)| accesses.keys().copied())
+            .filter(|object| {
+                matches!(object, Object::Cell(id, _) if objects.contains(&Object::Variable(*id)))
+            })
+            .collect();
+        objects.extend(named);
+        let held: Vec<Vec<Vec<Expr>>> = (0..program.templates.len())
+            .map(|template| must_hold(program, template))
+            .collect();
+        objects.retain(|&object| {
+            let mut touching = table
+                .iter()
+                .filter(|(_, accesses)| accesses.contains_key(&object));
+            touching.all(|(at, _)| {
+                let has = &held[at.template][at.location];
+                is_proper(program, points_to, at, object, has)
+            })
+        });
+        PointerLocks { objects, held }
+    }
+
+    /// Addresses of locks that a thread at the location has.
+    pub fn held(&self, template: usize, location: usize) -> &[Expr] {
+        &self.held[template][location]
+    }
+
+    pub fn takes(&self, edge: &Edge) -> bool {
+        matches!(handling(edge), Handling::Takes(_))
+    }
+
+    pub fn gives_back(&self, edge: &Edge) -> bool {
+        matches!(handling(edge), Handling::GivesBack(_) | Handling::Clears(_))
+    }
+}
+
+/// The value by which a thread marks what is its own.
+pub fn own_mark(width: u8) -> Expr {
+    let mark = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1));
+    mark.resize(width, false)
+}
+
+/// Addresses in one or more local variables, so that they can be compared.
+fn is_local(expr: &Expr) -> bool {
+    let mut local = true;
+    expr.walk(&mut |expr| {
+        local &= match expr {
+            Expr::Const { .. } | Expr::Address { .. } | Expr::Binary(..) | Expr::Resize { .. } => {
+                true
+            }
+            Expr::Read(place) => matches!(place.variable, VariableRef::Local(_)),
+            _ => false,
+        };
+    });
+    local
+}
+
+/// The address and the value that a literal compares.
+fn compared(literal: &Literal) -> Option<(&Expr, &Expr)> {
+    let Expr::Binary(BinaryOp::Eq, a, b) = &literal.condition else {
+        return None;
+    };
+    match (&**a, &**b) {
+        (Expr::Load { address, .. }, value) | (value, Expr::Load { address, .. }) => {
+            Some((address, value))
+        }
+        _ => None,
+    }
+}
+
+fn is_own_mark(expr: &Expr) -> bool {
+    *expr == own_mark(expr.width())
+}
+
+fn handling(edge: &Edge) -> Handling {
+    let mut stores = edge.effects.iter().filter_map(|effect| match effect {
+        Effect::Store { address, value } => Some((address, value)),
+        _ => None,
+    });
+    let (Some((address, value)), None) = (stores.next(), stores.next()) else {
+        return Handling::Asks;
+    };
+    if !is_local(address) {
+        return Handling::Other;
+    }
+    // The address as it is when the guard looks: nothing may change it before.
+    let before = edge
+        .effects
+        .iter()
+        .take_while(|effect| !matches!(effect, Effect::Store { .. }))
+        .flat_map(Effect::written_places);
+    let read = locals(address);
+    if before
+        .into_iter()
+        .any(|place| matches!(place.variable, VariableRef::Local(id) if read.contains(&id)))
+    {
+        return Handling::Other;
+    }
+    let finds = |wanted: &dyn Fn(&Expr) -> bool| {
+        conjunction(&edge.guard).iter().any(|literal| {
+            literal.holds
+                && compared(literal).is_some_and(|(at, found)| at == address && wanted(found))
+        })
+    };
+    if is_own_mark(value) && finds(&|found| found.as_const() == Some(0)) {
+        Handling::Takes(address.clone())
+    } else if value.as_const() == Some(0) && finds(&is_own_mark) {
+        Handling::GivesBack(address.clone())
+    } else if value.as_const() == Some(0) {
+        Handling::Clears(address.clone())
+    } else {
+        Handling::Other
+    }
+}
+
+/// Whether an edge that touches a lock does nothing to it that is not allowed.
+fn is_proper(
+    program: &Program,
+    points_to: &PointsTo,
+    at: EdgeRef,
+    lock: Object,
+    has: &[Expr],
+) -> bool {
+    let (Object::Variable(id) | Object::Cell(id, _)) = lock else {
+        return false;
+    };
+    let edge = at.of(program);
+    let may_be = |address: &Expr| {
+        points_to
+            .targets(at.template, address)
+            .globals
+            .contains(&id)
+    };
+    let names = |expr: &Expr| {
+        let mut found = false;
+        expr.walk(&mut |expr| {
+            found |= matches!(expr, Expr::Read(p) if p.variable == VariableRef::Global(id));
+        });
+        found
+    };
+    let (address, is_taking) = match handling(edge) {
+        Handling::Takes(address) => (Some(address), true),
+        Handling::GivesBack(address) => (Some(address), false),
+        Handling::Clears(address) if has.contains(&address) => (Some(address), false),
+        Handling::Clears(_) => return false,
+        Handling::Asks => (None, false),
+        Handling::Other => return false,
+    };
+    // By name it is not touched at all.
+    let named = names(&edge.guard)
+        || edge.effects.iter().any(|effect| {
+            let mut found = false;
+            effect.walk(&mut |expr| found |= names(expr));
+            found
+                || effect
+                    .written_places()
+                    .iter()
+                    .any(|p| p.variable == VariableRef::Global(id))
+        });
+    if named {
+        return false;
+    }
+    // Loads stand in comparisons with the own mark, or with 0 where the lock is taken.
+    let is_allowed = |literal: &Literal| {
+        let mut loads = 0;
+        literal.condition.walk(&mut |expr| {
+            loads += u32::from(matches!(expr, Expr::Load { address, .. } if may_be(address)));
+        });
+        loads == 0
+            || loads == 1
+                && compared(literal).is_some_and(|(at, found)| {
+                    is_own_mark(found)
+                        || is_taking
+                            && literal.holds
+                            && found.as_const() == Some(0)
+                            && Some(at) == address.as_ref()
+                })
+    };
+    let location = &program.templates[at.template].locations[at.location];
+    let guards = location
+        .edges
+        .iter()
+        .filter(|other| std::ptr::eq(*other, edge) || other.priority > edge.priority);
+    let mut proper = guards
+        .flat_map(|other| conjunction(&other.guard))
+        .all(|literal| is_allowed(&literal));
+    for effect in &edge.effects {
+        effect.walk(&mut |expr| {
+            proper &= !matches!(expr, Expr::Load { address, .. } if may_be(address));
+        });
+    }
+    // A taking that waits inside of an atomic sequence is seen by others.
+    proper && !(is_taking && location.atomic)
+}
+
+fn locals(expr: &Expr) -> BTreeSet<VariableId> {
+    let mut found = BTreeSet::new();
+    expr.walk(&mut |expr| {
+        if let Expr::Read(place) = expr
+            && let VariableRef::Local(id) = place.variable
+        {
+            found.insert(id);
+        }
+    });
+    found
+}
+
+/// For each location the addresses of locks taken on every way to it.
+fn must_hold(program: &Program, template: usize) -> Vec<Vec<Expr>> {
+    let body = &program.templates[template];
+    let mut held: Vec<Option<Vec<Expr>>> = vec![None; body.locations.len()];
+    held[body.entry.index()] = Some(Vec::new());
+    let mut work = vec![body.entry.index()];
+    while let Some(location) = work.pop() {
+        let Some(before) = held[location].clone() else {
+            continue;
+        };
+        for edge in &body.locations[location].edges {
+            let mut after = before.clone();
+            match handling(edge) {
+                Handling::Takes(address) => after.push(address),
+                // Another address may be that of the same lock.
+                Handling::GivesBack(_) | Handling::Clears(_) | Handling::Other => after.clear(),
+                Handling::Asks => {}
+            }
+            let written: BTreeSet<VariableId> = edge
+                .effects
+                .iter()
+                .flat_map(Effect::written_places)
+                .filter_map(|place| match place.variable {
+                    VariableRef::Local(id) => Some(id),
+                    VariableRef::Global(_) => None,
+                })
+                .collect();
+            after.retain(|address| locals(address).is_disjoint(&written));
+            let target = edge.target.index();
+            let joined = match &held[target] {
+                None => after,
+                Some(known) => known
+                    .iter()
+                    .filter(|a| after.contains(a))
+                    .cloned()
+                    .collect(),
+            };
+            if held[target].as_ref() != Some(&joined) {
+                held[target] = Some(joined);
+                work.push(target);
+            }
+        }
+    }
+    held.into_iter().map(Option::unwrap_or_default).collect()
+}

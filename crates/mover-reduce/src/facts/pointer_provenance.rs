@@ -1,0 +1,496 @@
+//! Whether pointers stay in their objects, found out from the program itself.
+//!
+//! Points-to analysis rests on [`Program::pointers_stay`]: that an address which points
+//! into an object was computed from an address of that object. A front end whose addresses
+//! are plain numbers cannot promise this in general, for a large enough index leads from one
+//! object into another. For many programs it can be seen: whatever they use as an address is
+//! an address that was taken, plus numbers too small to lead anywhere else.
+//!
+//! What a value can be is a number of at most so much, or an address that was taken and
+//! moved upwards by at most so many bytes. Objects lie as far apart as offsets reach, so a
+//! number below that is no address of an object, and an address that is moved by less than
+//! the distance to the next object is none of another. Sums of variables that
+//! depend on themselves grow until they are too large; then nothing is promised.
+
+use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
+use mover_ir::program::{Effect, Init, Program, Variable};
+
+/// What a value as wide as a pointer can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Value {
+    /// A number of at most this, besides its sign.
+    number: Option<u64>,
+    /// Whether the number may be below 0.
+    is_negative: bool,
+    /// An address, moved by at most so many bytes, upwards.
+    moved: Option<u64>,
+    /// Something else.
+    is_other: bool,
+}
+
+impl Value {
+    const OTHER: Value = Value {
+        number: None,
+        is_negative: false,
+        moved: None,
+        is_other: true,
+    };
+
+    const ADDRESS: Value = Value {
+        number: None,
+        is_negative: false,
+        moved: Some(0),
+        is_other: false,
+    };
+
+    fn number(most: u64) -> Value {
+        Value {
+            number: Some(most),
+            ..Value::default()
+        }
+    }
+
+    fn join(self, other: Value) -> Value {
+        Value {
+            number: self.number.max(other.number),
+            is_negative: self.is_negative || other.is_negative,
+            moved: self.moved.max(other.moved),
+            is_other: self.is_other || other.is_other,
+        }
+    }
+}
+
+struct Staying<'p> {
+    program: &'p Program,
+    globals: Vec<Value>,
+    /// By template and variable.
+    locals: Vec<Vec<Value>>,
+    /// What is stored in objects.
+    stored: Value,
+    /// Nothing may be moved further than this.
+    most: u64,
+    has_changed: bool,
+}
+
+/// Rounds after which what still grows counts as unbounded.
+const ROUNDS: usize = 60;
+
+/// Whether every address that the program uses stays in the object it was taken from.
+pub fn pointers_stay(program: &Program) -> bool {
+    if program.pointers_stay {
+        return true;
+    }
+    let width = program.pointers.width;
+    let room = program.pointers.max_object_size();
+    let Some(most) = mask(program.pointers.offset_bits)
+        .checked_sub(room)
+        .filter(|&most| most > 0)
+    else {
+        return false;
+    };
+    let mut staying = Staying {
+        program,
+        globals: Vec::new(),
+        locals: Vec::new(),
+        stored: Value::default(),
+        most,
+        has_changed: false,
+    };
+    staying.globals = program.globals.iter().map(|v| staying.initial(v)).collect();
+    staying.locals = program
+        .templates
+        .iter()
+        .map(|t| t.locals.iter().map(|v| staying.initial(v)).collect())
+        .collect();
+    for instance in &program.initial {
+        for (param, &arg) in instance.args.iter().enumerate() {
+            let template = instance.template.index();
+            let value = staying.constant(arg);
+            staying.locals[template][param] = staying.locals[template][param].join(value);
+        }
+    }
+    // What is stored by parts cannot be loaded as a whole.
+    let narrow = program
+        .effects()
+        .any(|effect| matches!(effect, Effect::Store { value, .. } if value.width() != width));
+    let begins = program.globals.iter().enumerate();
+    for (number, variable) in begins.filter(|(_, variable)| variable.addressable) {
+        let value = if narrow || variable.ty.width != width && !is_zero(variable) {
+            Value::OTHER
+        } else {
+            staying.globals[number]
+        };
+        staying.stored = staying.stored.join(value);
+    }
+    if narrow {
+        staying.stored = Value::OTHER;
+    }
+    for _ in 0..ROUNDS {
+        staying.has_changed = false;
+        staying.pass();
+        if !staying.has_changed {
+            return staying.is_kept();
+        }
+    }
+    false
+}
+
+fn is_zero(variable: &Variable) -> bool {
+    match &variable.init {
+        Init::All(value) => *value == 0,
+        Init::Cells(values) => values.iter().all(|value| *value == 0),
+        Init::Channels(_) => false,
+    }
+}
+
+impl Staying<'_> {
+    /// A constant may be an address that the front end has written out.
+    fn constant(&self, value: u64) -> Value {
+        let pointers = self.program.pointers;
+        let object = pointers.object(value);
+        let signed = mover_ir::expr::sign_extend(value, pointers.width);
+        let live = self.program.addressable_globals();
+        if object == 0 {
+            Value::number(value)
+        } else if object <= live && pointers.offset(value) <= pointers.max_object_size() {
+            Value::ADDRESS
+        } else if signed < 0 && signed.unsigned_abs() <= self.most {
+            Value {
+                is_negative: true,
+                ..Value::number(signed.unsigned_abs())
+            }
+        } else {
+            Value::OTHER
+        }
+    }
+
+    fn initial(&self, variable: &Variable) -> Value {
+        if variable.ty.width != self.program.pointers.width {
+            return Value::default();
+        }
+        match &variable.init {
+            Init::All(value) => self.constant(*value),
+            Init::Cells(values) => values.iter().fold(Value::default(), |all, &value| {
+                all.join(self.constant(value))
+            }),
+            Init::Channels(_) => Value::OTHER,
+        }
+    }
+
+    /// The most that an expression of any width can be as an unsigned number.
+    fn most_of(&self, expr: &Expr) -> u64 {
+        let all = mask(expr.width());
+        let found = match expr {
+            Expr::Const { value, .. } => *value,
+            Expr::Resize {
+                arg, signed: false, ..
+            } => self.most_of(arg),
+            Expr::Binary(BinaryOp::And, a, b) => self.most_of(a).min(self.most_of(b)),
+            Expr::Binary(BinaryOp::URem, _, b) => match b.as_const() {
+                Some(by) if by > 0 => by - 1,
+                _ => all,
+            },
+            Expr::Binary(op, ..) if op.is_comparison() => 1,
+            Expr::If(_, a, b) => self.most_of(a).max(self.most_of(b)),
+            _ => all,
+        };
+        found.min(all)
+    }
+
+    fn value(&self, template: usize, expr: &Expr) -> Value {
+        let of = |expr: &Expr| self.value(template, expr);
+        let limited = |value: Value| {
+            let is_large = |most: Option<u64>| most.is_some_and(|most| most > self.most);
+            if is_large(value.number) || is_large(value.moved) || value.is_other {
+                Value::OTHER
+            } else {
+                value
+            }
+        };
+        match expr {
+            Expr::Const { value, .. } => self.constant(*value),
+            Expr::Address { .. } => Value::ADDRESS,
+            Expr::Read(place) => self.variable(template, place),
+            Expr::Load { .. } => self.stored,
+            Expr::If(_, a, b) => of(a).join(of(b)),
+            Expr::Binary(BinaryOp::Add, a, b) => {
+                let (a, b) = (of(a), of(b));
+                // Downwards lies another object, if only its end.
+                let is_down = |x: Value, y: Value| x.moved.is_some() && y.is_negative;
+                if a.is_other
+                    || b.is_other
+                    || a.moved.is_some() && b.moved.is_some()
+                    || is_down(a, b)
+                    || is_down(b, a)
+                {
+                    return Value::OTHER;
+                }
+                let plus = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_add(y?));
+                limited(Value {
+                    number: plus(a.number, b.number),
+                    is_negative: a.is_negative || b.is_negative,
+                    moved: plus(a.moved, b.number).max(plus(a.number, b.moved)),
+                    is_other: false,
+                })
+            }
+            Expr::Binary(BinaryOp::Sub, a, b) => {
+                let (a, b) = (of(a), of(b));
+                if a.is_other || b.is_other || a.moved.is_some() || b.moved.is_some() {
+                    return Value::OTHER;
+                }
+                let plus = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_add(y?));
+                limited(Value {
+                    number: plus(a.number, b.number),
+                    is_negative: true,
+                    moved: None,
+                    is_other: false,
+                })
+            }
+            Expr::Binary(BinaryOp::Mul, a, b) => {
+                let (a, b) = (of(a), of(b));
+                if a.is_other || b.is_other || a.moved.is_some() || b.moved.is_some() {
+                    return Value::OTHER;
+                }
+                let times = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_mul(y?));
+                limited(Value {
+                    number: times(a.number, b.number),
+                    is_negative: a.is_negative || b.is_negative,
+                    moved: None,
+                    is_other: false,
+                })
+            }
+            Expr::Resize { arg, signed, .. } => {
+                let most = self.most_of(arg);
+                if *signed {
+                    // Either sign, unless the highest bit is certainly not set.
+                    let half = mask(arg.width()) / 2;
+                    limited(Value {
+                        is_negative: most > half,
+                        ..Value::number(most.min(half + 1))
+                    })
+                } else {
+                    limited(Value::number(most))
+                }
+            }
+            _ => limited(Value::number(self.most_of(expr))),
+        }
+    }
+
+    fn variable(&self, template: usize, place: &Place) -> Value {
+        match place.variable {
+            VariableRef::Global(id) if self.program.globals[id.index()].addressable => self.stored,
+            VariableRef::Global(id) => self.globals[id.index()],
+            VariableRef::Local(id) => self.locals[template][id.index()],
+        }
+    }
+
+    fn include(known: &mut Value, more: Value, has_changed: &mut bool) {
+        let joined = known.join(more);
+        *has_changed |= joined != *known;
+        *known = joined;
+    }
+
+    fn assign(&mut self, template: usize, place: &Place, value: Value) {
+        if place.ty.width != self.program.pointers.width {
+            return;
+        }
+        let known = match place.variable {
+            VariableRef::Global(id) if self.program.globals[id.index()].addressable => {
+                &mut self.stored
+            }
+            VariableRef::Global(id) => &mut self.globals[id.index()],
+            VariableRef::Local(id) => &mut self.locals[template][id.index()],
+        };
+        Staying::include(known, value, &mut self.has_changed);
+    }
+
+    fn pass(&mut self) {
+        let program = self.program;
+        let width = program.pointers.width;
+        for (template, body) in program.templates.iter().enumerate() {
+            let edges = body.locations.iter().flat_map(|location| &location.edges);
+            for effect in edges.flat_map(|edge| &edge.effects) {
+                match effect {
+                    Effect::Assign { place, value } if value.width() == width => {
+                        let value = self.value(template, value);
+                        self.assign(template, place, value);
+                    }
+                    Effect::Store { value, .. } if value.width() == width => {
+                        let value = self.value(template, value);
+                        Staying::include(&mut self.stored, value, &mut self.has_changed);
+                    }
+                    Effect::Allocate { result, .. } => {
+                        let fresh = Value::ADDRESS.join(Value::number(0));
+                        self.assign(template, result, fresh);
+                    }
+                    Effect::Spawn {
+                        template: made,
+                        args,
+                        result,
+                        ..
+                    } => {
+                        for (param, arg) in args.iter().enumerate() {
+                            if arg.width() == width {
+                                let value = self.value(template, arg);
+                                let known = &mut self.locals[made.index()][param];
+                                Staying::include(known, value, &mut self.has_changed);
+                            }
+                        }
+                        if let Some(place) = result {
+                            let number = Value::number(program.max_threads.into());
+                            self.assign(template, place, number);
+                        }
+                    }
+                    Effect::Havoc { place, values } => {
+                        let value = if *values > 0 && *values <= self.most {
+                            Value::number(*values)
+                        } else {
+                            Value::OTHER
+                        };
+                        self.assign(template, place, value);
+                    }
+                    other => {
+                        for place in other.written_places() {
+                            self.assign(template, place, Value::OTHER);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether nothing else than what is known is used as an address.
+    fn is_kept(&self) -> bool {
+        let mut kept = true;
+        for (template, body) in self.program.templates.iter().enumerate() {
+            let mut look = |expr: &Expr| {
+                if let Expr::Load { address, .. }
+                | Expr::ObjectSize(address)
+                | Expr::ObjectSite { address, .. } = expr
+                {
+                    kept &= !self.value(template, address).is_other;
+                }
+            };
+            for edge in body.locations.iter().flat_map(|location| &location.edges) {
+                edge.guard.walk(&mut look);
+                for effect in &edge.effects {
+                    effect.walk(&mut look);
+                }
+            }
+            let edges = body.locations.iter().flat_map(|location| &location.edges);
+            for effect in edges.flat_map(|edge| &edge.effects) {
+                if let Effect::Store { address, .. } | Effect::Free { address } = effect {
+                    kept &= !self.value(template, address).is_other;
+                }
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mover_ir::expr::Ty;
+    use mover_ir::program::{
+        CellNames, Edge, Location, LocationId, PointerLayout, Template, VariableId,
+    };
+    use mover_source::SourceMap;
+
+    fn variable(name: &str, ty: Ty, addressable: bool) -> Variable {
+        Variable {
+            name: name.into(),
+            ty,
+            len: 1,
+            is_array: false,
+            init: Init::All(0),
+            symbols: None,
+            addressable,
+            names: CellNames::default(),
+            span: None,
+        }
+    }
+
+    /// A program that moves a pointer to `x` by what it is told, and loads from there.
+    fn loading(moved: impl Fn(Expr, Expr, Expr) -> Expr) -> Program {
+        let local = |number, ty| Place::scalar(VariableRef::Local(VariableId(number)), ty);
+        let (word, pointer) = (Ty::unsigned(32), Ty::unsigned(64));
+        let address = Expr::Address {
+            variable: VariableId(0),
+            width: 64,
+        };
+        let index = Expr::Read(local(0, word)).resize(64, false);
+        let value = moved(address, index, Expr::Read(local(1, pointer)));
+        let edge = |place, value, target| Edge {
+            priority: 0,
+            guard: Expr::TRUE,
+            effects: vec![Effect::Assign { place, value }],
+            target: LocationId(target),
+            span: None,
+            text: String::new(),
+        };
+        let read = Expr::load(Expr::Read(local(1, pointer)), word);
+        let location = |edge| Location {
+            edges: vec![edge],
+            ..Location::default()
+        };
+        Program {
+            name: String::new(),
+            sources: SourceMap::default(),
+            globals: vec![variable("x", word, true)],
+            channels: Vec::new(),
+            templates: vec![Template {
+                name: "t".into(),
+                params: 0,
+                locals: vec![variable("i", word, false), variable("p", pointer, false)],
+                channels: Vec::new(),
+                locations: vec![
+                    location(edge(local(1, pointer), value, 1)),
+                    location(edge(local(0, word), read, 0)),
+                ],
+                entry: LocationId(0),
+                span: None,
+            }],
+            initial: Vec::new(),
+            symbols: Vec::new(),
+            pointers: PointerLayout::LP64,
+            sites: Vec::new(),
+            pointers_stay: false,
+            exclusive: Vec::new(),
+            presence: None,
+            max_threads: 2,
+            priority_scheduling: false,
+            caveats: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn pointers_stay_if_they_are_moved_by_little() {
+        let add = |a, b| Expr::binary(BinaryOp::Add, a, b);
+        let number = |value| Expr::constant(value, 64);
+        assert!(pointers_stay(&loading(|x, _, _| x)));
+        assert!(pointers_stay(&loading(|x, _, _| add(x, number(4)))));
+        assert!(pointers_stay(&loading(|x, i, _| {
+            let few = Expr::binary(BinaryOp::And, i, number(3));
+            add(x, Expr::binary(BinaryOp::Mul, few, number(4)))
+        })));
+    }
+
+    #[test]
+    fn nothing_is_promised_of_pointers_that_may_leave() {
+        let add = |a, b| Expr::binary(BinaryOp::Add, a, b);
+        let number = |value| Expr::constant(value, 64);
+        // By any index, downwards, further in every round, and by no address at all.
+        assert!(!pointers_stay(&loading(|x, i, _| {
+            add(x, Expr::binary(BinaryOp::Mul, i, number(4)))
+        })));
+        assert!(!pointers_stay(&loading(|x, _, _| add(x, number(-4)))));
+        assert!(!pointers_stay(&loading(|x, _, p| {
+            let further = add(p, number(1 << 28));
+            Expr::If(Box::new(Expr::TRUE), Box::new(x), Box::new(further))
+        })));
+        assert!(!pointers_stay(&loading(|_, i, _| {
+            Expr::binary(BinaryOp::Mul, i, number(1 << 20))
+        })));
+    }
+}

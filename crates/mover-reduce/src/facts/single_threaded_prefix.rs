@@ -1,0 +1,69 @@
+//! Where a thread is alone.
+//!
+//! A program that begins with one thread has no others until that thread starts
+//! one. What it does up to there (initialising locks and data, in most C programs)
+//! disturbs nobody: such edges move, and they say nothing of how threads use locks
+//! or protect data later.
+//!
+//! A location is *alone* if every way to it from the start passes no spawn.
+
+use mover_ir::program::{Edge, Effect, Program};
+
+use crate::facts::access::EdgeRef;
+use crate::plan::movers::runs_once;
+
+pub struct Alone {
+    /// By template and location.
+    locations: Vec<Vec<bool>>,
+}
+
+fn spawns(edge: &Edge) -> bool {
+    let is_spawn = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+    edge.effects.iter().any(is_spawn)
+}
+
+impl Alone {
+    pub fn find(program: &Program) -> Alone {
+        let mut locations: Vec<Vec<bool>> = program
+            .templates
+            .iter()
+            .map(|template| vec![false; template.locations.len()])
+            .collect();
+        if let [first] = &program.initial[..]
+            && runs_once(program, first.template.index())
+        {
+            let template = program.template(first.template);
+            let reach = |from: Vec<usize>, past_spawns: bool| {
+                let mut reached = vec![false; template.locations.len()];
+                let mut work = from;
+                while let Some(location) = work.pop() {
+                    if std::mem::replace(&mut reached[location], true) {
+                        continue;
+                    }
+                    let edges = template.locations[location].edges.iter();
+                    work.extend(
+                        edges
+                            .filter(|edge| past_spawns || !spawns(edge))
+                            .map(|edge| edge.target.index()),
+                    );
+                }
+                reached
+            };
+            let before = reach(vec![template.entry.index()], false);
+            let edges = template.locations.iter().flat_map(|l| &l.edges);
+            let started = edges.filter(|edge| spawns(edge));
+            let after = reach(started.map(|edge| edge.target.index()).collect(), true);
+            locations[first.template.index()] = before
+                .into_iter()
+                .zip(after)
+                .map(|(before, after)| before && !after)
+                .collect();
+        }
+        Alone { locations }
+    }
+
+    /// Whether nobody else is there before the edge and after it.
+    pub fn is_alone(&self, program: &Program, edge: EdgeRef) -> bool {
+        self.locations[edge.template][edge.location] && !spawns(edge.of(program))
+    }
+}

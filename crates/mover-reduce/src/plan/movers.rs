@@ -1,0 +1,332 @@
+//! Which edges move.
+//!
+//! An edge is a *right mover* if a thread that takes it could as well take it
+//! later, past whatever others do next; a *left mover* if it could have taken it
+//! earlier. After Flanagan and Qadeer (2003) (Section 4) this follows from who has exclusive
+//! access to the objects that the edge touches: in the state after it for a
+//! right mover, before it for a left mover.
+//!
+//! - A lock is exclusive to the thread that has it. So taking is a right mover,
+//!   giving back a left mover.
+//! - An object that only one thread ever touches is exclusive to it.
+//! - An object that every edge touches with one and the same lock in hand is
+//!   exclusive to the thread that has that lock.
+//! - The same with a reader-writer lock, where having it to read is enough for
+//!   reading ([`crate::facts::rw_locks`]).
+//! - An object that nothing writes disturbs nobody.
+//! - Where a thread is alone ([`crate::facts::single_threaded_prefix`]) everything is exclusive to it.
+//! - Starting a thread takes the lowest number that is free. If only one thread starts
+//!   others and none ends, nobody else has a say in that, and starting is a left mover;
+//!   it is never a right mover, for what the new thread does cannot come before it.
+//!
+//! A thread that stands at a receive without buffer offers a rendezvous, and by
+//! any step of its own it withdraws the offer; others can get stuck by that. So
+//! edges from such a location are non-movers, whatever they touch. An edge that
+//! leads there makes the offer. That others can take it is no harm, but in three
+//! ways they can also see that it was *not* made: by an `else` beside the send,
+//! by a statement that the send would interrupt (`unless`), and by an atomic
+//! sequence that stops before the send. In programs with one of these such an
+//! edge is no left mover.
+//!
+//! Everything else is exclusive to nobody, and its edges are non-movers. Here
+//! all of it is static: the classes hold in every state, which is the reduction
+//! called `static`.
+
+use std::collections::BTreeMap;
+
+use mover_ir::program::{Edge, Effect, Program, Template};
+
+use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::single_threaded_prefix::Alone;
+use crate::transform::dead_values::forget_dead_values;
+use crate::transform::fuse::{Fused, fuse};
+use crate::facts::locks::{LockSet, Locks};
+
+/// Why an object is exclusive to a thread, or that it is not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Protection {
+    /// It is a lock itself.
+    Lock,
+    /// Only one thread touches it.
+    OneThread,
+    NeverWritten,
+    /// Touched only with this lock in hand.
+    By(Object),
+    /// Touched by several threads without a common lock.
+    Unprotected,
+}
+
+/// What is known of an edge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mover {
+    pub left: bool,
+    pub right: bool,
+    pub takes_lock: bool,
+    pub gives_lock_back: bool,
+}
+
+impl Mover {
+    const BOTH: Mover = Mover {
+        left: true,
+        right: true,
+        takes_lock: false,
+        gives_lock_back: false,
+    };
+}
+
+/// The movers of a program whose atomic sequences have been fused.
+pub struct Movers {
+    pub fused: Fused,
+    /// By template, location and edge.
+    pub edges: Vec<Vec<Vec<Mover>>>,
+    /// Locations at which a thread can be the receiver of a rendezvous.
+    pub meets: Vec<Vec<bool>>,
+    /// Edges that make an offer, where others can see that none was made.
+    pub offers: Vec<Vec<Vec<bool>>>,
+    pub protection: BTreeMap<Object, Protection>,
+    pub locks: Locks,
+    pub table: AccessTable,
+}
+
+impl Movers {
+    /// The same without right movers: what remains is the reduction of Stoller and Cohen, as
+    /// Flanagan and Qadeer (2003) (Section 7) describes it. A transaction then begins with a step of any kind and
+    /// goes on with left movers.
+    pub fn left_only(mut self) -> Movers {
+        for mover in self.edges.iter_mut().flatten().flatten() {
+            mover.right = false;
+        }
+        self
+    }
+}
+
+/// Finds the movers; the error says why a program has none.
+pub fn movers(original: &Program) -> Result<Movers, String> {
+    check_for_movers(original)?;
+    Ok(movers_of(fuse(original)))
+}
+
+/// The same for a program that also forgets what nobody reads any more: fewer states for searches
+/// that store them.
+pub fn forgetful_movers(original: &Program) -> Result<Movers, String> {
+    check_for_movers(original)?;
+    let mut fused = fuse(original);
+    forget_dead_values(&mut fused.program);
+    Ok(movers_of(fused))
+}
+
+fn check_for_movers(original: &Program) -> Result<(), String> {
+    if original.uses_timeout() {
+        return Err("`timeout` looks at all threads at once, so no step moves".into());
+    }
+    if original.uses_priorities() {
+        return Err("with priorities every step can hold up the others, so no step moves".into());
+    }
+    Ok(())
+}
+
+fn movers_of(fused: Fused) -> Movers {
+    let program = &fused.program;
+    let table = AccessTable::new(program);
+    let alone = Alone::find(program);
+    let locks = Locks::find(program, &table, &alone);
+    let protection = protections(program, &table, &locks, &alone);
+    let meets = meeting_points(program);
+    let offers = noticed_offers(program, &meets);
+    let edges = program
+        .templates
+        .iter()
+        .enumerate()
+        .map(|(template, body)| {
+            let of_location = |location: usize| {
+                (0..body.locations[location].edges.len())
+                    .map(|edge| {
+                        let offers = offers[template][location][edge];
+                        let edge = EdgeRef {
+                            template,
+                            location,
+                            edge,
+                        };
+                        let mover = if alone.is_alone(program, edge) {
+                            Mover::BOTH
+                        } else {
+                            classify(program, &table, &locks, &protection, edge)
+                        };
+                        let withdraws = meets[template][location];
+                        Mover {
+                            left: mover.left && !withdraws && !offers,
+                            right: mover.right && !withdraws,
+                            ..mover
+                        }
+                    })
+                    .collect()
+            };
+            (0..body.locations.len()).map(of_location).collect()
+        })
+        .collect();
+    Movers {
+        edges,
+        meets,
+        offers,
+        protection,
+        locks,
+        table,
+        fused,
+    }
+}
+
+fn protections(
+    program: &Program,
+    table: &AccessTable,
+    locks: &Locks,
+    alone: &Alone,
+) -> BTreeMap<Object, Protection> {
+    struct Use {
+        templates: Vec<usize>,
+        written: bool,
+        common: LockSet,
+    }
+    let mut uses: BTreeMap<Object, Use> = BTreeMap::new();
+    let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
+    for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
+        for (&object, &written) in accesses {
+            let held = locks.in_hand(edge, written);
+            let found = uses.entry(object).or_insert_with(|| Use {
+                templates: Vec::new(),
+                written: false,
+                common: held.clone(),
+            });
+            if !found.templates.contains(&edge.template) {
+                found.templates.push(edge.template);
+            }
+            found.written |= written;
+            found.common = found.common.intersection(&held).copied().collect();
+        }
+    }
+    let mut protection: BTreeMap<Object, Protection> = uses
+        .into_iter()
+        .map(|(object, found)| {
+            let protection = if locks.locks.contains(&object) {
+                Protection::Lock
+            } else if !found.written {
+                Protection::NeverWritten
+            } else if matches!(object, Object::Inside(_)) {
+                Protection::Unprotected
+            } else if let [template] = found.templates[..]
+                && runs_once(program, template)
+            {
+                Protection::OneThread
+            } else if object == Object::Threads {
+                Protection::Unprotected
+            } else if let Some(&lock) = found.common.first() {
+                Protection::By(lock)
+            } else {
+                Protection::Unprotected
+            };
+            (object, protection)
+        })
+        .collect();
+    // What is touched only by a thread that is alone.
+    for (_, accesses) in table.iter() {
+        for &object in accesses.keys() {
+            protection.entry(object).or_insert(Protection::OneThread);
+        }
+    }
+    protection
+}
+
+/// Whether a template has exactly one thread, now and for ever.
+pub(crate) fn runs_once(program: &Program, template: usize) -> bool {
+    let instances = program
+        .initial
+        .iter()
+        .filter(|instance| instance.template.index() == template)
+        .count();
+    let spawned = program
+        .templates
+        .iter()
+        .flat_map(|template| &template.locations)
+        .flat_map(|location| &location.edges)
+        .flat_map(|edge| &edge.effects)
+        .any(|effect| matches!(effect, Effect::Spawn { template: t, .. } if t.index() == template));
+    instances == 1 && !spawned
+}
+
+fn classify(
+    program: &Program,
+    table: &AccessTable,
+    locks: &Locks,
+    protection: &BTreeMap<Object, Protection>,
+    edge: EdgeRef,
+) -> Mover {
+    let before = locks.held(edge.template, edge.location);
+    let mut after = locks.in_hand(edge, false);
+    for lock in locks.gives_back(edge) {
+        after.remove(lock);
+    }
+    let exclusive = |object: &Object, held: &LockSet| match &protection[object] {
+        Protection::Lock => held.contains(object),
+        Protection::OneThread | Protection::NeverWritten => true,
+        Protection::By(lock) => held.contains(lock),
+        Protection::Unprotected => false,
+    };
+    let accesses = table.of(edge);
+    let is_spawn = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+    let spawns = edge.of(program).effects.iter().any(is_spawn);
+    Mover {
+        left: accesses.keys().all(|object| exclusive(object, before)),
+        // What a new thread does cannot come before it.
+        right: !spawns && accesses.keys().all(|object| exclusive(object, &after)),
+        takes_lock: !locks.takes(edge).is_empty(),
+        gives_lock_back: !locks.gives_back(edge).is_empty(),
+    }
+}
+
+/// Where a thread may be met: it stands at a receive that may have no buffer.
+fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
+    let has_rendezvous = program.has_rendezvous();
+    program
+        .templates
+        .iter()
+        .map(|template| {
+            let receives = |effect: &Effect| matches!(effect, Effect::Receive { .. });
+            template
+                .locations
+                .iter()
+                .map(|location| {
+                    has_rendezvous
+                        && location
+                            .edges
+                            .iter()
+                            .any(|edge| edge.effects.first().is_some_and(receives))
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// The edges that lead to where their thread may be met, if anybody can tell that it is not there.
+fn noticed_offers(program: &Program, meets: &[Vec<bool>]) -> Vec<Vec<Vec<bool>>> {
+    let mut locations = program.templates.iter().flat_map(|t| &t.locations);
+    let is_noticed = locations.any(|location| {
+        location.edges.iter().any(|edge| {
+            let sends = |effect: &Effect| matches!(effect, Effect::Send { .. });
+            let mut others = location.edges.iter();
+            edge.effects.iter().any(sends)
+                && (location.atomic || others.any(|other| other.priority < edge.priority))
+        })
+    });
+    let of_template = |(template, body): (usize, &Template)| {
+        let makes = |edge: &Edge| is_noticed && meets[template][edge.target.index()];
+        let locations = body.locations.iter();
+        locations
+            .map(|location| location.edges.iter().map(makes).collect())
+            .collect()
+    };
+    program
+        .templates
+        .iter()
+        .enumerate()
+        .map(of_template)
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! What a search needs to classify steps while it runs.
+//!
+//! With the reductions `phase` and `dynamic` the class of a step is a matter of
+//! the state: which cell it touches, which locks its thread has there, and what
+//! has been seen so far of who touches the cell (Flanagan and Qadeer 2003, Section 6). This
+//! module puts together the static side of that, for a program whose atomic
+//! sequences have been fused.
+
+use mover_ir::expr::Expr;
+use mover_ir::program::{Program, VariableId};
+
+use crate::facts::access::EdgeRef;
+use crate::facts::future_accesses::Ahead;
+use crate::facts::single_threaded_prefix::Alone;
+use crate::facts::lock_rows::{LockRows, is_own, never_written};
+use crate::plan::movers::Movers;
+use crate::facts::owners::Owners;
+use crate::facts::quiet_exits::quiet_ends;
+use crate::facts::rw_locks::RwLock;
+use crate::facts::access_exprs::Touches;
+
+pub struct PhaseFacts {
+    pub touches: Touches,
+    pub locks: LockRows,
+    /// Reader-writer locks.
+    pub rw: Vec<RwLock>,
+    pub owners: Owners,
+    pub ahead: Ahead,
+    /// By template, location and edge; see [`Movers::offers`].
+    pub offers: Vec<Vec<Vec<bool>>>,
+    /// Edges by which threads end quietly.
+    pub quiet_ends: Vec<EdgeRef>,
+    never_written: Vec<bool>,
+}
+
+impl PhaseFacts {
+    pub fn new(movers: &Movers) -> Self {
+        let program: &Program = &movers.fused.program;
+        let touches = Touches::new(program, &movers.table);
+        let alone = Alone::find(program);
+        let locks = LockRows::find(program, &alone);
+        PhaseFacts {
+            owners: Owners::find(program, &alone, |variable| {
+                locks.is_lock(variable) || movers.locks.is_rw(variable)
+            }),
+            rw: (movers.locks.rw.iter())
+                .filter(|lock| !lock.cells.iter().any(|&cell| locks.is_lock(cell)))
+                .cloned()
+                .collect(),
+            locks,
+            ahead: Ahead::new(program, &touches),
+            touches,
+            offers: movers.offers.clone(),
+            quiet_ends: quiet_ends(program),
+            never_written: never_written(program),
+        }
+    }
+
+    pub fn is_rw(&self, variable: VariableId) -> bool {
+        self.rw.iter().any(|lock| lock.cells.contains(&variable))
+    }
+
+    /// Whether only the thread itself can change the value of an expression.
+    pub fn is_own(&self, expr: &Expr) -> bool {
+        is_own(expr, &self.never_written)
+    }
+}

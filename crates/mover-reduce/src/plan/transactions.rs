@@ -1,0 +1,271 @@
+//! Transactions, as far as they show before a search.
+//!
+//! A transaction (Levin et al. 2005, Flanagan and Qadeer 2003) is a run of right movers, one step of any
+//! kind, its *commit point*, and a run of left movers. Where a thread is between
+//! two of them depends on how it came there, so a template's graph is walked in
+//! two phases: from a place between transactions in *pre* as long as right movers
+//! follow, behind the first other step in *post* as long as nothing but left
+//! movers can follow. Where post ends, the next transaction begins.
+//!
+//! The classes are those of `movers` and what `lock_rows` adds to them: locks
+//! picked at run time (`fork[left]`), semaphores, and data under these. A search
+//! with `phase` or `dynamic` knows more, since it sees the states; so what is
+//! one transaction here is one there, and two here may be one there.
+//!
+//! That a thread ends is seen by others, so its last step is never part of a
+//! longer transaction; it is left out here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mover_ir::program::{Effect, Program};
+
+use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::single_threaded_prefix::Alone;
+use crate::facts::lock_rows::{LockPlace, LockRows};
+use crate::facts::locks::LockSet;
+use crate::plan::movers::{Movers, Protection};
+use crate::facts::access_exprs::{Touch, Touches};
+
+/// One transaction of a template's threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transaction {
+    pub template: usize,
+    /// The location where it begins.
+    pub start: usize,
+    pub edges: BTreeSet<EdgeRef>,
+    /// The edges among them by which it commits.
+    pub commits: BTreeSet<EdgeRef>,
+    /// The locations where it ends.
+    pub ends: BTreeSet<usize>,
+}
+
+/// The movers of a program with what rows of locks add to them.
+pub struct Classes<'a> {
+    pub movers: &'a Movers,
+    pub rows: LockRows,
+    touches: Touches,
+    /// Locks from rows that protect what no other lock does.
+    by_row: BTreeMap<Object, Object>,
+}
+
+/// Before an edge or behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+impl<'a> Classes<'a> {
+    pub fn new(movers: &'a Movers) -> Self {
+        let program = &movers.fused.program;
+        let mut classes = Classes {
+            movers,
+            rows: LockRows::find(program, &Alone::find(program)),
+            touches: Touches::new(program, &movers.table),
+            by_row: BTreeMap::new(),
+        };
+        classes.by_row = classes.protected_by_rows(&movers.table);
+        classes
+    }
+
+    fn program(&self) -> &'a Program {
+        &self.movers.fused.program
+    }
+
+    /// The lock that protects an object, of whatever kind.
+    pub fn protection(&self, object: Object) -> Protection {
+        match &self.movers.protection[&object] {
+            Protection::Unprotected if self.is_row(object) => Protection::Lock,
+            Protection::Unprotected => match self.by_row.get(&object) {
+                Some(&lock) => Protection::By(lock),
+                None => Protection::Unprotected,
+            },
+            known => known.clone(),
+        }
+    }
+
+    /// Whether the object belongs to a row of locks.
+    fn is_row(&self, object: Object) -> bool {
+        match object {
+            Object::Cell(variable, _) | Object::Variable(variable) => self.rows.is_lock(variable),
+            _ => false,
+        }
+    }
+
+    /// Locks in hand while an edge is taken, as far as their cell is known and they
+    /// protect what it reads or what it writes.
+    pub fn in_hand(&self, at: EdgeRef, writes: bool) -> LockSet {
+        let mut locks = self.movers.locks.in_hand(at, writes);
+        let held = self.rows.held(at.template, at.location).iter();
+        let taken = &self.rows.handled(at.template, at.location, at.edge).takes;
+        locks.extend(held.chain(taken).filter_map(known_cell));
+        locks
+    }
+
+    fn protected_by_rows(&self, table: &AccessTable) -> BTreeMap<Object, Object> {
+        let mut common: BTreeMap<Object, LockSet> = BTreeMap::new();
+        for (edge, accesses) in table.iter() {
+            for (&object, &written) in accesses {
+                let locks = self.in_hand(edge, written);
+                let is_data = matches!(object, Object::Cell(..) | Object::Variable(_));
+                if is_data && self.movers.protection[&object] == Protection::Unprotected {
+                    common
+                        .entry(object)
+                        .and_modify(|known| known.retain(|lock| locks.contains(lock)))
+                        .or_insert_with(|| locks.clone());
+                }
+            }
+        }
+        common
+            .into_iter()
+            .filter_map(|(object, locks)| Some((object, *locks.first()?)))
+            .collect()
+    }
+
+    pub fn is_left(&self, at: EdgeRef) -> bool {
+        self.moves(at, Side::Before)
+    }
+
+    pub fn is_right(&self, at: EdgeRef) -> bool {
+        self.moves(at, Side::After)
+    }
+
+    /// Whether the thread has all to itself that the edge touches, on one side of it.
+    fn moves(&self, at: EdgeRef, side: Side) -> bool {
+        let offers = self.movers.offers[at.template][at.location][at.edge];
+        let withdraws = self.movers.meets[at.template][at.location];
+        if withdraws || (offers && side == Side::Before) {
+            return false;
+        }
+        let rows: &[LockPlace] = match side {
+            Side::Before => self.rows.held(at.template, at.location),
+            Side::After => {
+                let target = at.of(self.program()).target.index();
+                self.rows.held(at.template, target)
+            }
+        };
+        let locks = &self.movers.locks;
+        let mut held = match side {
+            Side::Before => locks.held(at.template, at.location).clone(),
+            Side::After => {
+                let mut after = locks.in_hand(at, false);
+                after.retain(|lock| !locks.gives_back(at).contains(lock));
+                after
+            }
+        };
+        held.extend(rows.iter().filter_map(known_cell));
+        let accesses = self.movers.table.of(at);
+        accesses
+            .keys()
+            .all(|&object| match self.protection(object) {
+                Protection::OneThread | Protection::NeverWritten => true,
+                Protection::By(lock) => held.contains(&lock),
+                Protection::Lock => held.contains(&object) || self.has_cells(at, object, rows),
+                Protection::Unprotected => false,
+            })
+    }
+
+    /// Whether all cells of a row of locks that an edge touches are among those held.
+    fn has_cells(&self, at: EdgeRef, object: Object, held: &[LockPlace]) -> bool {
+        let (Object::Cell(row, _) | Object::Variable(row)) = object else {
+            return false;
+        };
+        let mut any = false;
+        let all = self
+            .touches
+            .of(at.template, at.location, at.edge)
+            .iter()
+            .all(|touch| match touch {
+                Touch::Cells {
+                    variable, index, ..
+                } if *variable == row => {
+                    any = true;
+                    let is_it = |place: &LockPlace| {
+                        place.variable == row && Some(&place.index) == index.as_ref()
+                    };
+                    held.iter().any(is_it)
+                }
+                _ => true,
+            });
+        any && all
+    }
+
+    /// The transactions of a template, in the order in which they are come to.
+    pub fn transactions(&self, template: usize) -> Vec<Transaction> {
+        let body = &self.program().templates[template];
+        let mut starts = vec![body.entry.index()];
+        let mut found = Vec::new();
+        let mut next = 0;
+        while next < starts.len() {
+            let start = starts[next];
+            next += 1;
+            if self.is_over(template, start) {
+                continue;
+            }
+            let transaction = self.transaction(template, start);
+            for &end in &transaction.ends {
+                if !starts.contains(&end) {
+                    starts.push(end);
+                }
+            }
+            found.push(transaction);
+        }
+        found
+    }
+
+    /// Whether a thread there has nothing left to do but to end.
+    fn is_over(&self, template: usize, location: usize) -> bool {
+        let location = &self.program().templates[template].locations[location];
+        let mut edges = location.edges.iter();
+        location.error.is_some() || edges.all(|edge| edge.effects == [Effect::Exit])
+    }
+
+    fn transaction(&self, template: usize, start: usize) -> Transaction {
+        let body = &self.program().templates[template];
+        let mut found = Transaction {
+            template,
+            start,
+            edges: BTreeSet::new(),
+            commits: BTreeSet::new(),
+            ends: BTreeSet::new(),
+        };
+        let mut seen = BTreeSet::from([(start, false)]);
+        let mut work = vec![(start, false)];
+        while let Some((location, post)) = work.pop() {
+            let edges = (0..body.locations[location].edges.len()).map(|edge| EdgeRef {
+                template,
+                location,
+                edge,
+            });
+            let is_first = (location, post) == (start, false);
+            let is_met = self.movers.meets[template][location];
+            let goes_on = if post {
+                !is_met && edges.clone().all(|edge| self.is_left(edge))
+            } else {
+                is_first || !is_met
+            };
+            if !goes_on || self.is_over(template, location) {
+                found.ends.insert(location);
+                continue;
+            }
+            for at in edges {
+                found.edges.insert(at);
+                let commits = !post && !self.is_right(at);
+                if commits {
+                    found.commits.insert(at);
+                }
+                let to = (at.of(self.program()).target.index(), post || commits);
+                if seen.insert(to) {
+                    work.push(to);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A lock of a row as an object, if it is known before the search which one it is.
+fn known_cell(place: &LockPlace) -> Option<Object> {
+    let index = u32::try_from(place.index.as_const()?).ok()?;
+    Some(Object::Cell(place.variable, index))
+}

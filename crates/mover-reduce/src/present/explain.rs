@@ -1,0 +1,314 @@
+//! Why an edge moves or does not, for people.
+//!
+//! The facts that the reduction uses, put beside the source: for each shared
+//! object how it is protected and where it is not, for each statement its class
+//! and the objects that decide it, and the transactions that follow from it.
+
+use std::collections::BTreeSet;
+
+use mover_ir::print::print_expr;
+use mover_ir::program::Program;
+
+use crate::facts::access::{EdgeRef, Object};
+use crate::facts::single_threaded_prefix::Alone;
+use crate::facts::lock_rows::{LockPlace, LockRows, without_resize};
+use crate::facts::locks::LockSet;
+use crate::plan::movers::{Movers, Protection};
+use crate::facts::owners::Owners;
+use crate::facts::rw_locks::Mode;
+use crate::plan::transactions::{Classes, Transaction};
+
+/// What is known of one shared object.
+pub struct ObjectFacts {
+    pub name: String,
+    /// `lock`, `one-thread`, `never-written`, `protected`, `unprotected`.
+    pub kind: &'static str,
+    /// The lock that protects it, or the one that comes closest.
+    pub lock: Option<String>,
+    pub accesses: usize,
+    /// Accesses with that lock in hand.
+    pub with_lock: usize,
+    /// Lines of the accesses without it.
+    pub lines_without: Vec<usize>,
+}
+
+/// What is known of one statement.
+pub struct StatementFacts {
+    pub file: String,
+    pub line: usize,
+    pub thread: String,
+    pub text: String,
+    /// `both mover`, `right mover`, `left mover`, `non-mover`.
+    pub class: &'static str,
+    /// Whether a transaction commits by it.
+    pub commits: bool,
+    /// The shared objects it touches and what they are.
+    pub reasons: Vec<String>,
+}
+
+/// What a thread does as if nobody came between.
+pub struct TransactionFacts {
+    pub thread: String,
+    /// The lines of all its statements, in order.
+    pub lines: Vec<usize>,
+    /// The lines where it can commit.
+    pub commits_at: Vec<usize>,
+    /// Whether it can end where it began.
+    pub repeats: bool,
+}
+
+/// A cell whose value tells who has exclusive access.
+pub struct OwnerFacts {
+    pub name: String,
+    /// When a thread has it.
+    pub predicate: String,
+    /// Whether it is a lock that goes by its value.
+    pub is_lock: bool,
+    /// The variable that the user says it protects.
+    pub protects: Option<String>,
+    /// The line where the user says so.
+    pub line: Option<usize>,
+    /// Whether the conditions on such predicates hold.
+    pub holds: bool,
+}
+
+pub struct Explanation {
+    pub objects: Vec<ObjectFacts>,
+    pub owners: Vec<OwnerFacts>,
+    pub statements: Vec<StatementFacts>,
+    pub transactions: Vec<TransactionFacts>,
+    /// Threads that are one transaction from their first statement to their last.
+    pub atomic: Vec<String>,
+}
+
+pub fn explain(movers: &Movers) -> Explanation {
+    let program = &movers.fused.program;
+    let classes = Classes::new(movers);
+    let by_template: Vec<Vec<Transaction>> = (0..program.templates.len())
+        .map(|template| classes.transactions(template))
+        .collect();
+    let commits: BTreeSet<EdgeRef> = by_template
+        .iter()
+        .flatten()
+        .flat_map(|transaction| transaction.commits.iter().copied())
+        .collect();
+    let is_atomic = |transactions: &&Vec<Transaction>| match &transactions[..] {
+        [only] => !only.ends.contains(&only.start),
+        _ => false,
+    };
+    Explanation {
+        objects: movers
+            .protection
+            .keys()
+            .map(|&object| object_facts(&classes, object))
+            .collect(),
+        owners: owner_facts(movers),
+        statements: movers
+            .table
+            .iter()
+            .filter_map(|(edge, _)| statement_facts(&classes, edge, commits.contains(&edge)))
+            .collect(),
+        transactions: by_template
+            .iter()
+            .flatten()
+            .map(|transaction| transaction_facts(program, transaction))
+            .filter(|transaction| !transaction.lines.is_empty())
+            .collect(),
+        atomic: by_template
+            .iter()
+            .filter(is_atomic)
+            .flatten()
+            .map(|transaction| program.templates[transaction.template].name.clone())
+            .collect(),
+    }
+}
+
+fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
+    let program = &movers.fused.program;
+    let alone = Alone::find(program);
+    let rows = LockRows::find(program, &alone);
+    let owners = Owners::find(program, &alone, |variable| {
+        rows.is_lock(variable) || movers.locks.is_rw(variable)
+    });
+    let line = |given: usize| program.sources.locate(program.exclusive[given].span).line;
+    let protects = |given: usize| {
+        let variable = program.exclusive[given].variable;
+        program.globals[variable.index()].name.clone()
+    };
+    let found = owners.cells.iter().map(|cell| OwnerFacts {
+        name: program.globals[cell.variable.index()].name.clone(),
+        predicate: print_expr(program, None, &cell.predicate),
+        is_lock: cell.is_lock,
+        protects: cell.given.map(protects),
+        line: cell.given.map(line),
+        holds: true,
+    });
+    let refused = owners.flaws.iter().map(|&(given, _)| OwnerFacts {
+        name: protects(given),
+        predicate: print_expr(program, None, &program.exclusive[given].predicate),
+        is_lock: false,
+        protects: Some(protects(given)),
+        line: Some(line(given)),
+        holds: false,
+    });
+    found.chain(refused).collect()
+}
+
+fn transaction_facts(program: &Program, transaction: &Transaction) -> TransactionFacts {
+    let lines = |edges: &BTreeSet<EdgeRef>| -> Vec<usize> {
+        let shown = edges
+            .iter()
+            .filter(|&&edge| !leads_to_error(program, edge))
+            .filter_map(|&edge| line_of(program, edge));
+        let lines: BTreeSet<usize> = shown.collect();
+        lines.into_iter().collect()
+    };
+    TransactionFacts {
+        thread: program.templates[transaction.template].name.clone(),
+        lines: lines(&transaction.edges),
+        commits_at: lines(&transaction.commits),
+        repeats: transaction.ends.contains(&transaction.start),
+    }
+}
+
+/// A lock of a row in the words of the source.
+fn place_name(program: &Program, template: usize, place: &LockPlace) -> String {
+    let row = &program.globals[place.variable.index()];
+    if !row.is_array {
+        return row.name.clone();
+    }
+    let template = Some(&program.templates[template]);
+    let index = print_expr(program, template, without_resize(&place.index));
+    format!("{}[{index}]", row.name)
+}
+
+fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
+    let span = edge.of(program).span?;
+    Some(program.sources.locate(span).line)
+}
+
+/// A check fails by an edge of its own; the statement is counted by its other edge.
+fn leads_to_error(program: &Program, edge: EdgeRef) -> bool {
+    let template = &program.templates[edge.template];
+    template.location(edge.of(program).target).error.is_some()
+}
+
+fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
+    let movers = classes.movers;
+    let program = &movers.fused.program;
+    let edges: Vec<EdgeRef> = movers
+        .table
+        .iter()
+        .filter(|(edge, accesses)| {
+            accesses.contains_key(&object) && !leads_to_error(program, *edge)
+        })
+        .map(|(edge, _)| edge)
+        .collect();
+    let in_hand: Vec<_> = edges
+        .iter()
+        .map(|&edge| classes.in_hand(edge, movers.table.of(edge)[&object]))
+        .collect();
+    let count = |lock: Object| in_hand.iter().filter(|held| held.contains(&lock)).count();
+    let protection = classes.protection(object);
+    let lock = match protection {
+        Protection::By(lock) => Some(lock),
+        Protection::Unprotected => {
+            let known: BTreeSet<Object> = in_hand.iter().flatten().copied().collect();
+            known.into_iter().max_by_key(|&lock| count(lock))
+        }
+        _ => None,
+    };
+    let without: BTreeSet<usize> = edges
+        .iter()
+        .zip(&in_hand)
+        .filter(|(_, held)| !lock.is_some_and(|lock| held.contains(&lock)))
+        .filter_map(|(&edge, _)| line_of(program, edge))
+        .collect();
+    ObjectFacts {
+        name: object.name(program),
+        kind: match protection {
+            Protection::Lock => "lock",
+            Protection::OneThread => "one-thread",
+            Protection::NeverWritten => "never-written",
+            Protection::By(_) => "protected",
+            Protection::Unprotected => "unprotected",
+        },
+        lock: lock.map(|lock| lock.name(program)),
+        accesses: edges.len(),
+        with_lock: lock.map_or(0, count),
+        lines_without: without.into_iter().collect(),
+    }
+}
+
+fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<StatementFacts> {
+    let movers = classes.movers;
+    let program = &movers.fused.program;
+    let edge = at.of(program);
+    let template = &program.templates[at.template];
+    if leads_to_error(program, at) {
+        return None;
+    }
+    let place = program.sources.locate(edge.span?);
+    let handled = classes.rows.handled(at.template, at.location, at.edge);
+    let from_row = |place: &LockPlace| place_name(program, at.template, place);
+    let name = |lock: &Object| lock.name(program);
+    let is_rw = |lock: &Object| matches!(lock, Object::Cell(cell, _) if movers.locks.is_rw(*cell));
+    let names = |known: &LockSet, rows: &[LockPlace]| -> BTreeSet<String> {
+        known
+            .iter()
+            .filter(|lock| !is_rw(lock))
+            .map(name)
+            .chain(rows.iter().map(from_row))
+            .collect()
+    };
+    let mut reasons = Vec::new();
+    for lock in names(movers.locks.takes(at), &handled.takes) {
+        reasons.push(format!("takes {lock}"));
+    }
+    for lock in names(movers.locks.gives_back(at), &handled.gives_back) {
+        reasons.push(format!("gives {lock} back"));
+    }
+    for lock in &movers.locks.rw {
+        let name = &program.globals[lock.cells[0].index()].name;
+        match lock.taken_by(at) {
+            Some(Mode::Reads) => reasons.push(format!("takes {name} to read")),
+            Some(Mode::Writes) => reasons.push(format!("takes {name} to write")),
+            None if lock.gives_back.contains(&at) => reasons.push(format!("gives {name} back")),
+            None => {}
+        }
+    }
+    for object in movers.table.of(at).keys() {
+        let name = object.name(program);
+        reasons.push(match classes.protection(*object) {
+            Protection::Lock if !reasons.is_empty() => continue,
+            Protection::Lock => format!("looks at {name}, a lock"),
+            Protection::OneThread => format!("{name}: one thread only"),
+            Protection::NeverWritten => format!("{name}: never written"),
+            Protection::By(lock) => format!("{name}: protected by {}", lock.name(program)),
+            Protection::Unprotected => format!("{name}: not protected"),
+        });
+    }
+    if movers.meets[at.template][at.location] {
+        reasons.push("leaves a place where a rendezvous is offered".into());
+    }
+    if movers.offers[at.template][at.location][at.edge] {
+        reasons.push("offers a rendezvous".into());
+    }
+    if reasons.is_empty() {
+        reasons.push("touches nothing shared".into());
+    }
+    Some(StatementFacts {
+        file: place.file.to_string(),
+        line: place.line,
+        thread: template.name.clone(),
+        text: edge.text.clone(),
+        class: match (classes.is_left(at), classes.is_right(at)) {
+            (true, true) => "both mover",
+            (false, true) => "right mover",
+            (true, false) => "left mover",
+            (false, false) => "non-mover",
+        },
+        commits,
+        reasons,
+    })
+}

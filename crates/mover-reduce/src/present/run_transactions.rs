@@ -1,0 +1,276 @@
+//! The transactions of a run.
+//!
+//! `transactions` says where transactions begin and end in a template, whatever the way; here a run
+//! is given, so each step has its place in one: before the commit point, at it, or behind it. A
+//! transaction goes on as long as its thread does, nobody else comes between, and it has not
+//! committed or only left movers can follow. The steps of an atomic sequence are never apart.
+//!
+//! The run is one of the original program; the classes are those of the fused one, in which an
+//! atomic sequence is one edge. Locations have the same numbers in both.
+
+use mover_ir::program::{LocationId, Program, TemplateId};
+use mover_ir::semantics::{Machine, Step};
+
+use crate::facts::access::EdgeRef;
+use crate::plan::movers::Movers;
+use crate::plan::transactions::Classes;
+
+/// Where a step stands in its transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Phase {
+    /// A right mover: the transaction could still begin later.
+    Before,
+    /// The step by which the transaction takes effect.
+    Commit,
+    /// A left mover behind the commit point.
+    After,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placed {
+    /// Whether a transaction begins with this step.
+    pub begins: bool,
+    pub phase: Phase,
+    pub is_left: bool,
+    pub is_right: bool,
+}
+
+/// A thread in the middle of an edge that is made of several.
+struct Middle {
+    /// How many of its steps are still to come.
+    left: usize,
+    edge: EdgeRef,
+}
+
+/// Places the steps of a run of the program that the movers were found for. The run must be
+/// possible.
+pub fn place(original: &Program, movers: &Movers, steps: &[Step]) -> Vec<Placed> {
+    let classes = Classes::new(movers);
+    let machine = Machine::new(original);
+    let mut state = machine.initial();
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut middle: Option<Middle> = None;
+    let mut last_thread = None;
+    let mut has_committed = false;
+    for &step in steps {
+        let thread = step.by.thread;
+        let Some(alive) = &state.threads[thread] else {
+            break;
+        };
+        let same_thread = last_thread == Some(thread);
+        let in_middle = middle
+            .take()
+            .filter(|middle| same_thread && middle.left > 0);
+        let edge = match &in_middle {
+            Some(middle) => middle.edge,
+            None => EdgeRef {
+                template: alive.template.index(),
+                location: alive.location.index(),
+                edge: step.by.edge,
+            },
+        };
+        let class = Class::of(&classes, edge);
+        let goes_on = same_thread
+            && (in_middle.is_some()
+                || state.exclusive == Some(thread)
+                || may_go_on(&classes, alive.template, alive.location, has_committed));
+        if !goes_on {
+            has_committed = false;
+        }
+        let phase = match (has_committed, class.is_right) {
+            (true, _) => Phase::After,
+            (false, true) => Phase::Before,
+            (false, false) => Phase::Commit,
+        };
+        has_committed |= phase == Phase::Commit;
+        placed.push(Placed {
+            begins: !goes_on,
+            phase,
+            is_left: class.is_left,
+            is_right: class.is_right,
+        });
+        let left = match in_middle {
+            Some(middle) => middle.left - 1,
+            None => class.parts.saturating_sub(1),
+        };
+        middle = Some(Middle { left, edge });
+        last_thread = Some(thread);
+        state = machine.apply(&state, step);
+    }
+    placed
+}
+
+struct Class {
+    is_left: bool,
+    is_right: bool,
+    /// How many edges of the original it is made of.
+    parts: usize,
+}
+
+impl Class {
+    /// An edge that the fused program does not have is of no use to anybody: it does not move.
+    fn of(classes: &Classes, edge: EdgeRef) -> Class {
+        let movers = classes.movers;
+        let location = &movers.fused.program.templates[edge.template].locations[edge.location];
+        if edge.edge >= location.edges.len() {
+            return Class {
+                is_left: false,
+                is_right: false,
+                parts: 1,
+            };
+        }
+        Class {
+            is_left: classes.is_left(edge),
+            is_right: classes.is_right(edge),
+            parts: movers.fused.made_of[edge.template][edge.location][edge.edge].len(),
+        }
+    }
+}
+
+/// Whether a transaction may go on from a location, as in [`Classes::transactions`].
+fn may_go_on(
+    classes: &Classes,
+    template: TemplateId,
+    location: LocationId,
+    has_committed: bool,
+) -> bool {
+    let (template, location) = (template.index(), location.index());
+    if classes.movers.meets[template][location] {
+        return false;
+    }
+    let edges = &classes.movers.fused.program.templates[template].locations[location].edges;
+    !has_committed
+        || (0..edges.len()).all(|edge| {
+            classes.is_left(EdgeRef {
+                template,
+                location,
+                edge,
+            })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
+    use mover_ir::program::*;
+    use mover_ir::semantics::Move;
+    use mover_source::SourceMap;
+
+    fn global(id: u32) -> Place {
+        Place {
+            variable: VariableRef::Global(VariableId(id)),
+            index: Box::new(Expr::constant(0, 32)),
+            ty: Ty::unsigned(8),
+        }
+    }
+
+    fn edge(guard: Expr, effects: Vec<Effect>, target: u32) -> Edge {
+        Edge {
+            priority: 0,
+            guard,
+            effects,
+            target: LocationId(target),
+            span: None,
+            text: String::new(),
+        }
+    }
+
+    fn set(id: u32, value: i64) -> Effect {
+        Effect::Assign {
+            place: global(id),
+            value: Expr::constant(value, 8),
+        }
+    }
+
+    /// Takes a lock, writes what it protects, gives it back, writes what nothing protects.
+    fn program() -> Program {
+        let variable = |name: &str| Variable {
+            name: name.into(),
+            ty: Ty::unsigned(8),
+            len: 1,
+            is_array: false,
+            init: Init::All(0),
+            symbols: None,
+            addressable: false,
+            names: CellNames::default(),
+            span: None,
+        };
+        let is_free = Expr::Binary(
+            BinaryOp::Eq,
+            Box::new(Expr::Read(global(0))),
+            Box::new(Expr::constant(0, 8)),
+        );
+        let location = |edges| Location {
+            edges,
+            ..Location::default()
+        };
+        let template = Template {
+            name: "P".into(),
+            params: 0,
+            locals: Vec::new(),
+            channels: Vec::new(),
+            locations: vec![
+                location(vec![edge(is_free, vec![set(0, 1)], 1)]),
+                location(vec![edge(Expr::TRUE, vec![set(1, 5)], 2)]),
+                location(vec![edge(Expr::TRUE, vec![set(0, 0)], 3)]),
+                location(vec![edge(Expr::TRUE, vec![set(2, 7)], 4)]),
+                Location {
+                    valid_end: true,
+                    ..Location::default()
+                },
+            ],
+            entry: LocationId(0),
+            span: None,
+        };
+        let instance = || Instance {
+            template: TemplateId(0),
+            args: Vec::new(),
+            priority: 0,
+        };
+        Program {
+            name: "test".into(),
+            sources: SourceMap::default(),
+            globals: vec![variable("lock"), variable("data"), variable("free")],
+            channels: Vec::new(),
+            templates: vec![template],
+            initial: vec![instance(), instance()],
+            symbols: Vec::new(),
+            pointers: PointerLayout::LP64,
+            sites: Vec::new(),
+            pointers_stay: true,
+            max_threads: 2,
+            priority_scheduling: false,
+            caveats: Vec::new(),
+            exclusive: Vec::new(),
+            presence: None,
+        }
+    }
+
+    #[test]
+    fn a_critical_section_is_one_transaction() {
+        let program = program();
+        let movers = crate::movers(&program).expect("movers");
+        let step = |thread| Step {
+            by: Move { thread, edge: 0 },
+            with: None,
+            choice: 0,
+        };
+        let steps: Vec<Step> = [0, 0, 0, 0, 1, 1].into_iter().map(step).collect();
+        let placed = place(&program, &movers, &steps);
+        let begins: Vec<bool> = placed.iter().map(|placed| placed.begins).collect();
+        assert_eq!(begins, [true, false, false, true, true, false]);
+        let phases: Vec<Phase> = placed.iter().map(|placed| placed.phase).collect();
+        assert_eq!(
+            phases,
+            [
+                Phase::Before,
+                Phase::Before,
+                Phase::Commit,
+                Phase::Commit,
+                Phase::Before,
+                Phase::Before
+            ]
+        );
+    }
+}

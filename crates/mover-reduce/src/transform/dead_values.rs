@@ -1,0 +1,173 @@
+//! Values that nobody reads any more.
+//!
+//! After `counter = tmp + 1` the value of `tmp` tells two states apart and makes no other
+//! difference: whatever reads `tmp` next has written it before. Such a variable is *dead*, and
+//! [`forget_dead_values`] gives it back its first value on the edge on which it dies. States that
+//! differ in dead values only have the same errors and deadlocks ahead of them, step for step, so
+//! nothing is lost by making one of them (live-variable analysis, as compilers do it; SPIN does it for
+//! some variables). No paper that mover rests on has it, but transactions profit more than single
+//! steps: between transactions most of what a thread has worked out is dead.
+//!
+//! Edges and locations keep their numbers, so a run of the program that forgets is told as a run of
+//! the one that does not.
+//!
+//! A variable that another thread may look at is never dead. Nor is anything in programs that
+//! allocate: which number a new object gets depends on what the state still mentions, so there a
+//! forgotten pointer would be noticed. (The C front end forgets what is in registers by itself.)
+
+use mover_ir::expr::{Expr, Place, VariableRef};
+use mover_ir::program::{Edge, Effect, Init, Program, Template, Variable, VariableId};
+
+use crate::facts::control::Bits;
+
+/// Longest row that is forgotten; each of its cells is an assignment.
+const LONGEST_ROW: u32 = 16;
+
+/// Gives variables back their first values where they die.
+pub fn forget_dead_values(program: &mut Program) {
+    if !program.sites.is_empty() {
+        return;
+    }
+    let seen = seen_by_others(program);
+    for (template, seen) in program.templates.iter_mut().zip(seen) {
+        let can_die =
+            |local: usize| !seen.contains(local) && is_forgettable(&template.locals[local]);
+        let mortal: Vec<usize> = (0..template.locals.len()).filter(|&l| can_die(l)).collect();
+        let live = live_variables(template);
+        let clean: Vec<(usize, Vec<Effect>)> = mortal
+            .into_iter()
+            .map(|local| (local, first_values(template, local)))
+            .collect();
+        forget_in(template, &live, &clean);
+    }
+}
+
+fn is_forgettable(variable: &Variable) -> bool {
+    variable.len <= LONGEST_ROW && !matches!(variable.init, Init::Channels(_))
+}
+
+/// For each template the variables that an expression somewhere reads from outside.
+fn seen_by_others(program: &Program) -> Vec<Bits> {
+    let sizes = program.templates.iter();
+    let mut seen: Vec<Bits> = sizes.map(|t| Bits::new(t.locals.len())).collect();
+    program.any_expr(|expr| {
+        if let Expr::RemoteRead {
+            template, variable, ..
+        } = expr
+        {
+            seen[template.index()].insert(variable.index());
+        }
+        false
+    });
+    seen
+}
+
+/// The assignments that make a variable what it was in the beginning, a parameter 0.
+fn first_values(template: &Template, local: usize) -> Vec<Effect> {
+    let variable = &template.locals[local];
+    let first_value = |cell: usize| match &variable.init {
+        _ if local < template.params as usize => 0,
+        Init::All(value) => *value,
+        Init::Cells(values) => values[cell],
+        Init::Channels(_) => 0,
+    };
+    let of_cell = |cell: usize| Effect::Assign {
+        place: Place::element(
+            VariableRef::Local(VariableId(local as u32)),
+            Expr::int(cell as i64),
+            variable.ty,
+        ),
+        value: Expr::Const {
+            value: first_value(cell),
+            width: variable.ty.width,
+        },
+    };
+    (0..variable.len as usize).map(of_cell).collect()
+}
+
+/// Appends first values to the edges on which variables die. By induction over a run, a variable
+/// that is dead at both ends of an edge that does not write it has its first value already.
+fn forget_in(template: &mut Template, live: &[Bits], clean: &[(usize, Vec<Effect>)]) {
+    for (location, alive_before) in live.iter().enumerate() {
+        for number in 0..template.locations[location].edges.len() {
+            let edge = &template.locations[location].edges[number];
+            let target = edge.target.index();
+            let is_error = template.locations[target].error.is_some();
+            if is_error || edge.effects.last() == Some(&Effect::Exit) {
+                continue;
+            }
+            let dies = |local: usize| {
+                !live[target].contains(local)
+                    && (alive_before.contains(local) || writes(edge, local))
+            };
+            let died = clean.iter().filter(|(local, _)| dies(*local));
+            let forgotten: Vec<Effect> = died.flat_map(|(_, effects)| effects.clone()).collect();
+            template.locations[location].edges[number]
+                .effects
+                .extend(forgotten);
+        }
+    }
+}
+
+fn local_of(place: &Place) -> Option<usize> {
+    match place.variable {
+        VariableRef::Local(variable) => Some(variable.index()),
+        VariableRef::Global(_) => None,
+    }
+}
+
+fn writes(edge: &Edge, local: usize) -> bool {
+    let places = edge.effects.iter().flat_map(Effect::written_places);
+    places
+        .into_iter()
+        .any(|place| local_of(place) == Some(local))
+}
+
+/// For each location the variables that may be read before they are written.
+fn live_variables(template: &Template) -> Vec<Bits> {
+    let mut live = vec![Bits::new(template.locals.len()); template.locations.len()];
+    let mut grew = true;
+    while grew {
+        grew = false;
+        for number in (0..template.locations.len()).rev() {
+            let location = &template.locations[number];
+            for edge in &location.edges {
+                let before = live_before(template, edge, live[edge.target.index()].clone());
+                grew |= live[number].join(&before);
+            }
+            // A search that goes on behind errors comes back from here.
+            let resume = location.error.as_ref().and_then(|error| error.resume);
+            if let Some(resume) = resume {
+                let behind = live[resume.index()].clone();
+                grew |= live[number].join(&behind);
+            }
+        }
+    }
+    live
+}
+
+/// What is live before an edge, given what is live behind it.
+fn live_before(template: &Template, edge: &Edge, mut live: Bits) -> Bits {
+    for effect in edge.effects.iter().rev() {
+        for place in effect.written_places() {
+            let is_whole = *place.index == Expr::int(0);
+            if let Some(local) = local_of(place)
+                && template.locals[local].len == 1
+                && is_whole
+            {
+                live.remove(local);
+            }
+        }
+        effect.walk(&mut |expr| note_read(expr, &mut live));
+    }
+    edge.guard.walk(&mut |expr| note_read(expr, &mut live));
+    live
+}
+
+fn note_read(expr: &Expr, live: &mut Bits) {
+    if let Expr::Read(place) = expr
+        && let Some(local) = local_of(place)
+    {
+        live.insert(local);
+    }
+}
