@@ -13,10 +13,10 @@
 //! Whatever is not understood is an error that names the line, never a guess.
 
 mod actions;
-mod expr_builder;
 mod caveats;
 mod claims;
 mod clang;
+mod expr_builder;
 mod flatten;
 mod left_locked;
 mod lifetimes;
@@ -31,9 +31,10 @@ mod world;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use mover_ir::program::{Instance, LocationId, Program, ProgramInfo, Property, TemplateId};
 use mover_source::diagnostic::{Code, Diagnostic};
-use mover_ir::program::{Instance, LocationId, Program, Property, TemplateId};
 use mover_source::{FileId, SourceMap};
 
 use flatten::{Body, Flattener, Limits, Problem};
@@ -370,25 +371,25 @@ fn translate(
     let caveats = caveats::find(&world, &notes, &templates);
     let exclusive = claims::find(sources, numbers, &world.globals)?;
     let mut program = Program {
-        name,
-        sources: sources.clone(),
+        info: Arc::new(ProgramInfo {
+            name,
+            sources: sources.clone(),
+            symbols: world.symbols(),
+            exclusive,
+            caveats,
+        }),
         max_threads: world.threads.most(),
         pointers: world.pointers(),
         sites: std::mem::take(&mut world.sites),
         globals: std::mem::take(&mut world.globals),
-        channels: Vec::new(),
         initial: vec![Instance {
             template: TemplateId(0),
             args: std::mem::take(&mut world.arguments),
             priority: 1,
         }],
         templates,
-        symbols: world.symbols(),
-        priority_scheduling: false,
-        pointers_stay: false,
-        exclusive,
         presence: world.threads.status,
-        caveats,
+        ..Program::default()
     };
     let tell = |loc: Option<ssa::Loc>| match world.span(loc) {
         Some(span) => format!(" ({})", world.sources.locate(span)),

@@ -12,8 +12,8 @@ use mover_ir::program::{
     AllocationSite, CellName, CellNames, Init, PointerLayout, Property, SiteId, SiteKind,
     SymbolSet, SymbolSetId, TemplateId, Variable, VariableId,
 };
-use mover_source::{FileId, SourceMap, Span};
 use mover_ir::validate::MAX_ROW;
+use mover_source::{FileId, SourceMap, Span};
 
 use crate::flatten::{Body, Notes, Problem};
 use crate::objects::{Leaf, Object, Objects, cell_bytes};

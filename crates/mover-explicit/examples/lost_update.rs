@@ -93,10 +93,8 @@ fn lost_update() -> Program {
         priority: 0,
     };
     Program {
-        name: "lost update".into(),
-        sources: Default::default(),
+        info: ProgramInfo::named("lost update"),
         globals: vec![variable("counter"), variable("done")],
-        channels: Vec::new(),
         templates: vec![Template {
             name: "T".into(),
             params: 0,
@@ -107,15 +105,9 @@ fn lost_update() -> Program {
             span: None,
         }],
         initial: vec![thread(), thread()],
-        symbols: Vec::new(),
-        pointers: PointerLayout::LP64,
-        sites: Vec::new(),
         pointers_stay: true,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 2,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     }
 }
 

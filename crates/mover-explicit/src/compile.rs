@@ -190,7 +190,7 @@ pub fn compile_location(
 /// The statement of an edge as the beginning of a sentence about it.
 fn whereabouts(program: &Program, edge: &Edge) -> String {
     match edge.span {
-        Some(span) => format!("`{}` at {} ", edge.text, program.sources.locate(span)),
+        Some(span) => format!("`{}` at {} ", edge.text, program.info.sources.locate(span)),
         None => format!("`{}` ", edge.text),
     }
 }

@@ -36,10 +36,7 @@
 //! # fn main() {
 //! # let location = mover_ir::program::Location { valid_end: true, ..Default::default() };
 //! # let program = Program {
-//! #     name: "nothing".into(),
-//! #     sources: Default::default(),
-//! #     globals: Vec::new(),
-//! #     channels: Vec::new(),
+//! #     info: ProgramInfo::named("nothing"),
 //! #     templates: vec![mover_ir::program::Template {
 //! #         name: "T".into(),
 //! #         params: 0,
@@ -49,16 +46,10 @@
 //! #         entry: mover_ir::program::LocationId(0),
 //! #         span: None,
 //! #     }],
-//! #     initial: Vec::new(),
-//! #     symbols: Vec::new(),
 //! #     pointers: mover_ir::program::PointerLayout::LP64,
-//! #     sites: Vec::new(),
 //! #     pointers_stay: true,
-//! #     exclusive: Vec::new(),
-//! #     presence: None,
 //! #     max_threads: 1,
-//! #     priority_scheduling: false,
-//! #     caveats: Vec::new(),
+//! #     ..Program::default()
 //! # };
 //! let outcome = check(&program).expect("it fits explicit search");
 //! assert!(outcome.violation.is_none() && outcome.stopped.is_none());
@@ -80,10 +71,10 @@ mod machine;
 mod memory;
 mod objects;
 mod parallel;
+mod path_reconstruction;
 mod search;
 mod store;
 mod successors;
-mod path_reconstruction;
 
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use classify::BrokenClaim;

@@ -32,9 +32,9 @@ use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::path_reconstruction::steps_through;
 use crate::search::{Options, Outcome, Statistics, Stop, Violation, common_halt, ends_in_deadlock};
 use crate::store::{NO_PARENT, Store, scramble};
-use crate::path_reconstruction::steps_through;
 
 /// States that a worker expands before it looks at its mail.
 const STATES_PER_ROUND: usize = 1 << 11;

@@ -59,12 +59,16 @@ fn run(program: &Program, ignoring: Ignoring, errors: bool, deadlocks: bool) -> 
         let machine = Machine::new(program);
         let mut state = machine.initial();
         for &step in &violation.steps {
-            assert!(machine.steps(&state).contains(&step), "{}", program.name);
+            assert!(
+                machine.steps(&state).contains(&step),
+                "{}",
+                program.info.name
+            );
             state = machine.apply(&state, step);
         }
         match violation.error {
-            Some(_) => assert!(machine.error(&state).is_some(), "{}", program.name),
-            None => assert!(machine.is_deadlock(&state), "{}", program.name),
+            Some(_) => assert!(machine.error(&state).is_some(), "{}", program.info.name),
+            None => assert!(machine.is_deadlock(&state), "{}", program.info.name),
         }
     }
     outcome
@@ -147,7 +151,7 @@ fn counts_are_the_references() {
         .collect();
     let mut compared = 0;
     for program in models("models") {
-        let name = program.name.as_str();
+        let name = program.info.name.as_str();
         let (_, goes_wrong) = counts[&(name, "a.full")];
         if goes_wrong || name == "counter_printed" {
             // A mutex that is given back by a thread that may not have it is no lock here.
@@ -177,7 +181,7 @@ fn verdicts_are_those_of_all_interleavings() {
             let expected = judge(&program, errors);
             for ignoring in Ignoring::ALL.into_iter().filter(|i| i.is_sound()) {
                 let found = run(&program, ignoring, errors, !errors).violation.is_some();
-                let name = &program.name;
+                let name = &program.info.name;
                 assert_eq!(found, expected, "{name} {ignoring:?} errors {errors}");
             }
         }

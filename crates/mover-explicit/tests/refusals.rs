@@ -47,10 +47,8 @@ fn program(effect: Effect, bound: i64) -> Program {
         ..Location::default()
     };
     let program = Program {
-        name: "refusal".into(),
-        sources: Default::default(),
+        info: ProgramInfo::named("refusal"),
         globals: vec![variable("x", 16), variable("p", 64)],
-        channels: Vec::new(),
         templates: vec![Template {
             name: "T".into(),
             params: 0,
@@ -76,8 +74,6 @@ fn program(effect: Effect, bound: i64) -> Program {
             args: Vec::new(),
             priority: 0,
         }],
-        symbols: Vec::new(),
-        pointers: PointerLayout::LP64,
         sites: vec![AllocationSite {
             name: "block".into(),
             cell: Ty::BYTE,
@@ -86,11 +82,8 @@ fn program(effect: Effect, bound: i64) -> Program {
             span: None,
         }],
         pointers_stay: true,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 1,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     };
     assert_eq!(validate(&program), Ok(()));
     program

@@ -60,12 +60,16 @@ fn run(program: &Program, reduction: Reduction, errors: bool, deadlocks: bool) -
         let machine = Machine::new(program);
         let mut state = machine.initial();
         for &step in &violation.steps {
-            assert!(machine.steps(&state).contains(&step), "{}", program.name);
+            assert!(
+                machine.steps(&state).contains(&step),
+                "{}",
+                program.info.name
+            );
             state = machine.apply(&state, step);
         }
         match violation.error {
-            Some(_) => assert!(machine.error(&state).is_some(), "{}", program.name),
-            None => assert!(machine.is_deadlock(&state), "{}", program.name),
+            Some(_) => assert!(machine.error(&state).is_some(), "{}", program.info.name),
+            None => assert!(machine.is_deadlock(&state), "{}", program.info.name),
         }
     }
     outcome
@@ -123,19 +127,27 @@ fn verdicts_and_counts_are_the_references() {
     let mut compared = 0;
     for program in models("models") {
         let expected = |explorer: &str| {
-            let key = (program.name.clone(), explorer.to_string());
+            let key = (program.info.name.clone(), explorer.to_string());
             &expectations[&key]
         };
         let full = expected("a.full");
         // To the reference a thread at `assume false` has ended; to mover it waits.
-        let stuck = full.deadlock || program.name == "fig1_assume";
+        let stuck = full.deadlock || program.info.name == "fig1_assume";
         for reduction in REDUCTIONS {
             let found = run(&program, reduction, true, false).violation.is_some();
-            assert_eq!(found, full.wrong, "{} errors, {reduction:?}", program.name);
+            assert_eq!(
+                found, full.wrong,
+                "{} errors, {reduction:?}",
+                program.info.name
+            );
             let found = run(&program, reduction, false, true).violation.is_some();
-            assert_eq!(found, stuck, "{} deadlocks, {reduction:?}", program.name);
+            assert_eq!(
+                found, stuck,
+                "{} deadlocks, {reduction:?}",
+                program.info.name
+            );
         }
-        if program.name == "counter_printed" {
+        if program.info.name == "counter_printed" {
             // A mutex that is given back by a thread that may not have it is no lock here.
             continue;
         }
@@ -149,7 +161,7 @@ fn verdicts_and_counts_are_the_references() {
                 stored,
                 expected(explorer).stored,
                 "{} {explorer}",
-                program.name
+                program.info.name
             );
             compared += 1;
         }
@@ -161,7 +173,7 @@ fn verdicts_and_counts_are_the_references() {
                 stored,
                 expected("dl.chain").stored,
                 "{} dl.chain",
-                program.name
+                program.info.name
             );
             compared += 1;
         }
@@ -182,7 +194,7 @@ fn no_pitfall_hides_an_error() {
             };
             let all = found(Reduction::None);
             for reduction in REDUCTIONS {
-                assert_eq!(found(reduction), all, "{} {reduction:?}", program.name);
+                assert_eq!(found(reduction), all, "{} {reduction:?}", program.info.name);
             }
         }
     }

@@ -86,7 +86,7 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn program(&self) -> String {
-        let mut out = format!("program {}\n", self.program.name);
+        let mut out = format!("program {}\n", self.program.info.name);
         for variable in &self.program.globals {
             let addressable = if variable.addressable {
                 "addressable "
@@ -114,7 +114,7 @@ impl Printer<'_> {
             let name = &self.program.template(instance.template).name;
             out += &format!("  start {name}({})\n", join(&instance.args, u64::to_string));
         }
-        for caveat in &self.program.caveats {
+        for caveat in &self.program.info.caveats {
             out += &format!("  caveat: {caveat}\n");
         }
         for template in &self.program.templates {
@@ -207,7 +207,11 @@ impl Printer<'_> {
             priority => format!(" priority {priority}"),
         };
         let line = edge.span.map_or(String::new(), |span| {
-            format!("   // {} {}", self.program.sources.locate(span), edge.text)
+            format!(
+                "   // {} {}",
+                self.program.info.sources.locate(span),
+                edge.text
+            )
         });
         format!("{} -> l{}{priority}{line}", parts.join("; "), edge.target.0)
     }

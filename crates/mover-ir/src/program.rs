@@ -27,6 +27,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, mask};
 use mover_source::{SourceMap, Span};
@@ -507,18 +508,17 @@ pub struct Instance {
     pub priority: u8,
 }
 
+/// What a program does: all that the semantics and the engines read.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Program {
-    pub name: String,
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub sources: SourceMap,
+    /// What is said of it to people; shared by all programs made from this one.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub info: Arc<ProgramInfo>,
     pub globals: Vec<Variable>,
     pub channels: Vec<ChannelDecl>,
     pub templates: Vec<Template>,
     pub initial: Vec<Instance>,
-    /// Names for values, by [`SymbolSetId`].
-    pub symbols: Vec<SymbolSet>,
     pub pointers: PointerLayout,
     /// Where objects are made, by [`SiteId`].
     pub sites: Vec<AllocationSite>,
@@ -528,9 +528,6 @@ pub struct Program {
     /// subtracting, choosing, and by storing and loading it as a whole where its
     /// bytes are aligned. Analyses may rely on it; engines need not.
     pub pointers_stay: bool,
-    /// What the user says of who has what to himself; no engine needs it, and
-    /// reductions check it before they use it.
-    pub exclusive: Vec<Exclusive>,
     /// A promise of the front end: a row with a cell for each thread that is not 0
     /// from before its start until after it has ended and been waited for (or has
     /// ended with nobody to wait for it). While it is there, others change its cell
@@ -540,9 +537,52 @@ pub struct Program {
     pub max_threads: u32,
     /// Whether only threads of the highest priority among those that can move do.
     pub priority_scheduling: bool,
+}
+
+impl Default for Program {
+    /// A program without threads.
+    fn default() -> Self {
+        Program {
+            info: Arc::default(),
+            globals: Vec::new(),
+            channels: Vec::new(),
+            templates: Vec::new(),
+            initial: Vec::new(),
+            pointers: PointerLayout::LP64,
+            sites: Vec::new(),
+            pointers_stay: false,
+            presence: None,
+            max_threads: 0,
+            priority_scheduling: false,
+        }
+    }
+}
+
+/// What is said of a program besides what it does: names, claims and caveats. No engine reads it;
+/// reductions read the claims, and check them before they use them.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ProgramInfo {
+    pub name: String,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub sources: SourceMap,
+    /// Names for values, by [`SymbolSetId`].
+    pub symbols: Vec<SymbolSet>,
+    /// What the user says of who has exclusive access to what.
+    pub exclusive: Vec<Exclusive>,
     /// What the verdict must say besides: things that were parsed but are not
     /// checked, assumptions made.
     pub caveats: Vec<String>,
+}
+
+impl ProgramInfo {
+    /// A name and nothing else.
+    pub fn named(name: impl Into<String>) -> Arc<ProgramInfo> {
+        Arc::new(ProgramInfo {
+            name: name.into(),
+            ..ProgramInfo::default()
+        })
+    }
 }
 
 /// A claim of the user: a thread for which the predicate holds is the only one
@@ -557,6 +597,12 @@ pub struct Exclusive {
 }
 
 impl Program {
+    /// For a front end that has more to say of it; programs made from this one before keep what
+    /// was said of them.
+    pub fn info_mut(&mut self) -> &mut ProgramInfo {
+        Arc::make_mut(&mut self.info)
+    }
+
     pub fn template(&self, id: TemplateId) -> &Template {
         &self.templates[id.index()]
     }
@@ -643,7 +689,7 @@ impl Program {
     }
 
     pub fn symbol(&self, set: Option<SymbolSetId>, value: i64) -> Option<&str> {
-        self.symbols[set?.index()]
+        self.info.symbols[set?.index()]
             .names
             .iter()
             .find(|(number, _)| *number == value)

@@ -134,7 +134,7 @@ fn check_type(ty: Ty) -> Checked {
 
 fn check_symbols(program: &Program, symbols: Option<SymbolSetId>) -> Checked {
     ensure(
-        symbols.is_none_or(|set| set.index() < program.symbols.len()),
+        symbols.is_none_or(|set| set.index() < program.info.symbols.len()),
         || "unknown set of symbols".into(),
     )
 }

@@ -48,8 +48,7 @@ fn program(effects: Vec<Effect>) -> Program {
         span: None,
     };
     let program = Program {
-        name: "memory".into(),
-        sources: Default::default(),
+        info: ProgramInfo::named("memory"),
         globals: vec![
             row("bytes", Ty::BYTE, 3, true),
             row("p", WORD, 1, false),
@@ -57,7 +56,6 @@ fn program(effects: Vec<Effect>) -> Program {
             row("q", WORD, 1, false),
             row("x", Ty::BYTE, 1, false),
         ],
-        channels: Vec::new(),
         templates: vec![Template {
             name: "T".into(),
             params: 0,
@@ -72,15 +70,9 @@ fn program(effects: Vec<Effect>) -> Program {
             args: Vec::new(),
             priority: 0,
         }],
-        symbols: Vec::new(),
-        pointers: PointerLayout::LP64,
         sites: vec![site("a", Ty::unsigned(32)), site("b", Ty::BYTE)],
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 1,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     };
     assert_eq!(validate(&program), Ok(()));
     program

@@ -69,8 +69,7 @@ fn end() -> Location {
 /// A global byte `x`, a channel, and one thread of each template.
 fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
     let program = Program {
-        name: "test".into(),
-        sources: Default::default(),
+        info: ProgramInfo::named("test"),
         globals: vec![byte("x")],
         channels: vec![ChannelDecl {
             name: "c".into(),
@@ -100,15 +99,8 @@ fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
                 span: None,
             })
             .collect(),
-        symbols: Vec::new(),
-        pointers: PointerLayout::default(),
-        sites: Vec::new(),
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 3,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     };
     assert_eq!(validate(&program), Ok(()));
     program

@@ -50,8 +50,7 @@ fn valid() -> Program {
         value: Expr::constant(1, 8),
     };
     Program {
-        name: "valid".into(),
-        sources: Default::default(),
+        info: ProgramInfo::named("valid"),
         globals: vec![variable("x", Ty::BYTE, 1), variable("a", Ty::INT, 3)],
         channels: vec![ChannelDecl {
             name: "c".into(),
@@ -92,15 +91,8 @@ fn valid() -> Program {
             args: vec![7],
             priority: 1,
         }],
-        symbols: Vec::new(),
-        pointers: PointerLayout::default(),
-        sites: Vec::new(),
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 4,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, Ty};
 use mover_ir::program::{CellNames, Effect, Init, Variable};
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::actions::Action;
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, Sequence, Statement, StatementKind};

@@ -8,9 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
 use mover_ir::program::{ChannelDecl, SymbolSet, SymbolSetId, Variable, VariableId};
+use mover_source::diagnostic::Diagnostic;
 use mover_source::{SourceMap, Span};
 
 use crate::ast::Name;

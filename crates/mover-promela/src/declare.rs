@@ -11,12 +11,12 @@
 
 use std::rc::Rc;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_ir::expr::{ChannelRef, Expr, Place, Ty, VariableRef};
 use mover_ir::program::{
     CellNames, ChannelDecl, Field, Init, SymbolSet, SymbolSetId, Variable, VariableId,
 };
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::actions::Action;
 use crate::ast::{

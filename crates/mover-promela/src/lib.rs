@@ -24,7 +24,6 @@ mod constants;
 mod context;
 mod declare;
 mod flow;
-mod semicolons;
 mod lexer;
 mod model;
 mod origin;
@@ -33,6 +32,7 @@ mod paths;
 mod preprocess;
 mod remote;
 mod scopes;
+mod semicolons;
 mod states;
 mod substitute;
 mod survey;
@@ -42,8 +42,8 @@ mod values;
 
 use std::path::Path;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_ir::program::Program;
+use mover_source::diagnostic::Diagnostic;
 use mover_source::{FileId, SourceMap};
 
 pub use model::StatementNumbers;

@@ -8,15 +8,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_ir::expr::Expr;
 use mover_ir::program::{
-    CellNames, Exclusive, Init, Instance, Location, LocationId, PointerLayout, Program, Template,
+    CellNames, Exclusive, Init, Instance, Location, LocationId, Program, ProgramInfo, Template,
     TemplateId, Variable, VariableId,
 };
-use mover_source::{SourceMap, Span};
 use mover_ir::validate::validate;
+use mover_source::diagnostic::Diagnostic;
+use mover_source::{SourceMap, Span};
 
 use crate::ast::{
     ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Proctype, Sequence,
@@ -457,21 +458,20 @@ impl Lowering<'_> {
         }
         let context = self.context;
         let program = Program {
-            name,
-            sources: context.sources.clone(),
+            info: Arc::new(ProgramInfo {
+                name,
+                sources: context.sources.clone(),
+                symbols: context.symbols,
+                exclusive: self.exclusive,
+                caveats: self.caveats,
+            }),
             globals: context.globals,
             channels: context.channels,
             templates: self.templates,
             initial,
-            symbols: context.symbols,
-            pointers: PointerLayout::default(),
-            sites: Vec::new(),
-            pointers_stay: false,
-            exclusive: self.exclusive,
-            presence: None,
             max_threads: PROCESS_LIMIT,
             priority_scheduling: context.uses_priorities,
-            caveats: self.caveats,
+            ..Program::default()
         };
         match validate(&program) {
             Ok(()) => Some((program, self.statement_numbers)),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mover_source::diagnostic::Diagnostic;
 use mover_promela::{Options, parse, parse_text};
+use mover_source::diagnostic::Diagnostic;
 
 fn scratch(name: &str, content: &[u8]) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad-inputs");
@@ -163,13 +163,13 @@ fn definitions_and_includes_reach_the_preprocessor() {
     let places: Vec<String> = edges
         .filter_map(|edge| edge.span)
         .map(|span| {
-            let line = program.sources.locate(span);
+            let line = program.info.sources.locate(span);
             let name = Path::new(line.file)
                 .file_name()
                 .expect("a name")
                 .to_string_lossy()
                 .into_owned();
-            format!("{name}:{} {}", line.line, program.sources.text(span))
+            format!("{name}:{} {}", line.line, program.info.sources.text(span))
         })
         .collect();
     assert!(

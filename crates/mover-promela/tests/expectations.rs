@@ -7,10 +7,10 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use mover_source::diagnostic::{Diagnostic, Severity};
 use mover_ir::print::print_program;
-use mover_source::{SourceMap, Span};
 use mover_promela::{Failure, parse_text};
+use mover_source::diagnostic::{Diagnostic, Severity};
+use mover_source::{SourceMap, Span};
 
 /// The line of a span, with carets under it.
 fn excerpt(sources: &SourceMap, span: Span, label: &str) -> String {

@@ -63,7 +63,7 @@ pub fn dot(program: &Program, trace: Option<&Trace>, limit: usize) -> Result<Str
             let text = state.threads[step.by.thread].as_ref().map(|thread| {
                 let location = program.template(thread.template).location(thread.location);
                 let edge = &location.edges[step.by.edge];
-                let line = edge.span.map(|span| program.sources.locate(span).line);
+                let line = edge.span.map(|span| program.info.sources.locate(span).line);
                 let line = line.map_or(String::new(), |line| format!(" {line}"));
                 let text: String = edge.text.chars().take(40).collect();
                 let name = thread_name(program, &state, step.by.thread);
@@ -109,7 +109,7 @@ fn label(program: &Program, initial: &State, state: &State, number: usize) -> St
             .iter()
             .find_map(|edge| edge.span)
             .or(location.span);
-        let line = span.map_or(0, |span| program.sources.locate(span).line);
+        let line = span.map_or(0, |span| program.info.sources.locate(span).line);
         let _ = write!(label, "\n{}: {line}", thread_name(program, state, thread));
     }
     for change in changes(program, initial, state) {

@@ -162,7 +162,7 @@ impl Page {
         let files = files(program, answer, movers.as_ref());
         let file_of = |name: &str| files.iter().position(|(known, _)| known == name);
         let mut page = Page {
-            name: program.name.clone(),
+            name: program.info.name.clone(),
             kind: match answer.verdict {
                 Verdict::Safe => "safe",
                 Verdict::SafeUpTo(_) => "bounded",
@@ -618,6 +618,7 @@ fn files(program: &Program, answer: &Answer, movers: Option<&MoverTable>) -> Vec
     let rows = movers.into_iter().flat_map(|movers| &movers.statements);
     names.extend(rows.map(|row| row.file.as_str()));
     program
+        .info
         .sources
         .files()
         .map(|(_, file)| file)

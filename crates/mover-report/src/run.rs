@@ -94,7 +94,7 @@ pub fn moments<'a>(program: &'a Program, trace: &'a Trace) -> Vec<Moment<'a>> {
 
 /// Where a span stands.
 pub fn spot(program: &Program, span: mover_source::Span) -> Option<Spot> {
-    let file = program.sources.file(span.file);
+    let file = program.info.sources.file(span.file);
     let line = file.line_of(span.start);
     let range = file.line_range(line);
     let line_text = file.line_text(line).to_string();

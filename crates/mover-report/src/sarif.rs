@@ -178,6 +178,7 @@ pub fn log(program: &Program, answer: &Answer, version: &str) -> Value {
     };
     notifications.extend(told.map(|text| json!({"level": "note", "message": {"text": text}})));
     let artifacts: Vec<Value> = program
+        .info
         .sources
         .files()
         .map(|(_, file)| json!({"location": {"uri": uri(&file.name)}}))

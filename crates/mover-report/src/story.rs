@@ -749,7 +749,7 @@ impl<'a> Teller<'a> {
         let location = template.location(alive.location);
         let mut spans = location.edges.iter().filter_map(|edge| edge.span);
         let span = spans.next().or(location.span)?;
-        Some(self.run.program.sources.locate(span).line)
+        Some(self.run.program.info.sources.locate(span).line)
     }
 
     fn arrows(&self) -> Vec<Arrow> {

@@ -276,7 +276,7 @@ fn standings(program: &Program, machine: &Machine, state: &State) -> Vec<Standin
             .iter()
             .find_map(|edge| edge.span)
             .or(location.span);
-        let place = span.map(|span| program.sources.locate(span));
+        let place = span.map(|span| program.info.sources.locate(span));
         let mut waits_for: Vec<String> = Vec::new();
         for edge in &location.edges {
             if !waits_for.contains(&edge.text) {
@@ -303,7 +303,7 @@ fn tell(program: &Program, before: &State, after: &State, step: Step, output: St
     });
     let place = edge
         .and_then(|edge| edge.span)
-        .map(|span| program.sources.locate(span));
+        .map(|span| program.info.sources.locate(span));
     TraceStep {
         step,
         thread: thread_name(program, before, step.by.thread),

@@ -78,10 +78,8 @@ fn program(effects: Vec<Effect>) -> Program {
         span: None,
     };
     let program = Program {
-        name: "list".into(),
-        sources: Default::default(),
+        info: ProgramInfo::named("list"),
         globals: vec![head, variable("x", Ty::BYTE, CellNames::default())],
-        channels: Vec::new(),
         templates: vec![Template {
             name: "main".into(),
             params: 0,
@@ -100,15 +98,11 @@ fn program(effects: Vec<Effect>) -> Program {
             args: Vec::new(),
             priority: 0,
         }],
-        symbols: Vec::new(),
         pointers,
         sites: vec![site("node", node), site("raw", CellNames::default())],
         pointers_stay: true,
-        exclusive: Vec::new(),
-        presence: None,
         max_threads: 1,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     };
     assert_eq!(validate(&program), Ok(()));
     program
@@ -209,7 +203,7 @@ fn traces_tell_memory_by_names_and_replay_with_their_choices() {
             "",
         ]
     );
-    let file = trace_file(&program.name, &trace, error, &[Property::MemorySafety]).to_string();
+    let file = trace_file(&program.info.name, &trace, error, &[Property::MemorySafety]).to_string();
     let claim = read_trace_file(&file).expect("it was written by us");
     assert_eq!(claim.steps, steps);
     assert_eq!(claim.property, Property::MemorySafety);

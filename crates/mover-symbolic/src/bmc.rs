@@ -128,7 +128,7 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     let any = search.terms.any(violations);
     let comment = format!(
         "{}: is a violation at most {depth} blocks away? (reduction {})\nsat: yes, unsat: no",
-        original.name, conditions.reduction
+        original.info.name, conditions.reduction
     );
     Ok(smtlib::script(&search.terms, &comment, &[any]))
 }

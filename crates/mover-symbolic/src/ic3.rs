@@ -173,7 +173,7 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
             let comment = format!(
                 "{}: does the invariant of {} clauses admit a violation, or is there a block that \
                  breaks it? (reduction {})\nunsat: the proof holds",
-                original.name,
+                original.info.name,
                 excluded.len(),
                 conditions.reduction
             );

@@ -19,9 +19,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks::{Block, Blocks, Inputs};
 use crate::constant_bits::{Known, reachable_bits};
+use crate::initial_prefix::{Start, places, starts};
 use crate::machine::View;
 use crate::outcome::Question;
-use crate::initial_prefix::{Start, places, starts};
 use crate::term::{Node, Term, Terms, Var};
 
 /// A bit that cubes and clauses can speak about.
@@ -389,7 +389,7 @@ impl<'a, 'p> System<'a, 'p> {
         let line = body
             .location(location)
             .span
-            .map(|span| format!(" (line {})", layout.program.sources.locate(span).line));
+            .map(|span| format!(" (line {})", layout.program.info.sources.locate(span).line));
         format!("{}:{number}{}", body.name, line.unwrap_or_default())
     }
 }

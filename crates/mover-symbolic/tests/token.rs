@@ -75,7 +75,7 @@ fn ask(
             Conclusion::Safe { up_to } if up_to.is_empty() => Some(false),
             Conclusion::Safe { .. } | Conclusion::Unknown { .. } => None,
         },
-        Err(reason) => panic!("{} {}: {reason}", pairs.name(), program.name),
+        Err(reason) => panic!("{} {}: {reason}", pairs.name(), program.info.name),
     }
 }
 

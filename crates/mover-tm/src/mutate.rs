@@ -9,8 +9,8 @@
 //! fewer words without aborts it only aborts or waits more; with more it is
 //! safe and permits more; and with both it wants to be looked at.
 
-use mover_source::diagnostic::Diagnostic;
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::algorithm::{Algorithm, Manager};
 use crate::antichain;

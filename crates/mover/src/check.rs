@@ -304,7 +304,7 @@ fn explicit(
         violations: outcome.statistics.violations,
         time: started.elapsed(),
         peak_mb: peak_mb(),
-        caveats: program.caveats.clone(),
+        caveats: program.info.caveats.clone(),
         symbolic: None,
         certified: args.symbolic.certify.then(Certified::default),
     };
@@ -602,7 +602,7 @@ fn tell(
         is_trace_lost = true;
     }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
-        let file = json::trace_file(&program.name, trace, error, &answer.properties);
+        let file = json::trace_file(&program.info.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
             complain("U003", reason);
             // The answer is still worth telling: it may have taken hours.

@@ -80,10 +80,10 @@ fn whereabouts(program: &Program, taken: &Taken) -> (String, usize, String, Stri
     let edge = &template.location(taken.location).edges[taken.edge];
     let (file, line) = match edge.span {
         Some(span) => {
-            let place = program.sources.locate(span);
+            let place = program.info.sources.locate(span);
             (place.file.to_string(), place.line)
         }
-        None => (program.name.clone(), 0),
+        None => (program.info.name.clone(), 0),
     };
     let thread = format!("{}[{}]", template.name, taken.thread);
     let words: Vec<&str> = edge.text.split_whitespace().collect();

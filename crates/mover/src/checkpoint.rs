@@ -145,7 +145,7 @@ fn identity(program: &Program, options_asked: &[(&str, String)]) -> Identity {
     // on behind assertions.
     identity.push((
         "program".into(),
-        format!("{} ({:016x})", program.name, fingerprint(program)),
+        format!("{} ({:016x})", program.info.name, fingerprint(program)),
     ));
     identity
 }

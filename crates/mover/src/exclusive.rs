@@ -6,11 +6,11 @@
 //! longer, but the user will want to know.
 
 use mover_explicit::BrokenClaim;
-use mover_source::diagnostic::Diagnostic;
 use mover_ir::program::Program;
 use mover_reduce::facts::access::EdgeRef;
 use mover_reduce::facts::owners::Flaw;
 use mover_reduce::{Movers, PhaseFacts};
+use mover_source::diagnostic::Diagnostic;
 
 use crate::BAD_INPUT;
 use crate::input;
@@ -28,12 +28,12 @@ pub fn facts(movers: &Movers) -> Result<PhaseFacts, u8> {
     if wrong.is_empty() {
         return Ok(facts);
     }
-    input::show(&program.sources, &wrong);
+    input::show(&program.info.sources, &wrong);
     Err(BAD_INPUT)
 }
 
 fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
-    let claim = &program.exclusive[given];
+    let claim = &program.info.exclusive[given];
     let refused = |label: String| {
         Diagnostic::coded(
             "P040",
@@ -75,7 +75,7 @@ pub fn warn(movers: &Movers, broken: &[BrokenClaim]) {
     let warnings: Vec<Diagnostic> = broken
         .iter()
         .map(|broken| {
-            let claim = &program.exclusive[broken.given];
+            let claim = &program.info.exclusive[broken.given];
             let name = &program.globals[claim.variable.index()].name;
             let warning = Diagnostic::warning(format!(
                 "`{name}` is also used where this does not hold, so the reduction makes nothing of it"
@@ -87,5 +87,5 @@ pub fn warn(movers: &Movers, broken: &[BrokenClaim]) {
             }
         })
         .collect();
-    input::show(&program.sources, &warnings);
+    input::show(&program.info.sources, &warnings);
 }

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use clap::Args;
-use mover_reduce::present::explain::{Explanation, ObjectFacts, OwnerFacts, TransactionFacts, explain};
 use mover_reduce::movers;
+use mover_reduce::present::explain::{
+    Explanation, ObjectFacts, OwnerFacts, TransactionFacts, explain,
+};
 use serde_json::{Value, json};
 
 use crate::BAD_INPUT;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mover_source::diagnostic::{Code, Diagnostic};
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
-use mover_source::SourceMap;
 use mover_ir::validate::validate;
 use mover_report::diagnostics::render;
+use mover_source::SourceMap;
+use mover_source::diagnostic::{Code, Diagnostic};
 
 use crate::errors::complain;
 use crate::output::stderr_is_terminal;
@@ -182,7 +182,7 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
     };
     match mover_promela::parse(file, &options) {
         Ok(read) => {
-            show(&read.program.sources, &read.warnings);
+            show(&read.program.info.sources, &read.warnings);
             Ok(Input {
                 program: read.program,
                 properties: if asked.is_empty() {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use mover_ir::program::Program;
 use mover_ir::semantics::Step;
-use mover_reduce::present::run_transactions::{self, place};
 use mover_reduce::movers;
+use mover_reduce::present::run_transactions::{self, place};
 use mover_report::shorten::Effort;
 use mover_report::trace::{Phase, Trace, Transaction};
 use mover_report::verdict::{Answer, Verdict};

@@ -313,7 +313,7 @@ impl Asked<'_> {
         let statistics = outcome.statistics;
         let proof = outcome.proof.unwrap_or_default();
         let is_peephole = self.question.peephole && outcome.declined.is_none();
-        let mut caveats = self.program.caveats.clone();
+        let mut caveats = self.program.info.caveats.clone();
         caveats.extend(
             outcome
                 .declined

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
+use mover_report::diagnostics::render;
 use mover_source::diagnostic::Diagnostic;
 use mover_source::{SourceMap, Span};
-use mover_report::diagnostics::render;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::check::{Failure, Options, Report, Verdict, check};
 use mover_tm::explain::{explain, table};

@@ -12,10 +12,10 @@ use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId, VariableId};
 use mover_reduce::PhaseFacts;
 use mover_reduce::facts::access::{EdgeRef, Object};
+use mover_reduce::facts::access_exprs::{End, Touch};
 use mover_reduce::facts::lock_rows::LockPlace;
 use mover_reduce::facts::owners::OwnerCell;
 use mover_reduce::facts::rw_locks::{Mode, RwLock};
-use mover_reduce::facts::access_exprs::{End, Touch};
 
 use super::ObjectId;
 use crate::checkpoint::{Sink, Source, nonsense};
@@ -448,7 +448,7 @@ impl Tabling<'_> {
                 next - 1
             };
             claims.extend(cell.given.map(|given| Claim {
-                variable: self.program.exclusive[given].variable.0,
+                variable: self.program.info.exclusive[given].variable.0,
                 object,
                 given,
                 broken_by: OnceLock::new(),

@@ -25,7 +25,7 @@ pub fn read(text: &str) -> Result<Program, String> {
     let mut program: Program =
         serde_json::from_value(data.clone()).map_err(|error| error.to_string())?;
     // Claims say where they stand.
-    program.sources.add("claims", "claimed");
+    program.info_mut().sources.add("claims", "claimed");
     validate(&program).map_err(|error| error.to_string())?;
     Ok(program)
 }
@@ -42,8 +42,12 @@ mod tests {
             let read = read(&write(&program, "nothing").unwrap()).unwrap();
             assert_eq!(print_program(&read), print_program(&program));
             assert_eq!(
-                (read.pointers_stay, read.presence, read.exclusive),
-                (program.pointers_stay, program.presence, program.exclusive)
+                (read.pointers_stay, read.presence, &read.info.exclusive),
+                (
+                    program.pointers_stay,
+                    program.presence,
+                    &program.info.exclusive
+                )
             );
         }
     }

@@ -14,21 +14,9 @@ use crate::random::Random;
 /// A program without anything in it.
 pub fn empty(name: String) -> Program {
     Program {
-        name,
-        sources: Default::default(),
-        globals: Vec::new(),
-        channels: Vec::new(),
-        templates: Vec::new(),
-        initial: Vec::new(),
-        symbols: Vec::new(),
-        pointers: PointerLayout::default(),
-        sites: Vec::new(),
-        pointers_stay: false,
-        exclusive: Vec::new(),
-        presence: None,
+        info: ProgramInfo::named(name),
         max_threads: 1,
-        priority_scheduling: false,
-        caveats: Vec::new(),
+        ..Program::default()
     }
 }
 

@@ -21,9 +21,9 @@ pub fn smaller(program: &Program) -> Vec<Program> {
     };
     offer(&|less| less.presence.take().is_some());
     offer(&|less| std::mem::replace(&mut less.pointers_stay, false));
-    for number in 0..program.exclusive.len() {
+    for number in 0..program.info.exclusive.len() {
         offer(&|less| {
-            less.exclusive.remove(number);
+            less.info_mut().exclusive.remove(number);
             true
         });
     }
@@ -171,7 +171,7 @@ fn unused(program: &Program, offer: &mut Offer) {
 
 /// Whether a claim mentions a global; the validator does not look at claims.
 fn is_claimed(program: &Program, global: VariableId) -> bool {
-    program.exclusive.iter().any(|claim| {
+    program.info.exclusive.iter().any(|claim| {
         let mut found = claim.variable == global;
         claim.predicate.walk(&mut |expr| {
             found |= matches!(expr, Expr::Read(place) if place.variable == VariableRef::Global(global));

@@ -187,11 +187,11 @@ fn claim(random: &mut Random, program: &mut Program) {
         Expr::int(random.below(2) as i64),
     );
     let cell = Expr::Read(place).resize(INDEX_WIDTH, false);
-    let file = match program.sources.find("claims") {
+    let file = match program.info.sources.find("claims") {
         Some(file) => file,
-        None => program.sources.add("claims", "claimed"),
+        None => program.info_mut().sources.add("claims", "claimed"),
     };
-    program.exclusive.push(Exclusive {
+    program.info_mut().exclusive.push(Exclusive {
         variable: VariableId(variable),
         predicate: Expr::binary(BinaryOp::Eq, cell, number),
         span: Span::new(file, 0, 7),

@@ -186,7 +186,7 @@ pub fn program(seed: u64) -> Program {
     } else {
         count as u32 + 1
     };
-    program.name = format!("started {seed}");
+    program.info_mut().name = format!("started {seed}");
     program
 }
 

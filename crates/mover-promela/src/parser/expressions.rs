@@ -7,8 +7,8 @@
 //! `&&` and `||`, since its reduction must be able to tell them apart, and
 //! what SPIN would not read we do not read either.
 
-use mover_source::diagnostic::Diagnostic;
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use super::{Parsed, Parser};
 use crate::ast::{

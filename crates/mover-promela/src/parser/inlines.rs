@@ -13,8 +13,8 @@
 
 use std::rc::Rc;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use super::{Expansion, Parsed, Parser};
 use crate::ast::{Name, Path, Sequence};

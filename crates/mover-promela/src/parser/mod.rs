@@ -18,8 +18,8 @@ mod statements;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use mover_source::diagnostic::Diagnostic;
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::ast::{DEPTH_LIMIT, Exclusive, Ltl, Model, Monitor, MonitorKind, Name, Path, Unit};
 use crate::semicolons;

@@ -24,8 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{ChannelDecl, Edge, Effect, Init, Program, SiteId, TemplateId, VariableId};
 
-use crate::facts::points_to::{PointsTo, Targets};
 use crate::facts::non_pointer_ints::SmallVariables;
+use crate::facts::points_to::{PointsTo, Targets};
 
 /// Something shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

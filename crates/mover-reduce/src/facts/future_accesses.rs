@@ -14,8 +14,8 @@
 
 use mover_ir::program::{Effect, Program, TemplateId};
 
-use crate::plan::movers::runs_once;
 use crate::facts::access_exprs::{Touch, Touches};
+use crate::plan::movers::runs_once;
 
 /// A set of variables, by number.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]

@@ -32,8 +32,8 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::facts::access::EdgeRef;
-use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::locks::range;
+use crate::facts::single_threaded_prefix::Alone;
 
 /// A lock as the threads of a template see it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -26,8 +26,8 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Effect, Init, Program, VariableId};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
-use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::rw_locks::{self, Mode, RwLock};
+use crate::facts::single_threaded_prefix::Alone;
 
 pub type LockSet = BTreeSet<Object>;
 

@@ -30,9 +30,9 @@ use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
+use crate::facts::partial_eval::{Eyes, touches, writes};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
-use crate::facts::partial_eval::{Eyes, touches, writes};
 
 /// Most values of a cell that are told apart.
 const MOST_VALUES: usize = 300;
@@ -93,7 +93,7 @@ impl Owners {
             cells: Vec::new(),
             flaws: Vec::new(),
         };
-        for (number, exclusive) in program.exclusive.iter().enumerate() {
+        for (number, exclusive) in program.info.exclusive.iter().enumerate() {
             let found = only_cell(program, &exclusive.predicate)
                 .ok_or(Flaw::Form)
                 .and_then(|variable| {

@@ -392,10 +392,7 @@ impl Staying<'_> {
 mod tests {
     use super::*;
     use mover_ir::expr::Ty;
-    use mover_ir::program::{
-        CellNames, Edge, Location, LocationId, PointerLayout, Template, VariableId,
-    };
-    use mover_source::SourceMap;
+    use mover_ir::program::{CellNames, Edge, Location, LocationId, Template, VariableId};
 
     fn variable(name: &str, ty: Ty, addressable: bool) -> Variable {
         Variable {
@@ -435,10 +432,7 @@ mod tests {
             ..Location::default()
         };
         Program {
-            name: String::new(),
-            sources: SourceMap::default(),
             globals: vec![variable("x", word, true)],
-            channels: Vec::new(),
             templates: vec![Template {
                 name: "t".into(),
                 params: 0,
@@ -451,16 +445,8 @@ mod tests {
                 entry: LocationId(0),
                 span: None,
             }],
-            initial: Vec::new(),
-            symbols: Vec::new(),
-            pointers: PointerLayout::LP64,
-            sites: Vec::new(),
-            pointers_stay: false,
-            exclusive: Vec::new(),
-            presence: None,
             max_threads: 2,
-            priority_scheduling: false,
-            caveats: Vec::new(),
+            ..Program::default()
         }
     }
 

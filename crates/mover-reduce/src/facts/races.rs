@@ -12,8 +12,8 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{Program, Property};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object, edges};
-use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::locks::{LockSet, Locks};
+use crate::facts::single_threaded_prefix::Alone;
 
 /// Puts `false` in place of the conditions of races that locks rule out; how many these are.
 pub fn rule_out(program: &mut Program) -> usize {

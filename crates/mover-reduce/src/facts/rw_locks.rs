@@ -62,10 +62,10 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
+use crate::facts::owners::{MOST_THREADS, initial_value, is_single_cell};
+use crate::facts::partial_eval::{Eyes, touches, writes};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
-use crate::facts::partial_eval::{Eyes, touches, writes};
-use crate::facts::owners::{MOST_THREADS, initial_value, is_single_cell};
 
 /// How a thread has the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -20,8 +20,8 @@ use mover_ir::program::{Location, Program};
 
 use crate::facts::access::EdgeRef;
 use crate::plan::dynamic::{Dynamic, Heuristics};
-use crate::transform::fuse::Part;
 use crate::plan::movers::movers;
+use crate::transform::fuse::Part;
 
 /// Which interleavings are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -36,9 +36,9 @@ use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableI
 
 use crate::facts::access::{EdgeRef, Object};
 use crate::facts::control::{Bits, reaches};
-use crate::plan::movers::{Movers, Protection};
 use crate::facts::pointer_locks::{PointerLocks, own_mark};
 use crate::facts::points_to::PointsTo;
+use crate::plan::movers::{Movers, Protection};
 
 /// Which of the three are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

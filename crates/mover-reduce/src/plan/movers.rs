@@ -37,10 +37,10 @@ use std::collections::BTreeMap;
 use mover_ir::program::{Edge, Effect, Program, Template};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::locks::{LockSet, Locks};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::transform::dead_values::forget_dead_values;
 use crate::transform::fuse::{Fused, fuse};
-use crate::facts::locks::{LockSet, Locks};
 
 /// Why an object is exclusive to a thread, or that it is not.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,14 +10,14 @@ use mover_ir::expr::Expr;
 use mover_ir::program::{Program, VariableId};
 
 use crate::facts::access::EdgeRef;
+use crate::facts::access_exprs::Touches;
 use crate::facts::future_accesses::Ahead;
-use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::lock_rows::{LockRows, is_own, never_written};
-use crate::plan::movers::Movers;
 use crate::facts::owners::Owners;
 use crate::facts::quiet_exits::quiet_ends;
 use crate::facts::rw_locks::RwLock;
-use crate::facts::access_exprs::Touches;
+use crate::facts::single_threaded_prefix::Alone;
+use crate::plan::movers::Movers;
 
 pub struct PhaseFacts {
     pub touches: Touches,

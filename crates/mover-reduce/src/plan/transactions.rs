@@ -20,11 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::program::{Effect, Program};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
-use crate::facts::single_threaded_prefix::Alone;
+use crate::facts::access_exprs::{Touch, Touches};
 use crate::facts::lock_rows::{LockPlace, LockRows};
 use crate::facts::locks::LockSet;
+use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
-use crate::facts::access_exprs::{Touch, Touches};
 
 /// One transaction of a template's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,12 +10,12 @@ use mover_ir::print::print_expr;
 use mover_ir::program::Program;
 
 use crate::facts::access::{EdgeRef, Object};
-use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::lock_rows::{LockPlace, LockRows, without_resize};
 use crate::facts::locks::LockSet;
-use crate::plan::movers::{Movers, Protection};
 use crate::facts::owners::Owners;
 use crate::facts::rw_locks::Mode;
+use crate::facts::single_threaded_prefix::Alone;
+use crate::plan::movers::{Movers, Protection};
 use crate::plan::transactions::{Classes, Transaction};
 
 /// What is known of one shared object.
@@ -130,9 +130,15 @@ fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
     let owners = Owners::find(program, &alone, |variable| {
         rows.is_lock(variable) || movers.locks.is_rw(variable)
     });
-    let line = |given: usize| program.sources.locate(program.exclusive[given].span).line;
+    let line = |given: usize| {
+        program
+            .info
+            .sources
+            .locate(program.info.exclusive[given].span)
+            .line
+    };
     let protects = |given: usize| {
-        let variable = program.exclusive[given].variable;
+        let variable = program.info.exclusive[given].variable;
         program.globals[variable.index()].name.clone()
     };
     let found = owners.cells.iter().map(|cell| OwnerFacts {
@@ -145,7 +151,7 @@ fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
     });
     let refused = owners.flaws.iter().map(|&(given, _)| OwnerFacts {
         name: protects(given),
-        predicate: print_expr(program, None, &program.exclusive[given].predicate),
+        predicate: print_expr(program, None, &program.info.exclusive[given].predicate),
         is_lock: false,
         protects: Some(protects(given)),
         line: Some(line(given)),
@@ -184,7 +190,7 @@ fn place_name(program: &Program, template: usize, place: &LockPlace) -> String {
 
 fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
     let span = edge.of(program).span?;
-    Some(program.sources.locate(span).line)
+    Some(program.info.sources.locate(span).line)
 }
 
 /// A check fails by an edge of its own; the statement is counted by its other edge.
@@ -248,7 +254,7 @@ fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<Stat
     if leads_to_error(program, at) {
         return None;
     }
-    let place = program.sources.locate(edge.span?);
+    let place = program.info.sources.locate(edge.span?);
     let handled = classes.rows.handled(at.template, at.location, at.edge);
     let from_row = |place: &LockPlace| place_name(program, at.template, place);
     let name = |lock: &Object| lock.name(program);

@@ -155,7 +155,6 @@ mod tests {
     use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
     use mover_ir::program::*;
     use mover_ir::semantics::Move;
-    use mover_source::SourceMap;
 
     fn global(id: u32) -> Place {
         Place {
@@ -229,21 +228,13 @@ mod tests {
             priority: 0,
         };
         Program {
-            name: "test".into(),
-            sources: SourceMap::default(),
+            info: ProgramInfo::named("test"),
             globals: vec![variable("lock"), variable("data"), variable("free")],
-            channels: Vec::new(),
             templates: vec![template],
             initial: vec![instance(), instance()],
-            symbols: Vec::new(),
-            pointers: PointerLayout::LP64,
-            sites: Vec::new(),
             pointers_stay: true,
             max_threads: 2,
-            priority_scheduling: false,
-            caveats: Vec::new(),
-            exclusive: Vec::new(),
-            presence: None,
+            ..Program::default()
         }
     }
 

@@ -31,8 +31,8 @@ use std::time::Instant;
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{ChannelDecl, Effect, Init, Program, Template};
 use mover_ir::semantics::{Machine, Step};
-use mover_source::Span;
 use mover_reduce::{Movers, Reduction, movers};
+use mover_source::Span;
 
 use crate::blast::Blaster;
 use crate::layout::Layout;
@@ -379,7 +379,7 @@ impl Asker<'_> {
 /// The place of something, for the end of a sentence.
 fn at(program: &Program, span: Option<Span>) -> String {
     match span {
-        Some(span) => format!(" ({})", program.sources.locate(span)),
+        Some(span) => format!(" ({})", program.info.sources.locate(span)),
         None => String::new(),
     }
 }

@@ -124,7 +124,7 @@ fn event(program: &Program, standing: Standing) -> EventFacts {
     let Some(span) = edge.span else {
         return unplaced(&edge.text);
     };
-    let place = program.sources.locate(span);
+    let place = program.info.sources.locate(span);
     EventFacts {
         file: place.file.to_string(),
         line: place.line,

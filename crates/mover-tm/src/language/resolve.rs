@@ -4,8 +4,8 @@
 //! only those declared before it, so there is no recursion. All errors of a
 //! file are reported together.
 
-use mover_source::diagnostic::Diagnostic;
 use mover_source::Span;
+use mover_source::diagnostic::Diagnostic;
 
 use super::program::*;
 use super::resolve_expr::Ty;

@@ -7,8 +7,8 @@
 use std::time::Instant;
 
 use clap::Args;
-use mover_source::SourceMap;
 use mover_report::text::grouped;
+use mover_source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::graph::AlgorithmGraph;
 use mover_tm::inclusion::{self, InclusionOutcome};

@@ -113,7 +113,7 @@ pub fn unfold(original: &Program) -> Option<Unfolded> {
     }
     program.initial[0].template = TemplateId(0);
     // What was said of the numbers of threads and of guards that compare was said of the original.
-    program.exclusive.clear();
+    program.info_mut().exclusive.clear();
     program.presence = None;
     if mover_ir::validate::validate(&program).is_err() {
         return None;

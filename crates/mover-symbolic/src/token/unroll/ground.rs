@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::expr::ChannelRef;
 use mover_ir::program::{Edge, Effect, LocationId, Template};
 use mover_reduce::facts::access::{EdgeRef, Object};
-use mover_reduce::facts::single_threaded_prefix::Alone;
 use mover_reduce::facts::control::{Bits, reaches};
+use mover_reduce::facts::single_threaded_prefix::Alone;
 use mover_reduce::{Movers, Protection};
 
 use super::{Plan, Standing};
