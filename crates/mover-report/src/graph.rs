@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use mover_ir::program::Program;
 use mover_ir::semantics::{Machine, State};
 
-use crate::trace::{Trace, changes, thread_name};
+use mover_check::trace::{Trace, changes, thread_name};
 
 /// There are more states than this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,10 +13,12 @@ use std::fmt::Write;
 use mover_ir::program::Program;
 use serde_json::{Value, json};
 
-use crate::story::Arrow;
-use crate::text::{grouped, length_text, verdict_line};
-use crate::trace::{Change, Trace};
-use crate::verdict::{Answer, Verdict};
+use mover_check::story::Arrow;
+use crate::text::{length_text, listed, verdict_line};
+use mover_check::ledger::LedgerRow;
+use mover_check::words::grouped;
+use mover_check::trace::{Change, Trace};
+use mover_check::answer::{Answer, Verdict};
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
@@ -115,19 +117,6 @@ pub struct MoverRow {
     pub reasons: Vec<String>,
 }
 
-/// One way to search the program, measured.
-#[derive(Clone, Debug)]
-pub struct LedgerRow {
-    pub technique: String,
-    pub states: u64,
-    pub transitions: u64,
-    pub seconds: f64,
-    /// What the search came to; empty if it was cut off.
-    pub outcome: String,
-    /// Whether it is the run that the report is about.
-    pub is_this: bool,
-}
-
 /// Text as HTML, in elements and in quoted attributes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -181,9 +170,6 @@ impl Page {
         // The badge says the first word.
         if let Some(rest) = page.line.strip_prefix(&page.verdict) {
             page.line = rest.trim_start_matches([':', ' ']).to_string();
-        }
-        if let Some(figures) = &answer.symbolic {
-            page.invariant = figures.invariant.clone();
         }
         if let Verdict::Unsafe(trace) = &answer.verdict {
             page.story = trace.story.sentence.clone();
@@ -861,8 +847,8 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
         Verdict::Safe | Verdict::SafeUpTo(_) => {
             let certified = answer.certified.iter().flat_map(|certified| &certified.by);
             rests.extend(certified.map(|what| ("certified".to_string(), what.clone())));
-            if answer.symbolic.is_none() {
-                let states = grouped(answer.states);
+            if answer.is_explicit() {
+                let states = grouped(answer.statistics.states);
                 rests.push((
                     "complete".into(),
                     match answer.reduction {
@@ -875,7 +861,7 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
                 ));
             }
             if let Verdict::SafeUpTo(bounds) = &answer.verdict {
-                rests.push(("only up to".into(), bounds.join(", ")));
+                rests.push(("only up to".into(), listed(bounds, ", ")));
             }
         }
         Verdict::Unknown { reason, advice } => {
@@ -890,31 +876,29 @@ fn figures(answer: &Answer) -> Vec<(String, String)> {
     let mut figures: Vec<(String, String)> = Vec::new();
     let mut add = |what: &str, value: String| figures.push((what.to_string(), value));
     let count = |number: u64| grouped(number);
-    match &answer.symbolic {
-        Some(symbolic) => {
-            add(symbolic.unit, count(answer.depth));
-            add("bits of a state", count(symbolic.bits));
-            add("predicates", count(symbolic.predicates));
-            add("terms", count(symbolic.terms));
-            add("variables of the formula", count(symbolic.variables));
-            add("clauses", count(symbolic.clauses));
-            add("questions to the solver", count(symbolic.questions));
-            add("conflicts", count(symbolic.conflicts));
-            if symbolic.unit == "frames" {
-                add("obligations", count(symbolic.obligations));
-                add("lemmas", count(symbolic.lemmas));
-            }
+    let statistics = &answer.statistics;
+    if answer.is_explicit() {
+        add("states", count(statistics.states));
+        add("steps between them", count(statistics.transitions));
+        add("depth", count(statistics.depth));
+        if let Some(each) = statistics.bytes.checked_div(statistics.states) {
+            add("bytes for a state", count(each));
         }
-        None => {
-            add("states", count(answer.states));
-            add("steps between them", count(answer.transitions));
-            add("depth", count(answer.depth));
-            if let Some(each) = answer.store_bytes.checked_div(answer.states) {
-                add("bytes for a state", count(each));
-            }
-            if answer.violations > 1 {
-                add("violations met", count(answer.violations));
-            }
+        if statistics.violations > 1 {
+            add("violations met", count(statistics.violations));
+        }
+    } else {
+        add(answer.unit, count(statistics.depth));
+        add("bits of a state", count(statistics.bits));
+        add("predicates", count(statistics.predicates));
+        add("terms", count(statistics.terms));
+        add("variables of the formula", count(statistics.effort.variables));
+        add("clauses", count(statistics.effort.clauses));
+        add("questions to the solver", count(statistics.effort.questions));
+        add("conflicts", count(statistics.effort.conflicts));
+        if answer.unit == "frames" {
+            add("obligations", count(statistics.obligations));
+            add("lemmas", count(statistics.lemmas));
         }
     }
     add("time", format!("{:.3} s", answer.time.as_secs_f64()));

@@ -3,16 +3,19 @@
 //! The fields of an answer are fixed: scripts rely on them. A trace written
 //! with `--trace` can be read back and replayed.
 
+use mover_engine::Violation;
 use mover_ir::program::{LocationId, Property, TemplateId};
 use mover_ir::semantics::{Move, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::trace::{Trace, TraceStep};
-use crate::verdict::{Answer, Verdict};
+use crate::text::listed;
+use mover_check::trace::{Trace, TraceStep};
+use mover_check::answer::{Answer, Verdict};
 
 /// The one object that `mover check --json` prints.
-pub fn answer(answer: &Answer) -> Value {
+pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
+    let statistics = &answer.statistics;
     let asked: Vec<&str> = answer.properties.iter().map(|p| p.name()).collect();
     let (property, reason, trace) = match &answer.verdict {
         Verdict::Safe | Verdict::SafeUpTo(_) => (asked.join(","), Value::Null, Value::Null),
@@ -26,7 +29,7 @@ pub fn answer(answer: &Answer) -> Value {
         }
     };
     let bound = match &answer.verdict {
-        Verdict::SafeUpTo(bounds) => Value::from(bounds.join(", ")),
+        Verdict::SafeUpTo(bounds) => Value::from(listed(bounds, ", ")),
         _ => Value::Null,
     };
     let mut told = json!({
@@ -39,11 +42,11 @@ pub fn answer(answer: &Answer) -> Value {
         "bound": bound,
         "reason": reason,
         "caveats": answer.caveats,
-        "states": answer.states,
-        "transitions": answer.transitions,
-        "depth": answer.depth,
-        "violations": answer.violations,
-        "store_bytes": answer.store_bytes,
+        "states": statistics.states,
+        "transitions": statistics.transitions,
+        "depth": statistics.depth,
+        "violations": statistics.violations,
+        "store_bytes": if answer.is_explicit() { statistics.bytes } else { 0 },
         "time_s": (answer.time.as_secs_f64() * 1e6).round() / 1e6,
         "peak_mb": answer.peak_mb,
         "certified": answer.certified.as_ref().map(|certified| !certified.by.is_empty()),
@@ -55,22 +58,22 @@ pub fn answer(answer: &Answer) -> Value {
     if let Verdict::Unsafe(trace) = &answer.verdict {
         told["story"] = story(trace);
     }
-    if let Some(figures) = &answer.symbolic {
+    if !answer.is_explicit() {
         told["symbolic"] = json!({
-            "unit": figures.unit,
-            "events": figures.events,
-            "pairs": figures.pairs,
-            "bits": figures.bits,
-            "predicates": figures.predicates,
-            "terms": figures.terms,
-            "variables": figures.variables,
-            "clauses": figures.clauses,
-            "questions": figures.questions,
-            "conflicts": figures.conflicts,
-            "obligations": figures.obligations,
-            "lemmas": figures.lemmas,
+            "unit": answer.unit,
+            "events": statistics.events,
+            "pairs": statistics.pairs,
+            "bits": statistics.bits,
+            "predicates": statistics.predicates,
+            "terms": statistics.terms,
+            "variables": statistics.effort.variables,
+            "clauses": statistics.effort.clauses,
+            "questions": statistics.effort.questions,
+            "conflicts": statistics.effort.conflicts,
+            "obligations": statistics.obligations,
+            "lemmas": statistics.lemmas,
             "certified": answer.certified.as_ref().map_or(&[][..], |certified| &certified.by),
-            "invariant": figures.invariant,
+            "invariant": if show_invariant { &answer.invariant[..] } else { &[] },
         });
     }
     told
@@ -132,12 +135,7 @@ const FORMAT: &str = "mover-trace-1";
 
 /// A counterexample as a file that `mover replay` accepts.
 /// `properties` is what was asked: a front end may leave out errors that are not.
-pub fn trace_file(
-    program: &str,
-    trace: &Trace,
-    error: Option<(TemplateId, LocationId)>,
-    properties: &[Property],
-) -> Value {
+pub fn trace_file(program: &str, trace: &Trace, properties: &[Property]) -> Value {
     let asked: Vec<&str> = properties.iter().map(|p| p.name()).collect();
     json!({
         "format": FORMAT,
@@ -145,7 +143,7 @@ pub fn trace_file(
         "property": trace.property.name(),
         "properties": asked,
         "message": trace.message,
-        "error": error.map(|(template, location)| json!({
+        "error": trace.error.map(|(template, location)| json!({
             "template": template.0,
             "location": location.0,
         })),
@@ -188,11 +186,9 @@ struct TraceFile {
 /// What a trace file claims.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
-    pub property: Property,
     /// What was asked when it was found.
     pub properties: Vec<Property>,
-    pub error: Option<(TemplateId, LocationId)>,
-    pub steps: Vec<Step>,
+    pub violation: Violation,
 }
 
 /// Reads a trace file; the error is a sentence for the user.
@@ -210,23 +206,25 @@ pub fn read_trace_file(text: &str) -> Result<Claim, String> {
         edge: by.edge,
     };
     Ok(Claim {
-        property: file.property.parse()?,
         properties: file
             .properties
             .iter()
             .map(|name| name.parse())
             .collect::<Result<_, _>>()?,
-        error: file
-            .error
-            .map(|error| (TemplateId(error.template), LocationId(error.location))),
-        steps: file
-            .steps
-            .into_iter()
-            .map(|step| Step {
-                by: taken(step.by),
-                with: step.with.map(taken),
-                choice: step.choice,
-            })
-            .collect(),
+        violation: Violation {
+            property: file.property.parse()?,
+            error: file
+                .error
+                .map(|error| (TemplateId(error.template), LocationId(error.location))),
+            steps: file
+                .steps
+                .into_iter()
+                .map(|step| Step {
+                    by: taken(step.by),
+                    with: step.with.map(taken),
+                    choice: step.choice,
+                })
+                .collect(),
+        },
     })
 }

@@ -7,8 +7,10 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::trace::{Change, Trace, TraceStep};
-use crate::verdict::{Answer, SymbolicFigures, Verdict};
+use mover_check::trace::{Change, Trace, TraceStep};
+use mover_check::answer::{Answer, Verdict};
+use mover_check::words::grouped;
+use mover_engine::UpTo;
 
 /// How to mark what stands out.
 #[derive(Clone, Copy)]
@@ -50,7 +52,7 @@ pub enum Rows {
 }
 
 /// The whole answer; ends with the verdict line.
-pub fn answer(answer: &Answer, style: Style, rows: Rows) -> String {
+pub fn answer(answer: &Answer, style: Style, rows: Rows, show_invariant: bool) -> String {
     let mut out = String::new();
     if let Verdict::Unsafe(trace) = &answer.verdict {
         out += &story_text(trace, style);
@@ -60,8 +62,8 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows) -> String {
     for caveat in &answer.caveats {
         out += &format!("note: {caveat}\n");
     }
-    if let Some(figures) = &answer.symbolic {
-        for clause in &figures.invariant {
+    if show_invariant {
+        for clause in &answer.invariant {
             out += &format!("invariant: {clause}\n");
         }
     }
@@ -89,22 +91,23 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows) -> String {
     out
 }
 
-fn symbolic_statistics(answer: &Answer, figures: &SymbolicFigures) -> String {
-    let mut parts = vec![format!("{} {}", grouped(answer.depth), figures.unit)];
-    if figures.unit == "frames" {
+fn symbolic_statistics(answer: &Answer) -> String {
+    let figures = &answer.statistics;
+    let mut parts = vec![format!("{} {}", grouped(figures.depth), answer.unit)];
+    if answer.unit == "frames" {
         parts.push(format!("{} obligations", grouped(figures.obligations)));
         parts.push(format!("{} lemmas", grouped(figures.lemmas)));
         parts.push(format!("{} bits", grouped(figures.bits)));
         parts.push(format!("{} predicates", grouped(figures.predicates)));
     }
-    if figures.unit == "repetitions" {
+    if answer.unit == "repetitions" {
         parts.push(format!("{} events", grouped(figures.events)));
         parts.push(format!("{} pairs", grouped(figures.pairs)));
     }
     parts.push(format!("{} terms", grouped(figures.terms)));
-    parts.push(format!("{} clauses", grouped(figures.clauses)));
-    parts.push(format!("{} questions", grouped(figures.questions)));
-    parts.push(format!("{} conflicts", grouped(figures.conflicts)));
+    parts.push(format!("{} clauses", grouped(figures.effort.clauses)));
+    parts.push(format!("{} questions", grouped(figures.effort.questions)));
+    parts.push(format!("{} conflicts", grouped(figures.effort.conflicts)));
     parts.push(format!("{:.2} s", answer.time.as_secs_f64()));
     if let Some(peak) = answer.peak_mb {
         parts.push(format!("{peak:.0} MB"));
@@ -112,7 +115,7 @@ fn symbolic_statistics(answer: &Answer, figures: &SymbolicFigures) -> String {
     format!(
         "{} engine, {} {}: {}",
         answer.engine,
-        if figures.unit == "repetitions" {
+        if answer.unit == "repetitions" {
             "pairs"
         } else {
             "reduction"
@@ -123,33 +126,34 @@ fn symbolic_statistics(answer: &Answer, figures: &SymbolicFigures) -> String {
 }
 
 fn statistics(answer: &Answer) -> String {
-    if let Some(figures) = &answer.symbolic {
-        return symbolic_statistics(answer, figures);
+    if !answer.is_explicit() {
+        return symbolic_statistics(answer);
     }
+    let figures = &answer.statistics;
     let mut parts = vec![
-        format!("{} states", grouped(answer.states)),
-        format!("{} steps", grouped(answer.transitions)),
-        format!("depth {}", grouped(answer.depth)),
+        format!("{} states", grouped(figures.states)),
+        format!("{} steps", grouped(figures.transitions)),
+        format!("depth {}", grouped(figures.depth)),
         format!("{:.2} s", answer.time.as_secs_f64()),
     ];
     let seconds = answer.time.as_secs_f64();
     if seconds > 0.1 {
         parts.push(format!(
             "{} states/s",
-            grouped((answer.states as f64 / seconds) as u64)
+            grouped((figures.states as f64 / seconds) as u64)
         ));
     }
-    if answer.states > 1000 {
+    if figures.states > 1000 {
         parts.push(format!(
             "{} bytes/state",
-            answer.store_bytes / answer.states
+            figures.bytes / figures.states
         ));
     }
     if let Some(peak) = answer.peak_mb {
         parts.push(format!("{peak:.0} MB"));
     }
-    if answer.violations > 1 {
-        parts.push(format!("{} violations met", grouped(answer.violations)));
+    if figures.violations > 1 {
+        parts.push(format!("{} violations met", grouped(figures.violations)));
     }
     // Chain blocks are the rule and need no mention.
     let ignoring = answer.ignoring.filter(|&ignoring| ignoring != "blocks");
@@ -162,17 +166,10 @@ fn statistics(answer: &Answer) -> String {
     )
 }
 
-/// 1234567 as 1,234,567.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+/// What `safe` is limited to.
+pub(crate) fn listed(bounds: &[UpTo], between: &str) -> String {
+    let words: Vec<String> = bounds.iter().map(UpTo::to_string).collect();
+    words.join(between)
 }
 
 /// The verdict in one line of words.
@@ -186,7 +183,7 @@ pub fn verdict_line(answer: &Answer) -> String {
         Verdict::Safe | Verdict::SafeUpTo(_) => {
             use mover_ir::program::Property;
             let bounds = match &answer.verdict {
-                Verdict::SafeUpTo(bounds) => format!(" up to {}", bounds.join(" and ")),
+                Verdict::SafeUpTo(bounds) => format!(" up to {}", listed(bounds, " and ")),
                 _ => String::new(),
             };
             let claims: Vec<&str> = answer
@@ -478,14 +475,6 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_thousands() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1000), "1,000");
-        assert_eq!(grouped(1234567), "1,234,567");
-    }
 
     #[test]
     fn long_statements_are_cut_to_one_line() {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use mover_ir::program::{LocationId, Program, TemplateId};
 use mover_ir::semantics::{Machine, Move, State};
 
-use crate::trace::Trace;
+use mover_check::trace::Trace;
 
 /// The trail; `number` is SPIN's number of the statement of an edge.
 pub fn trail(

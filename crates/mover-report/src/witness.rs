@@ -17,8 +17,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mover_ir::program::{Program, Property};
 use sha2::{Digest, Sha256};
 
-use crate::run::{Moment, moments, number};
-use crate::trace::Trace;
+use mover_check::moments::{Moment, moments, number};
+use mover_check::trace::Trace;
 
 /// What a witness says about the task.
 pub struct Task<'a> {

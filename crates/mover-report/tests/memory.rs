@@ -5,7 +5,8 @@ use mover_ir::program::*;
 use mover_ir::semantics::{Move, Step};
 use mover_ir::validate::validate;
 use mover_report::json::{read_trace_file, trace_file};
-use mover_report::trace::Trace;
+use mover_check::trace::Trace;
+use mover_engine::Violation;
 
 const WIDTH: u8 = 64;
 
@@ -144,6 +145,14 @@ fn store(address: Expr, value: Expr) -> Effect {
     Effect::Store { address, value }
 }
 
+fn violation(steps: Vec<Step>, error: Option<(TemplateId, LocationId)>) -> Violation {
+    Violation {
+        property: Property::MemorySafety,
+        error,
+        steps,
+    }
+}
+
 #[test]
 fn traces_tell_memory_by_names_and_replay_with_their_choices() {
     let program = program(vec![
@@ -175,7 +184,7 @@ fn traces_tell_memory_by_names_and_replay_with_their_choices() {
     steps[8] = step(200);
     let error = Some((TemplateId(0), LocationId(11)));
     let trace =
-        Trace::replay(&program, &steps, Property::MemorySafety, error).expect("it is a run");
+        Trace::replay(&program, &violation(steps.clone(), error)).expect("it is a run");
     let told: Vec<String> = trace
         .steps
         .iter()
@@ -203,17 +212,16 @@ fn traces_tell_memory_by_names_and_replay_with_their_choices() {
             "",
         ]
     );
-    let file = trace_file(&program.info.name, &trace, error, &[Property::MemorySafety]).to_string();
+    let file = trace_file(&program.info.name, &trace, &[Property::MemorySafety]).to_string();
     let claim = read_trace_file(&file).expect("it was written by us");
-    assert_eq!(claim.steps, steps);
-    assert_eq!(claim.property, Property::MemorySafety);
+    assert_eq!(claim.violation, violation(steps.clone(), error));
     assert_eq!(claim.properties, [Property::MemorySafety]);
-    let again = Trace::replay(&program, &claim.steps, claim.property, claim.error);
+    let again = Trace::replay(&program, &claim.violation);
     assert_eq!(again.as_ref(), Ok(&trace));
 
     let mut wrong = steps;
     wrong[8] = step(256);
-    let refused = Trace::replay(&program, &wrong, Property::MemorySafety, error);
+    let refused = Trace::replay(&program, &violation(wrong, error));
     assert!(refused.is_err(), "a byte has no value 256");
 }
 

@@ -10,10 +10,13 @@
 
 use std::collections::HashSet;
 
+use mover_engine::{Control, Task};
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::{Machine, Message, State, Step};
 
-use crate::text::grouped;
+use crate::CheckError;
+use crate::answer::Certified;
+use crate::words::grouped;
 
 /// What the walk came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +38,40 @@ pub struct Most {
     pub states: usize,
     /// About, for the states that are kept.
     pub bytes: usize,
+}
+
+/// Most states of the definition that are walked through.
+const MOST_STATES: usize = 200_000;
+
+/// Most bytes that they may take.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Adds to a `safe` answer what the walk says of it; fails if it is wrong.
+pub fn certify(
+    task: &Task,
+    certified: &mut Certified,
+    control: &Control,
+) -> Result<(), CheckError> {
+    let most = Most {
+        states: MOST_STATES,
+        bytes: control.memory.unwrap_or(MOST_BYTES).min(MOST_BYTES),
+    };
+    let is_over = || control.is_over();
+    match recheck(task.program(), task.properties(), most, &is_over) {
+        Recheck::Holds { states } => certified.by.push(format!(
+            "a walk through all {} states of the definition, without reduction, met no violation",
+            grouped(states as u64)
+        )),
+        Recheck::NotDone { reason } => certified.not_by.push(format!(
+            "by a walk through all states of the definition: {reason}"
+        )),
+        Recheck::Fails { what } => {
+            return Err(CheckError::Internal(format!(
+                "the verdict is safe, but by the definition {what}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Looks at all states, if there are not too many, for violations of the properties and for threads at

@@ -6,8 +6,7 @@
 //! and is never shown as an answer. While it runs, it notes for each step where
 //! it stands in the source and what it changed.
 
-use std::fmt;
-
+use mover_engine::Violation;
 use mover_ir::print::print_value;
 use mover_ir::program::{
     ChannelDecl, LocationId, Program, Property, TemplateId, Variable, VariableId,
@@ -16,7 +15,6 @@ use mover_ir::semantics::{Machine, Message, State, Step};
 
 use crate::forgotten::is_forgotten;
 use crate::memory::{Between, Row};
-use crate::shorten::{self, Effort};
 use crate::story::{self, Run, Story};
 
 /// One cell, channel or thread that a step changed.
@@ -59,6 +57,8 @@ pub struct Standing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
     pub property: Property,
+    /// The error location it ends in; none for a deadlock.
+    pub error: Option<(TemplateId, LocationId)>,
     /// What went wrong: `assertion violated: x == 1`.
     pub message: String,
     pub steps: Vec<TraceStep>,
@@ -117,36 +117,67 @@ pub struct Length {
 }
 
 /// Why a claimed counterexample is none.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The step with this number, from 1, cannot be taken.
+    #[error("step {0} is not possible")]
     Impossible(usize),
-    /// The run does not end in the error that was claimed.
+    #[error("the run does not end in the error claimed")]
     NoError,
-    /// The run does not end in a deadlock.
+    #[error("the run does not end in a deadlock")]
     NoDeadlock,
 }
 
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReplayError::Impossible(number) => write!(f, "step {number} is not possible"),
-            ReplayError::NoError => write!(f, "the run does not end in the error claimed"),
-            ReplayError::NoDeadlock => write!(f, "the run does not end in a deadlock"),
+/// Whether the steps of a violation are a run that ends in what is claimed.
+pub fn check(program: &Program, violation: &Violation) -> Result<(), ReplayError> {
+    let machine = Machine::new(program);
+    let mut state = machine.initial();
+    for (number, &step) in violation.steps.iter().enumerate() {
+        if !machine.can_take(&state, step) {
+            return Err(ReplayError::Impossible(number + 1));
         }
+        state = machine.apply(&state, step);
     }
+    violated(program, &machine, &state, violation).map(|_| ())
 }
 
-impl std::error::Error for ReplayError {}
+/// What went wrong in the last state of a run, if it is what is claimed.
+fn violated(
+    program: &Program,
+    machine: &Machine,
+    state: &State,
+    violation: &Violation,
+) -> Result<String, ReplayError> {
+    let Some(claimed) = violation.error else {
+        if !machine.is_deadlock(state) {
+            return Err(ReplayError::NoDeadlock);
+        }
+        let stuck: Vec<String> = machine
+            .stuck_threads(state)
+            .into_iter()
+            .map(|thread| thread_name(program, state, thread))
+            .collect();
+        return Ok(format!(
+            "deadlock: no thread can move, and {} cannot end here",
+            list(&stuck)
+        ));
+    };
+    let (thread, mark) = machine.error(state).ok_or(ReplayError::NoError)?;
+    let thread = state.threads[thread].as_ref().ok_or(ReplayError::NoError)?;
+    if (thread.template, thread.location) != claimed || mark.property != violation.property {
+        return Err(ReplayError::NoError);
+    }
+    Ok(mark.message.clone())
+}
 
 impl Trace {
-    /// Runs the steps; `error` is the error location claimed, none for a deadlock.
-    pub fn replay(
-        program: &Program,
-        steps: &[Step],
-        property: Property,
-        error: Option<(TemplateId, LocationId)>,
-    ) -> Result<Trace, ReplayError> {
+    /// Runs the steps of a violation.
+    pub fn replay(program: &Program, violation: &Violation) -> Result<Trace, ReplayError> {
+        let &Violation {
+            property,
+            error,
+            ref steps,
+        } = violation;
         let machine = Machine::new(program);
         let mut state = machine.initial();
         let mut told = Vec::new();
@@ -163,30 +194,7 @@ impl Trace {
                 states.push(before);
             }
         }
-        let message = match error {
-            Some(claimed) => {
-                let (thread, mark) = machine.error(&state).ok_or(ReplayError::NoError)?;
-                let thread = state.threads[thread].as_ref().ok_or(ReplayError::NoError)?;
-                if (thread.template, thread.location) != claimed || mark.property != property {
-                    return Err(ReplayError::NoError);
-                }
-                mark.message.clone()
-            }
-            None => {
-                if !machine.is_deadlock(&state) {
-                    return Err(ReplayError::NoDeadlock);
-                }
-                let stuck: Vec<String> = machine
-                    .stuck_threads(&state)
-                    .into_iter()
-                    .map(|thread| thread_name(program, &state, thread))
-                    .collect();
-                format!(
-                    "deadlock: no thread can move, and {} cannot end here",
-                    list(&stuck)
-                )
-            }
-        };
+        let message = violated(program, &machine, &state, violation)?;
         let standings = standings(program, &machine, &state);
         let story = if keeps_states {
             states.push(state);
@@ -202,6 +210,7 @@ impl Trace {
         };
         Ok(Trace {
             property,
+            error,
             message,
             steps: told,
             standings,
@@ -209,27 +218,6 @@ impl Trace {
             length: None,
             transactions: Vec::new(),
         })
-    }
-
-    /// The trace or a better one of the same property, with the error location it ends in.
-    pub fn shortened(
-        self,
-        program: &Program,
-        error: Option<(TemplateId, LocationId)>,
-        effort: &Effort,
-    ) -> Result<(Trace, Option<(TemplateId, LocationId)>), ReplayError> {
-        let steps: Vec<Step> = self.steps.iter().map(|step| step.step).collect();
-        let found = shorten::cost(&steps);
-        let better = shorten::shorten(program, &steps, self.property, effort);
-        let is_shortest = better.is_shortest;
-        let (mut trace, error) = if better.steps == steps {
-            (self, error)
-        } else {
-            let trace = Trace::replay(program, &better.steps, self.property, better.error)?;
-            (trace, better.error)
-        };
-        trace.length = Some(Length { found, is_shortest });
-        Ok((trace, error))
     }
 
     /// How often another thread goes on than the one before.

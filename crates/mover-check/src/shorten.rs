@@ -30,22 +30,19 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
+use mover_engine::Control;
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::{Machine, State, Step};
 
 /// How hard to try.
-pub struct Effort<'a> {
+pub struct Effort {
     /// Cells of states made, about; see [`Effort::USUAL_WORK`].
     pub work: u64,
-    pub deadline: Option<Instant>,
-    /// Set from outside to stop.
-    pub interrupt: Option<&'a AtomicBool>,
+    pub control: Control,
 }
 
-impl Effort<'_> {
+impl Effort {
     /// Less than a second on a machine of today.
     pub const USUAL_WORK: u64 = 30_000_000;
 }
@@ -145,7 +142,7 @@ impl Allowed {
 struct Shortener<'p, 'e> {
     machine: Machine<'p>,
     property: Property,
-    effort: &'e Effort<'e>,
+    effort: &'e Effort,
     work: u64,
     /// What `work` may come to for now.
     limit: u64,
@@ -206,13 +203,7 @@ impl Shortener<'_, '_> {
     }
 
     fn may_go_on(&mut self) -> bool {
-        let interrupt = self.effort.interrupt;
-        self.is_over = self.is_over
-            || self
-                .effort
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-            || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        self.is_over = self.is_over || self.effort.control.is_over();
         !self.is_over && self.work < self.limit
     }
 

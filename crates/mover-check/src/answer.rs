@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use mover_engine::{Statistics, UpTo};
 use mover_ir::program::Property;
+use mover_source::diagnostic::Diagnostic;
 
 use crate::trace::Trace;
 
@@ -11,7 +13,7 @@ pub enum Verdict {
     /// For all runs.
     Safe,
     /// For all runs within these bounds.
-    SafeUpTo(Vec<String>),
+    SafeUpTo(Vec<UpTo>),
     /// Some run violates a property; this one was replayed.
     Unsafe(Box<Trace>),
     /// Not known, and why, and what to try.
@@ -28,12 +30,9 @@ impl Verdict {
         }
     }
 
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Verdict::Safe => 0,
-            Verdict::Unsafe(_) => 10,
-            Verdict::SafeUpTo(_) | Verdict::Unknown { .. } => 5,
-        }
+    /// Whether nobody needs to go on: `safe` for all runs, or a violation.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Verdict::Safe | Verdict::Unsafe(_))
     }
 }
 
@@ -44,25 +43,32 @@ pub struct Answer {
     /// What was asked.
     pub properties: Vec<Property>,
     pub engine: &'static str,
+    /// The reduction that was used.
     pub reduction: &'static str,
     /// How a reduction solved the ignoring problem.
     pub ignoring: Option<&'static str>,
-    pub states: u64,
-    pub transitions: u64,
-    pub depth: u64,
-    /// Bytes of the state store.
-    pub store_bytes: u64,
-    /// How many violations were met, where the search went on behind the first.
-    pub violations: u64,
+    pub statistics: Statistics,
+    /// What [`Statistics::depth`] counts: `steps`, `blocks`, `frames` or `repetitions`.
+    pub unit: &'static str,
+    /// From the start of the first engine to the answer of the last.
     pub time: Duration,
     /// Largest memory of the process, in megabytes, where the system tells.
     pub peak_mb: Option<f64>,
     /// What the verdict does not cover.
     pub caveats: Vec<String>,
-    /// What a symbolic engine did; such engines count no states.
-    pub symbolic: Option<SymbolicFigures>,
+    /// Remarks on the input that the search led to.
+    pub warnings: Vec<Diagnostic>,
+    /// The invariant of a proof, one clause in each line.
+    pub invariant: Vec<String>,
     /// How the answer was checked again, if that was asked for.
     pub certified: Option<Certified>,
+}
+
+impl Answer {
+    /// Whether it comes from an engine that stores states; the others count formulas.
+    pub fn is_explicit(&self) -> bool {
+        self.unit == "steps"
+    }
 }
 
 /// How an answer was checked again.
@@ -72,26 +78,4 @@ pub struct Certified {
     pub by: Vec<String>,
     /// What could not be checked, and why.
     pub not_by: Vec<String>,
-}
-
-/// What a symbolic engine did.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SymbolicFigures {
-    /// What `depth` counts: `blocks`, `frames` or `repetitions`.
-    pub unit: &'static str,
-    /// Events of the threads, and pairs of them between which a token may be passed.
-    pub events: u64,
-    pub pairs: u64,
-    /// Bits of a state in the formula.
-    pub bits: u64,
-    pub predicates: u64,
-    pub terms: u64,
-    pub variables: u64,
-    pub clauses: u64,
-    pub questions: u64,
-    pub conflicts: u64,
-    pub obligations: u64,
-    pub lemmas: u64,
-    /// The invariant, one clause in each line.
-    pub invariant: Vec<String>,
 }

@@ -1,0 +1,92 @@
+//! What the user claims of exclusive access, and what is to be said of it.
+//!
+//! A claim whose predicate breaks the conditions of exclusive access predicates (Flanagan and
+//! Qadeer 2003) is refused: a reduction that believed it could miss errors. A claim that some
+//! access does not keep to is harmless, since the reduction then counts on it no longer, but the
+//! user will want to know.
+
+use mover_engine::{BrokenClaim, Task};
+use mover_ir::program::Program;
+use mover_reduce::facts::owners::Flaw;
+use mover_source::diagnostic::Diagnostic;
+
+use crate::CheckError;
+
+/// Refuses claims that are wrong.
+pub fn check(task: &Task) -> Result<(), CheckError> {
+    let (Some(facts), Ok(movers)) = (task.facts(), task.movers()) else {
+        return Ok(());
+    };
+    let program = &movers.fused.program;
+    let wrong: Vec<Diagnostic> = facts
+        .owners
+        .flaws
+        .iter()
+        .map(|(given, flaw)| complaint(program, *given, flaw))
+        .collect();
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(CheckError::WrongClaims(wrong))
+    }
+}
+
+fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
+    let claim = &program.info.exclusive[given];
+    let refused = |label: String| {
+        Diagnostic::coded(
+            "P040",
+            "this cannot serve as a predicate of exclusive access",
+        )
+        .at(claim.span, label)
+    };
+    match flaw {
+        Flaw::Form => refused("not about one variable and the number of the process".into()).help(
+            "write a condition over one global variable that is no array and the number of the process, such as `owner == _pid + 1`; in C name a mutex to which the program has no pointer",
+        ),
+        Flaw::Values => refused("its variable can have too many values to check them all".into())
+            .help("give the variable a smaller type, or assign only constants and `_pid` to it"),
+        Flaw::Shared { value, threads } => refused(format!(
+            "with the value {value} it holds for the processes {} and {}",
+            threads.0, threads.1
+        ))
+        .help("at most one process may have exclusive access"),
+        Flaw::Changed { edge, threads } => {
+            let complaint = refused("another process can give or take the access".into());
+            let step = edge.of(program);
+            let told = format!(
+                "here process {} may change whether it holds for process {}",
+                threads.0, threads.1
+            );
+            match step.span {
+                Some(span) => complaint.related(span, told),
+                None => complaint,
+            }
+            .help("each process must take the access and give it back by itself, and the condition for that must be in the same step")
+        }
+    }
+}
+
+/// Warnings about accesses that do not keep to what the user claims.
+pub fn broken(task: &Task, broken: &[BrokenClaim]) -> Vec<Diagnostic> {
+    if broken.is_empty() {
+        return Vec::new();
+    }
+    let Ok(movers) = task.movers() else {
+        return Vec::new();
+    };
+    let program = &movers.fused.program;
+    let warning = |broken: &BrokenClaim| {
+        let claim = &program.info.exclusive[broken.given];
+        let name = &program.globals[claim.variable.index()].name;
+        let warning = Diagnostic::warning(format!(
+            "`{name}` is also used where this does not hold, so the reduction makes nothing of it"
+        ))
+        .at(claim.span, "");
+        match broken.edge.of(program).span {
+            Some(span) => warning.related(span, "first here".to_string()),
+            None => warning,
+        }
+    };
+    broken.iter().map(warning).collect()
+}

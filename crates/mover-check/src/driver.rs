@@ -1,0 +1,369 @@
+//! From a task to an answer.
+//!
+//! The stages of the [strategy](crate::strategy) run one after the other until one has a final
+//! answer. What comes out of it is re-checked here, whatever engine it comes from: a violation is
+//! confirmed on the concrete semantics, shortened, replayed and cut into transactions; `safe` is
+//! certified if that was asked for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mover_engine::{
+    Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
+    Task, Violation,
+};
+use mover_source::diagnostic::Diagnostic;
+use tracing::{debug, info};
+
+use crate::answer::{Answer, Certified, Verdict};
+use crate::engines::engine;
+use crate::observer::Observer;
+use crate::options::{EngineChoice, Options, ReductionChoice};
+use crate::recheck;
+use crate::shorten::{self, Effort};
+use crate::strategy::{Run, Stage, Strategy, When};
+use crate::trace::{self, Length, Trace};
+use crate::watch::{Ended, watch};
+use crate::{claims, fold};
+
+/// However slow the machine is, an answer does not wait longer for its story.
+const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// What the user claims of exclusive access cannot serve as such a claim.
+    #[error("a claim of exclusive access is wrong")]
+    WrongClaims(Vec<Diagnostic>),
+    /// No engine takes the program.
+    #[error("{0}")]
+    Unsupported(String),
+    /// mover has made a mistake, and has noticed.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl From<EngineError> for CheckError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Unsupported(reason) => CheckError::Unsupported(reason),
+            EngineError::Internal(reason) => CheckError::Internal(reason),
+        }
+    }
+}
+
+/// An engine's outcome, with what it took.
+struct Finished {
+    engine: Arc<dyn Engine>,
+    outcome: Outcome,
+    time: Duration,
+}
+
+impl Finished {
+    /// Whether nobody needs to go on.
+    fn is_final(&self) -> bool {
+        match &self.outcome.conclusion {
+            Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.bounds.is_empty(),
+            Conclusion::Unsafe(_) => true,
+            Conclusion::Stopped { .. } | Conclusion::Refused { .. } => false,
+        }
+    }
+}
+
+/// Answers the task. The request `cancel` ends the search with what is known by then.
+pub fn answer(
+    task: &Arc<Task>,
+    options: &Options,
+    cancel: &Cancel,
+    observer: &dyn Observer,
+) -> Result<Answer, CheckError> {
+    let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
+    let control = Control::cancelled_by(cancel)
+        .with_deadline(deadline)
+        .with_memory(options.memory);
+    let strategy = Strategy::new(options);
+    info!(%strategy, "strategy");
+    let is_run_time = |run: &Run| {
+        run.engine == EngineChoice::Explicit
+            && matches!(
+                run.reduction,
+                ReductionChoice::Phase | ReductionChoice::Dynamic
+            )
+    };
+    let mut runs = strategy.stages.iter().flat_map(|stage| &stage.runs);
+    if runs.any(is_run_time) {
+        claims::check(task)?;
+    }
+    let mut finished: Option<Finished> = None;
+    for stage in &strategy.stages {
+        if let Some(before) = &finished {
+            let Conclusion::Refused { reason, .. } = &before.outcome.conclusion else {
+                break;
+            };
+            if stage.when == When::Always || control.cancelled().is_some() {
+                break;
+            }
+            observer.note(&format!("{reason}; the engines bmc and ic3 go on"));
+        }
+        let control = match stage.budget {
+            Some(budget) => control.within(budget),
+            None => control.clone(),
+        };
+        let next = run_stage(task, options, stage, &control, observer, finished.is_some())?;
+        // The first stage's word stays if nobody has an answer.
+        if finished.is_none() || next.is_final() {
+            finished = Some(next);
+        }
+    }
+    let finished =
+        finished.ok_or_else(|| CheckError::Internal("a strategy without a stage".into()))?;
+    conclude(task, options, finished, &control, observer)
+}
+
+/// Lets the runs of a stage race for the answer; the first to have one stops the others. If nobody
+/// has one, it stays with what the first says, which runs in this thread.
+fn run_stage(
+    task: &Arc<Task>,
+    options: &Options,
+    stage: &Stage,
+    control: &Control,
+    observer: &dyn Observer,
+    is_later: bool,
+) -> Result<Finished, CheckError> {
+    let engines: Vec<Arc<dyn Engine>> = stage
+        .runs
+        .iter()
+        .map(|run| engine(run, options))
+        .collect();
+    let [first, others @ ..] = &engines[..] else {
+        return Err(CheckError::Internal("a stage without a run".into()));
+    };
+    let (race, win) = control.child();
+    let winner: Mutex<Option<Finished>> = Mutex::new(None);
+    let lock = || winner.lock().unwrap_or_else(PoisonError::into_inner);
+    // What is no answer comes back.
+    let arrive = |finished: Result<Finished, CheckError>| match finished {
+        Ok(finished) if finished.is_final() => {
+            win.request(CancelReason::Answered);
+            lock().get_or_insert(finished);
+            None
+        }
+        finished => Some(finished),
+    };
+    let unanswered = std::thread::scope(|scope| {
+        for engine in others {
+            let (arrive, race) = (&arrive, &race);
+            scope.spawn(move || arrive(run(task, engine, race, observer)));
+        }
+        arrive(run(task, first, &race, observer))
+    });
+    if let Some(winner) = lock().take() {
+        return Ok(winner);
+    }
+    match unanswered {
+        Some(Err(error)) if is_later => {
+            debug!(%error, "a later stage has no answer");
+            Err(error)
+        }
+        Some(result) => result,
+        None => Err(CheckError::Internal("an answer was lost".into())),
+    }
+}
+
+/// Runs an engine, within its limits.
+fn run(
+    task: &Arc<Task>,
+    engine: &Arc<dyn Engine>,
+    control: &Control,
+    observer: &dyn Observer,
+) -> Result<Finished, CheckError> {
+    let started = Instant::now();
+    observer.begin(&**engine);
+    let outcome = if engine.keeps_limits() {
+        engine.run(task, control, &mut |statistics| {
+            observer.progress(&**engine, statistics);
+        })
+    } else {
+        run_watched(task, engine, control, observer)
+    };
+    observer.end(&**engine);
+    let outcome = outcome?;
+    info!(
+        engine = engine.name(),
+        reduction = outcome.reduction,
+        seconds = started.elapsed().as_secs_f64(),
+        statistics = ?outcome.statistics,
+        "engine ended"
+    );
+    Ok(Finished {
+        engine: Arc::clone(engine),
+        outcome,
+        time: started.elapsed(),
+    })
+}
+
+fn run_watched(
+    task: &Arc<Task>,
+    engine: &Arc<dyn Engine>,
+    control: &Control,
+    observer: &dyn Observer,
+) -> Result<Outcome, EngineError> {
+    let started = Instant::now();
+    let mut last = Statistics::default();
+    let worker = Arc::clone(engine);
+    let work_on = Arc::clone(task);
+    let ended = watch(
+        control,
+        move |control, tell: &mut (dyn FnMut(Statistics) + Send)| {
+            worker.run(&work_on, control, &mut |statistics| tell(*statistics))
+        },
+        |statistics| {
+            observer.progress(&**engine, &statistics);
+            last = statistics;
+        },
+    );
+    let stopped = |stop: Stop| Conclusion::Stopped {
+        stop,
+        so_far: String::new(),
+        advice: format!("{}, or another --engine", stop.advice()),
+    };
+    match ended {
+        Ended::Answered(outcome) => outcome,
+        Ended::OutOfMemory(outcome) => {
+            let mut outcome = outcome?;
+            if matches!(
+                outcome.conclusion,
+                Conclusion::Stopped { .. } | Conclusion::Refused { .. }
+            ) {
+                outcome.conclusion = stopped(Stop::Memory);
+            }
+            Ok(outcome)
+        }
+        Ended::Abandoned(stop) => {
+            let statistics = Statistics {
+                time: started.elapsed(),
+                ..last
+            };
+            Ok(Outcome::new(stopped(stop), statistics, engine.reduction()))
+        }
+    }
+}
+
+/// The answer that an outcome comes to, re-checked.
+fn conclude(
+    task: &Task,
+    options: &Options,
+    finished: Finished,
+    control: &Control,
+    observer: &dyn Observer,
+) -> Result<Answer, CheckError> {
+    let Finished {
+        engine,
+        outcome,
+        time,
+    } = finished;
+    let program = task.program();
+    let mut caveats = program.info.caveats.clone();
+    if let Some(reason) = &outcome.declined {
+        if engine.keeps_limits() {
+            if options.reduction.is_some() {
+                observer.note(&format!("searching without reduction: {reason}"));
+            }
+        } else {
+            caveats.push(format!("checked without reduction: {reason}"));
+        }
+    }
+    let warnings = claims::broken(task, &outcome.broken_claims);
+    let proof = outcome.proof.unwrap_or_default();
+    let mut certified = options.certify.then_some(Certified {
+        by: proof.certified,
+        not_by: proof.uncertified,
+    });
+    let verdict = match outcome.conclusion {
+        Conclusion::Unsafe(violation) => {
+            if let Some(certified) = &mut certified {
+                certified.by =
+                    vec!["the run was replayed on the definition of what a program does".into()];
+            }
+            Verdict::Unsafe(Box::new(told(task, options, violation, control)?))
+        }
+        Conclusion::Safe { up_to } => match outcome.bounds.split_first() {
+            Some((bound, more)) => crate::bounds::verdict(program, *bound, more.len()),
+            None if !up_to.is_empty() => Verdict::SafeUpTo(up_to),
+            None => {
+                if let Some(certified) = &mut certified {
+                    recheck::certify(task, certified, control)?;
+                }
+                Verdict::Safe
+            }
+        },
+        Conclusion::Stopped {
+            stop,
+            so_far,
+            advice,
+        } => Verdict::Unknown {
+            reason: format!("{}{so_far}", stop.reason()),
+            advice,
+        },
+        Conclusion::Refused { reason, advice } => Verdict::Unknown { reason, advice },
+    };
+    if matches!(verdict, Verdict::Unknown { .. }) {
+        certified = None;
+    }
+    Ok(Answer {
+        verdict,
+        properties: task.properties().to_vec(),
+        engine: engine.name(),
+        reduction: outcome.reduction,
+        ignoring: outcome.ignoring,
+        statistics: outcome.statistics,
+        unit: engine.unit(),
+        time,
+        peak_mb: crate::peak_mb(),
+        caveats,
+        warnings,
+        invariant: proof.invariant,
+        certified,
+    })
+}
+
+/// The violation as it is told: confirmed, with few context switches, replayed, and cut into
+/// transactions.
+fn told(
+    task: &Task,
+    options: &Options,
+    found: Violation,
+    control: &Control,
+) -> Result<Trace, CheckError> {
+    let program = task.program();
+    let mut violation = found;
+    trace::check(program, &violation).map_err(|error| {
+        CheckError::Internal(format!("the counterexample does not replay: {error}"))
+    })?;
+    let mut length = None;
+    if !options.as_found {
+        // A search that took all of its time has still this much for its story.
+        let control = Control {
+            deadline: Some(Instant::now() + LONGEST_SHORTENING),
+            ..control.clone()
+        };
+        let effort = Effort {
+            work: Effort::USUAL_WORK,
+            control,
+        };
+        let better = shorten::shorten(program, &violation.steps, violation.property, &effort);
+        length = Some(Length {
+            found: shorten::cost(&violation.steps),
+            is_shortest: better.is_shortest,
+        });
+        violation.steps = better.steps;
+        violation.error = better.error;
+    }
+    let mut trace = Trace::replay(program, &violation)
+        .map_err(|error| {
+        CheckError::Internal(format!("the shortened run does not replay: {error}"))
+    })?;
+    trace.length = length;
+    trace.transactions = fold::transactions(task, &trace);
+    Ok(trace)
+}

@@ -1,0 +1,59 @@
+//! Engines by their options.
+
+use std::sync::Arc;
+
+use mover_engine::Engine;
+use mover_explicit::{Completion, Explicit, Order};
+use mover_reduce::Reduction;
+use mover_symbolic::{Bmc, Ic3, Token};
+
+use crate::options::{EngineChoice, Options, ReductionChoice};
+use crate::strategy::Run;
+
+/// The engine of a run.
+pub fn engine(run: &Run, options: &Options) -> Arc<dyn Engine> {
+    match run.engine {
+        EngineChoice::Auto | EngineChoice::Explicit => explicit(run, options),
+        EngineChoice::Bmc => Arc::new(Bmc {
+            reduction: reduction(run.reduction),
+            peephole: run.reduction == ReductionChoice::Peephole,
+            options: options.symbolic.clone(),
+            certify: options.certify,
+        }),
+        EngineChoice::Ic3 => Arc::new(Ic3 {
+            reduction: reduction(run.reduction),
+            options: options.symbolic.clone(),
+            certify: options.certify,
+        }),
+        EngineChoice::Token => Arc::new(Token {
+            options: options.symbolic.clone(),
+            certify: options.certify,
+        }),
+    }
+}
+
+fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
+    let search = Explicit {
+        reduction: reduction(run.reduction),
+        left_only: run.reduction == ReductionChoice::Left,
+        order: options.order.unwrap_or(Order::BreadthFirst),
+        jobs: run.jobs,
+        keep_going: options.keep_going,
+        checkpoints: options.checkpoints.clone(),
+    };
+    match options.ignoring {
+        Some(ignoring) => Arc::new(Completion { search, ignoring }),
+        None => Arc::new(search),
+    }
+}
+
+/// What a choice means to an engine that knows it only in part.
+fn reduction(choice: ReductionChoice) -> Reduction {
+    match choice {
+        ReductionChoice::None | ReductionChoice::Peephole => Reduction::None,
+        // Left movers alone are asked of explicit search only; all of them are as sound.
+        ReductionChoice::Static | ReductionChoice::Left => Reduction::Static,
+        ReductionChoice::Phase => Reduction::Phase,
+        ReductionChoice::Dynamic => Reduction::Dynamic,
+    }
+}

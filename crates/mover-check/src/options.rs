@@ -1,0 +1,117 @@
+//! How a question is to be answered.
+//!
+//! [`Options`] has a default for everything; whoever asks names only what is to differ. Which
+//! engines run, in which order and with what budget, follows from them as data: see
+//! [`crate::strategy`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mover_explicit::{CheckpointOptions, Ignoring, Order};
+use mover_symbolic::SymbolicOptions;
+
+/// Which engine to use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EngineChoice {
+    /// What the strategy says.
+    #[default]
+    Auto,
+    Explicit,
+    Bmc,
+    Ic3,
+    Token,
+}
+
+impl EngineChoice {
+    /// Whether the engine works on formulas; `Auto` begins with explicit search.
+    pub fn is_symbolic(self) -> bool {
+        !matches!(self, EngineChoice::Auto | EngineChoice::Explicit)
+    }
+}
+
+/// Which interleavings to leave out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReductionChoice {
+    /// All interleavings.
+    None,
+    /// Transactions by movers that are known before the search.
+    Static,
+    /// The same without right movers; for explicit search.
+    Left,
+    /// Transactions by locks and owners, found or given.
+    Phase,
+    /// The same, and conditions over other threads' locations and memory.
+    Dynamic,
+    /// One order for neighbouring steps that do not depend on each other; for `bmc`.
+    Peephole,
+}
+
+impl ReductionChoice {
+    pub fn name(self) -> &'static str {
+        match self {
+            ReductionChoice::None => "none",
+            ReductionChoice::Static => "static",
+            ReductionChoice::Left => "left",
+            ReductionChoice::Phase => "phase",
+            ReductionChoice::Dynamic => "dynamic",
+            ReductionChoice::Peephole => "peephole",
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct Options {
+    pub engine: EngineChoice,
+    /// None: what stores least for the engine.
+    pub reduction: Option<ReductionChoice>,
+    /// How a transaction that never ends is kept from hiding others; none: chain blocks.
+    pub ignoring: Option<Ignoring>,
+    pub order: Option<Order>,
+    /// Do not stop at the first violation; count them.
+    pub keep_going: bool,
+    /// Tell states apart by dead values, too.
+    pub keep_dead_values: bool,
+    /// Threads of this process to use.
+    pub jobs: usize,
+    pub timeout: Option<Duration>,
+    /// Bytes.
+    pub memory: Option<usize>,
+    pub symbolic: SymbolicOptions,
+    /// Check the answer once more, by all means there are.
+    pub certify: bool,
+    /// Report the run as the engine found it, instead of one with few context switches.
+    pub as_found: bool,
+    pub checkpoints: Option<Arc<CheckpointOptions>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            engine: EngineChoice::Auto,
+            reduction: None,
+            ignoring: None,
+            order: None,
+            keep_going: false,
+            keep_dead_values: false,
+            jobs: 1,
+            timeout: None,
+            memory: None,
+            symbolic: SymbolicOptions::default(),
+            certify: false,
+            as_found: false,
+            checkpoints: None,
+        }
+    }
+}
+
+impl Options {
+    /// Whether something was asked for that only explicit search does.
+    pub fn needs_explicit_search(&self) -> bool {
+        self.keep_going
+            || self.ignoring.is_some()
+            || self.order.is_some()
+            || self.keep_dead_values
+            || self.checkpoints.is_some()
+            || self.reduction == Some(ReductionChoice::Left)
+    }
+}

@@ -1,0 +1,206 @@
+//! Which engines run, in which order, with what budget.
+//!
+//! A strategy is data: a list of stages. A stage has one or more runs, which race if there are
+//! several: the first final answer stops the others. The first run of a stage is the one whose
+//! result is told if nobody has an answer. A later stage begins only under its condition.
+//!
+//! `auto` on one core is explicit search; what that refuses (a value that can be any of 2³², say)
+//! goes to `bmc` and `ic3` side by side. On more cores these two run beside explicit search from
+//! the start, on one core each.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::options::{EngineChoice, Options, ReductionChoice};
+
+/// One engine with its share of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    pub engine: EngineChoice,
+    pub reduction: ReductionChoice,
+    pub jobs: usize,
+}
+
+/// When a stage begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    Always,
+    /// If the stage before met something that its engines do not take.
+    AfterRefusal,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stage {
+    pub runs: Vec<Run>,
+    pub when: When,
+    /// Time for the stage; none: all that is left.
+    pub budget: Option<Duration>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strategy {
+    pub stages: Vec<Stage>,
+}
+
+impl Strategy {
+    pub fn new(options: &Options) -> Strategy {
+        let explicit_reduction = options.reduction.unwrap_or(if options.keep_going {
+            ReductionChoice::None
+        } else {
+            ReductionChoice::Dynamic
+        });
+        // An engine on formulas that nobody chose a reduction for has none: it pays on few programs.
+        let symbolic_reduction = options.reduction.unwrap_or(ReductionChoice::None);
+        let one = |engine, reduction, jobs| Stage {
+            runs: vec![Run {
+                engine,
+                reduction,
+                jobs,
+            }],
+            when: When::Always,
+            budget: None,
+        };
+        let explicit = EngineChoice::Explicit;
+        match options.engine {
+            EngineChoice::Auto if !options.needs_explicit_search() => {}
+            EngineChoice::Auto | EngineChoice::Explicit => {
+                return Strategy {
+                    stages: vec![one(explicit, explicit_reduction, options.jobs)],
+                };
+            }
+            engine => {
+                return Strategy {
+                    stages: vec![one(engine, symbolic_reduction, 1)],
+                };
+            }
+        }
+        let symbolic = |reduction| {
+            [EngineChoice::Ic3, EngineChoice::Bmc].map(|engine| Run {
+                engine,
+                reduction,
+                jobs: 1,
+            })
+        };
+        let beside = options.jobs.saturating_sub(1).min(2);
+        let mut first = one(explicit, explicit_reduction, options.jobs - beside);
+        if beside > 0 {
+            let others = symbolic(symbolic_reduction);
+            first.runs.extend(&others[..beside]);
+            return Strategy {
+                stages: vec![first],
+            };
+        }
+        // What explicit search refuses is large: there the best reduction is worth trying.
+        let after = options
+            .reduction
+            .filter(|&asked| asked != ReductionChoice::None)
+            .unwrap_or(ReductionChoice::Dynamic);
+        Strategy {
+            stages: vec![
+                first,
+                Stage {
+                    runs: symbolic(after).to_vec(),
+                    when: When::AfterRefusal,
+                    budget: None,
+                },
+            ],
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, stage) in self.stages.iter().enumerate() {
+            if number > 0 {
+                f.write_str("; ")?;
+            }
+            if stage.when == When::AfterRefusal {
+                f.write_str("if that is refused: ")?;
+            }
+            for (number, run) in stage.runs.iter().enumerate() {
+                if number > 0 {
+                    f.write_str(" beside ")?;
+                }
+                let engine = match run.engine {
+                    EngineChoice::Auto => "auto",
+                    EngineChoice::Explicit => "explicit",
+                    EngineChoice::Bmc => "bmc",
+                    EngineChoice::Ic3 => "ic3",
+                    EngineChoice::Token => "token",
+                };
+                write!(f, "{engine} with reduction {}", run.reduction.name())?;
+                if run.jobs > 1 {
+                    write!(f, " on {} cores", run.jobs)?;
+                }
+            }
+            if let Some(budget) = stage.budget {
+                write!(f, " for {} s", budget.as_secs_f64())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(options: Options) -> String {
+        Strategy::new(&options).to_string()
+    }
+
+    #[test]
+    fn auto_on_one_core_leaves_to_formulas_what_explicit_search_refuses() {
+        assert_eq!(
+            told(Options::default()),
+            "explicit with reduction dynamic; if that is refused: ic3 with reduction dynamic \
+             beside bmc with reduction dynamic"
+        );
+        let options = Options {
+            reduction: Some(ReductionChoice::Static),
+            ..Options::default()
+        };
+        assert_eq!(
+            told(options),
+            "explicit with reduction static; if that is refused: ic3 with reduction static \
+             beside bmc with reduction static"
+        );
+    }
+
+    #[test]
+    fn auto_on_several_cores_is_a_race() {
+        let options = |jobs| Options {
+            jobs,
+            ..Options::default()
+        };
+        assert_eq!(
+            told(options(2)),
+            "explicit with reduction dynamic beside ic3 with reduction none"
+        );
+        assert_eq!(
+            told(options(5)),
+            "explicit with reduction dynamic on 3 cores beside ic3 with reduction none beside \
+             bmc with reduction none"
+        );
+    }
+
+    #[test]
+    fn what_only_explicit_search_does_keeps_the_others_out() {
+        let options = Options {
+            keep_going: true,
+            jobs: 4,
+            ..Options::default()
+        };
+        assert_eq!(told(options), "explicit with reduction none on 4 cores");
+    }
+
+    #[test]
+    fn a_named_engine_runs_alone() {
+        let options = Options {
+            engine: EngineChoice::Ic3,
+            jobs: 4,
+            ..Options::default()
+        };
+        assert_eq!(told(options), "ic3 with reduction none");
+    }
+}

@@ -1,0 +1,116 @@
+//! A question about a program, with everything that is computed from it once.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use mover_ir::program::{Program, Property};
+use mover_reduce::transform::unfold::{Unfolded, unfold};
+use mover_reduce::{Movers, PhaseFacts, forgetful_movers, movers};
+
+/// A program, what is asked of it, and what several parts of mover need to know about it. Each
+/// thing is computed when somebody first asks for it, and then shared.
+pub struct Task {
+    program: Program,
+    properties: Vec<Property>,
+    keep_dead_values: bool,
+    movers: OnceLock<Result<Movers, String>>,
+    facts: OnceLock<PhaseFacts>,
+    unfolded: OnceLock<Option<Unfolded>>,
+    computed: [AtomicU32; 3],
+}
+
+/// How often things were computed; never more than once each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Computed {
+    pub movers: u32,
+    pub facts: u32,
+    pub unfoldings: u32,
+}
+
+impl Task {
+    /// Where `unreach-call` is not asked for, failed assertions have no effect.
+    pub fn new(mut program: Program, mut properties: Vec<Property>) -> Task {
+        properties.sort();
+        properties.dedup();
+        if !properties.contains(&Property::UnreachCall) {
+            program.resume_after_errors();
+        }
+        Task {
+            program,
+            properties,
+            keep_dead_values: false,
+            movers: OnceLock::new(),
+            facts: OnceLock::new(),
+            unfolded: OnceLock::new(),
+            computed: Default::default(),
+        }
+    }
+
+    /// Tells states apart by dead values, too, where explicit search uses a reduction.
+    pub fn keep_dead_values(mut self, keep: bool) -> Task {
+        self.keep_dead_values = keep;
+        self
+    }
+
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
+    /// Whether failed assertions count. Errors of other properties always do: a front end makes
+    /// them only where they are asked for.
+    pub fn asks_for_errors(&self) -> bool {
+        self.properties.contains(&Property::UnreachCall)
+    }
+
+    pub fn asks_for_deadlocks(&self) -> bool {
+        self.properties.contains(&Property::NoDeadlock)
+    }
+
+    /// What moves; the error says why nothing does.
+    pub fn movers(&self) -> Result<&Movers, &str> {
+        let movers = self.movers.get_or_init(|| {
+            self.count(0);
+            if self.keep_dead_values {
+                movers(&self.program)
+            } else {
+                forgetful_movers(&self.program)
+            }
+        });
+        movers.as_ref().map_err(String::as_str)
+    }
+
+    /// What it takes to classify steps while a search runs; none if nothing moves.
+    pub fn facts(&self) -> Option<&PhaseFacts> {
+        let movers = self.movers().ok()?;
+        Some(self.facts.get_or_init(|| {
+            self.count(1);
+            PhaseFacts::new(movers)
+        }))
+    }
+
+    /// The program with its first thread's loops unrolled, if that can be done.
+    pub fn unfolded(&self) -> Option<&Unfolded> {
+        let unfolded = self.unfolded.get_or_init(|| {
+            self.count(2);
+            unfold(&self.program)
+        });
+        unfolded.as_ref()
+    }
+
+    fn count(&self, what: usize) {
+        self.computed[what].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn computed(&self) -> Computed {
+        let [movers, facts, unfoldings] = &self.computed;
+        Computed {
+            movers: movers.load(Ordering::Relaxed),
+            facts: facts.load(Ordering::Relaxed),
+            unfoldings: unfoldings.load(Ordering::Relaxed),
+        }
+    }
+}
