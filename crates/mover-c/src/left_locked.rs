@@ -17,7 +17,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::literal::{Literal, conjunction};
-use mover_ir::program::{Edge, Effect, Location, LocationId, Template, Variable};
+use mover_ir::program::{
+    BoundKind, BoundMark, Edge, Effect, Location, LocationId, Template, Variable,
+};
 use mover_source::Span;
 
 use crate::actions::me;
@@ -41,33 +43,28 @@ pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
     Some(template.locations[location].edges[edge].span)
 }
 
-/// Leads the ends with a lock in hand to a location where nothing happens any more, and gives it.
-pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> Option<LocationId> {
+/// Leads the ends with a lock in hand to a bound; whether there are such ends.
+pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool {
     let ends = ends(template, globals);
+    let Some(&(location, edge)) = ends.first() else {
+        return false;
+    };
+    let span = template.locations[location].edges[edge].span;
     let target = LocationId(template.locations.len() as u32);
     for &(location, edge) in &ends {
         let edge = &mut template.locations[location].edges[edge];
-        edge.effects.retain(|effect| *effect != Effect::Exit);
+        edge.effects.clear();
         edge.target = target;
     }
-    let &(location, edge) = ends.first()?;
-    let span = template.locations[location].edges[edge].span;
     template.locations.push(Location {
-        labels: vec![format!("limit: {message}")],
-        atomic: true,
-        valid_end: true,
-        edges: vec![Edge {
-            priority: 0,
-            guard: Expr::TRUE,
-            effects: Vec::new(),
-            target,
-            span: None,
-            text: message.to_string(),
-        }],
+        bound: Some(BoundMark {
+            kind: BoundKind::ExitWithLock,
+            message: message.to_string(),
+        }),
         span,
         ..Location::default()
     });
-    Some(target)
+    true
 }
 
 /// The edges by which a thread ends that may have a lock in hand: location and number.

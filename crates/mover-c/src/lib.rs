@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mover_ir::program::{Instance, LocationId, Program, ProgramInfo, Property, TemplateId};
+use mover_ir::program::{Instance, Program, ProgramInfo, Property, TemplateId};
 use mover_source::diagnostic::{Code, Diagnostic};
 use mover_source::{FileId, SourceMap};
 
@@ -89,21 +89,10 @@ impl Default for Options {
     }
 }
 
-/// A place where the translation stops short of the program.
-#[derive(Clone, Debug)]
-pub struct Limit {
-    pub template: TemplateId,
-    pub location: LocationId,
-    /// Which bound, in words: `fact calls itself more than 16 deep`.
-    pub message: String,
-}
-
 /// A program that was read.
 pub struct Read {
     pub program: Program,
     pub warnings: Vec<Diagnostic>,
-    /// Where runs are cut off; a verdict `safe` holds only if none can be reached.
-    pub limits: Vec<Limit>,
     /// Where the shared access of each edge stands in the source.
     pub sites: Sites,
 }
@@ -145,14 +134,13 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
         .first()
         .map_or(String::new(), |file| file.display().to_string());
     match translate(&module, options, &sources, &numbers, name) {
-        Ok((program, limits, sites, warnings)) => Ok(Read {
+        Ok((program, sites, warnings)) => Ok(Read {
             program,
             sites,
             warnings: warnings
                 .into_iter()
                 .map(|problem| diagnostic(problem, &sources, &numbers, Diagnostic::warning))
                 .collect(),
-            limits,
         }),
         Err(problem) => {
             let diagnostic = diagnostic(problem, &sources, &numbers, Diagnostic::error);
@@ -266,7 +254,7 @@ fn diagnostic(
     }
 }
 
-type Translated = (Program, Vec<Limit>, Sites, Vec<Problem>);
+type Translated = (Program, Sites, Vec<Problem>);
 
 fn translate(
     module: &Module,
@@ -329,11 +317,9 @@ fn translate(
     let mut templates = Vec::new();
     let mut sites: Sites = Vec::new();
     let mut all_touches = Vec::new();
-    let mut cut_off = Vec::new();
     for body in 0..bodies.len() {
         let Finished {
             mut template,
-            mut limits,
             accesses,
             touches,
         } = Builder::template(&mut world, body)?;
@@ -349,22 +335,11 @@ fn translate(
         let mut sites_here: Vec<_> = accesses.iter().map(of_location).collect();
         if notes.uses_mutex_kinds {
             let message = "a thread ends with a lock in hand, and some locks ask for their owner";
-            if let Some(limit) = left_locked::cut(&mut template, &world.globals, message) {
-                limits.push(limit);
-                sites_here.push(vec![None]);
+            if left_locked::cut(&mut template, &world.globals, message) {
+                sites_here.push(Vec::new());
             }
         }
         sites.push(sites_here);
-        let id = TemplateId(templates.len() as u32);
-        for location in limits {
-            let label = template.location(location).labels.first();
-            let message = label.map_or("", |label| label.trim_start_matches("limit: "));
-            cut_off.push(Limit {
-                template: id,
-                location,
-                message: message.to_string(),
-            });
-        }
         templates.push(template);
         all_touches.push(touches);
     }
@@ -396,7 +371,7 @@ fn translate(
         None => String::new(),
     };
     races::watch(&mut program, &all_touches, &mut sites, tell);
-    Ok((program, cut_off, sites, Vec::new()))
+    Ok((program, sites, Vec::new()))
 }
 
 /// The functions that a body starts threads with.

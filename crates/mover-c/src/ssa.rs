@@ -334,8 +334,8 @@ pub enum Terminator {
     EndProcess,
     /// The thread ends; its result.
     EndThread(Operand),
-    /// A bound of the translation is reached.
-    Limit(String),
+    /// The recursion is deeper than it is followed.
+    RecursionBound(String),
 }
 
 impl Terminator {

@@ -24,6 +24,11 @@
 //! emitted, so that many ends become one: whatever the others do before such a
 //! step they can do after it, too.
 //!
+//! **Bounds.** A run that meets a bound ends there and is not an answer, so the search goes on.
+//! What others can do from a post state they can do where the transaction ends; but if all that
+//! follows in the transaction is bounds, it has no such end. A post state without any other
+//! successor is therefore an end itself. (The same is true of errors that nobody asked for.)
+//!
 //! **Deadlocks.** Right movers hide them: a thread that waits for its second
 //! lock waits inside of a transaction. If deadlocks are asked for, a block also
 //! ends before it takes a second lock, and where it has a lock and cannot move. A
@@ -42,7 +47,7 @@ use hashbrown::HashTable;
 
 use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
+use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
 use crate::store::scramble;
 use crate::successors::{Gathered, Reach, Stepper, Trail};
 
@@ -100,8 +105,8 @@ pub trait BlockVisitor {
     /// The transaction can end in this state.
     fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()>;
 
-    /// The thread runs into an error.
-    fn error(&mut self, error: ErrorLocation, steps: Vec<Step>) -> ControlFlow<()>;
+    /// The thread runs into an error or a bound.
+    fn run_ends(&mut self, end: RunEnd, steps: Vec<Step>) -> ControlFlow<()>;
 
     /// Called every now and then, with the bytes that the block takes.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
@@ -395,10 +400,10 @@ impl<'m> Blocks<'m> {
             return ControlFlow::Continue(());
         }
         let gathered = self.gather(lanes, thread, visitor)?;
-        for (error, steps) in gathered.errors {
+        for (end, steps) in gathered.run_ends {
             let mut path = self.path(number);
             path.extend(steps);
-            visitor.error(error, path)?;
+            visitor.run_ends(end, path)?;
         }
         let successors = &self.trail.successors;
         if phase == Phase::Post && successors.iter().any(|successor| !successor.moves.left) {
@@ -628,11 +633,11 @@ impl<'m> Blocks<'m> {
                 break;
             }
             let gathered = self.gather(lanes.clone(), thread, visitor)?;
-            for (error, steps) in gathered.errors {
+            for (end, steps) in gathered.run_ends {
                 let mut path = self.path(number);
                 path.extend_from_slice(&self.tail.steps);
                 path.extend(steps);
-                visitor.error(error, path)?;
+                visitor.run_ends(end, path)?;
             }
             let [only] = &self.trail.successors[..] else {
                 break;

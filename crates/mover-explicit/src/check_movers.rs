@@ -226,7 +226,7 @@ impl States {
 struct Doing {
     lanes: Vec<u64>,
     steps: Vec<Step>,
-    is_error: bool,
+    ends_run: bool,
     moves: Moves,
 }
 
@@ -301,7 +301,7 @@ impl Check<'_, '_> {
             .collect();
         for (thread, doings) in by_thread.iter().enumerate() {
             for first in doings {
-                if !first.is_error {
+                if !first.ends_run {
                     let added = self.states.add(&first.lanes, number as u32, &first.steps);
                     halt_if_full(added)?;
                 }
@@ -352,11 +352,11 @@ impl Check<'_, '_> {
             other,
             ..
         } = pair;
-        if first.is_error {
+        if first.ends_run {
             // Whoever goes first, the error must stay.
             for mover in pair.before.iter().filter(|doing| doing.moves.left) {
                 self.pairs += 1;
-                if !mover.is_error && self.both(start, &mover.steps, &first.steps).is_none() {
+                if !mover.ends_run && self.both(start, &mover.steps, &first.steps).is_none() {
                     let both = [(mover, start), (first, start)];
                     return self.wrong(number, Claim::LeftMover, Defect::Impossible, both);
                 }
@@ -490,7 +490,7 @@ impl Check<'_, '_> {
             last = self.machine.apply(&mut self.work, step);
         }
         let lanes = &self.work.lanes;
-        if !self.machine.is_atomic(lanes, last) || self.machine.error(lanes, last).is_some() {
+        if !self.machine.is_atomic(lanes, last) || self.machine.run_end(lanes, last).is_some() {
             return true;
         }
         // An atomic sequence that stopped because it could not go on.
@@ -604,7 +604,7 @@ struct Gather<'a> {
 impl Visitor for Gather<'_> {
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         let steps: Vec<Step> = path.steps().collect();
-        let is_error = matches!(event, Event::Error(_));
+        let ends_run = matches!(event, Event::RunEnd(_));
         // As in a reduced search: a sequence that stopped in its middle does not move, nor one of
         // which only one of several ways may be shown.
         let is_opaque =
@@ -622,7 +622,7 @@ impl Visitor for Gather<'_> {
         self.doings.push(Doing {
             lanes: work.lanes.clone(),
             steps,
-            is_error,
+            ends_run,
             moves,
         });
         ControlFlow::Continue(())

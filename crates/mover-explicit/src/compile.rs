@@ -12,7 +12,7 @@ use crate::code::Compiler;
 use crate::guards::decide;
 use crate::layout::Layout;
 use crate::machine::{
-    Action, Choices, CompiledEdge, CompiledLocation, ErrorLocation, Image, MAX_CHOICES, Moves,
+    Action, Choices, CompiledEdge, CompiledLocation, RunEnd, Image, MAX_CHOICES, Moves,
     Operation, Place, Workspace,
 };
 
@@ -176,12 +176,14 @@ pub fn compile_location(
         atomic: source.atomic,
         valid_end: source.valid_end,
         place,
-        error: source.error.as_ref().map(|error| ErrorLocation {
-            property: error.property,
+        run_end: source.ends_run().then(|| RunEnd {
+            violates: source.error.as_ref().map(|error| error.property),
             template,
             location,
-            resume_pc: error
-                .resume
+            resume_pc: source
+                .error
+                .as_ref()
+                .and_then(|error| error.resume)
                 .map(|resume| compiler.layout.pc_of(template, resume).into()),
         }),
     }

@@ -51,17 +51,18 @@
 //! move. **Rendezvous**, too: a thread that can be met by others is between
 //! transactions.
 
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use mover_ir::program::{LocationId, Property, TemplateId};
+use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::Movers;
 use mover_reduce::facts::feedback::feedback_set;
 
 use crate::classify::{BrokenClaim, Classifier, PhaseTables};
-use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
+use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
 use crate::search::{Options, Outcome, Statistics, Stop, Violation, unfuse};
 use crate::store::{NO_PARENT, Store};
 use crate::successors::{Mark, Reach, Stepper, Trail};
@@ -176,6 +177,7 @@ struct Search<'m, 'o> {
     key: Vec<u32>,
     clock: Clock<'o>,
     found: Option<Violation>,
+    bounds: BTreeSet<BoundMet>,
 }
 
 /// When the search began, what it has done, and why it ended.
@@ -226,6 +228,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 looks: 0,
             },
             found: None,
+            bounds: BTreeSet::new(),
         }
     }
 
@@ -265,6 +268,7 @@ impl<'m, 'o> Search<'m, 'o> {
     fn outcome(self, broken_claims: Vec<BrokenClaim>) -> Outcome {
         Outcome {
             violation: self.found,
+            bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
             broken_claims,
@@ -485,19 +489,23 @@ impl<'m, 'o> Search<'m, 'o> {
             return ControlFlow::Break(());
         }
         self.stack[top].can_move |= gathered.reach == Reach::Moves;
-        for (error, steps) in gathered.errors {
-            self.meet_error(error, &steps)?;
+        for (end, steps) in gathered.run_ends {
+            self.meet_run_end(end, &steps)?;
         }
         ControlFlow::Continue(())
     }
 
-    fn meet_error(&mut self, error: ErrorLocation, steps: &[Step]) -> ControlFlow<()> {
+    fn meet_run_end(&mut self, end: RunEnd, steps: &[Step]) -> ControlFlow<()> {
         self.clock.statistics.transitions += 1;
-        if !self.clock.options.errors && error.property == Property::UnreachCall {
+        let Some(property) = end.violates else {
+            self.bounds.insert(end.bound_met());
+            return ControlFlow::Continue(());
+        };
+        if !self.clock.options.errors && property == Property::UnreachCall {
             return ControlFlow::Continue(());
         }
-        let place = (error.template, error.location);
-        self.report(error.property, Some(place), steps)
+        let place = (end.template, end.location);
+        self.report(property, Some(place), steps)
     }
 
     fn meet_deadlock(&mut self) -> ControlFlow<()> {

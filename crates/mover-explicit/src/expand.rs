@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashTable;
 
-use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::machine::{RunEnd, Machine, Step, Workspace};
 use crate::store::scramble;
 
 /// Atomic sequences of up to this many steps are walked without remembering: few
@@ -40,8 +40,8 @@ struct Frame {
 pub enum Event {
     /// A state in which every thread may move.
     Successor,
-    /// A thread has run into an error.
-    Error(ErrorLocation),
+    /// A thread has run into an error or a bound.
+    RunEnd(RunEnd),
 }
 
 /// What the expansion of a state came to.
@@ -179,15 +179,15 @@ impl<'m> Expander<'m> {
             }
             visitor.pass(&work.lanes, step);
             let last = machine.apply(work, step);
-            if let Some(error) = machine.error(&work.lanes, last) {
+            if let Some(end) = machine.run_end(&work.lanes, last) {
                 let path = Path {
                     frames: &self.frames,
                     steps: &self.steps,
                 };
-                if visitor.visit(work, path, Event::Error(error)).is_break() {
+                if visitor.visit(work, path, Event::RunEnd(end)).is_break() {
                     return Expansion::Stopped;
                 }
-                match error.resume_pc {
+                match end.resume_pc {
                     Some(pc) if self.go_on => machine.resume(work, last, pc),
                     _ => continue,
                 }

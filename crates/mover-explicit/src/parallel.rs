@@ -19,19 +19,20 @@
 //! depend on who expands what when. The owners tell after the round; if there is
 //! no such state, the one that asked tries another thread in the next, or all.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mover_ir::program::{LocationId, Property, TemplateId};
+use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::Movers;
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::machine::{RunEnd, Machine, Step, Workspace};
 use crate::path_reconstruction::steps_through;
 use crate::search::{Options, Outcome, Statistics, Stop, Violation, common_halt, ends_in_deadlock};
 use crate::store::{NO_PARENT, Store, scramble};
@@ -182,6 +183,7 @@ struct Worker<'a> {
     pending_keys: Vec<u32>,
     pending: Vec<Pending>,
     transitions: u64,
+    bounds: BTreeSet<BoundMet>,
     next: u32,
     level_start: u32,
     level_end: u32,
@@ -281,8 +283,13 @@ pub fn explore(
         error: found.error,
         steps: rebuild(&shared, &finished, options.movers, found),
     });
+    let bounds: BTreeSet<BoundMet> = finished
+        .iter()
+        .flat_map(|worker| worker.bounds.iter().copied())
+        .collect();
     Outcome {
         violation,
+        bounds: bounds.into_iter().collect(),
         stopped: *lock(&shared.stopped),
         refusal: machine.refusal().map(str::to_string),
         broken_claims: Vec::new(),
@@ -332,6 +339,7 @@ impl<'a> Worker<'a> {
             pending_keys: Vec::new(),
             pending: Vec::new(),
             transitions: 0,
+            bounds: BTreeSet::new(),
             next: 0,
             level_start: 0,
             level_end: 0,
@@ -736,15 +744,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn meet_error(
+    fn meet_run_end(
         &mut self,
-        error: ErrorLocation,
+        end: RunEnd,
         steps: impl FnOnce() -> Vec<Step>,
     ) -> ControlFlow<()> {
         self.transitions += 1;
-        if self.shared.errors || error.property != Property::UnreachCall {
-            let place = (error.template, error.location);
-            self.report(error.property, Some(place), steps());
+        match end.violates {
+            None => {
+                self.bounds.insert(end.bound_met());
+            }
+            Some(property) if self.shared.errors || property != Property::UnreachCall => {
+                let place = (end.template, end.location);
+                self.report(property, Some(place), steps());
+            }
+            Some(_) => {}
         }
         ControlFlow::Continue(())
     }
@@ -781,7 +795,7 @@ impl Visitor for Worker<'_> {
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         match event {
             Event::Successor => self.send(&work.lanes),
-            Event::Error(error) => return self.meet_error(error, || path.steps().collect()),
+            Event::RunEnd(end) => return self.meet_run_end(end, || path.steps().collect()),
         }
         ControlFlow::Continue(())
     }
@@ -797,8 +811,8 @@ impl BlockVisitor for Worker<'_> {
         ControlFlow::Continue(())
     }
 
-    fn error(&mut self, error: ErrorLocation, steps: Vec<Step>) -> ControlFlow<()> {
-        self.meet_error(error, || steps)
+    fn run_ends(&mut self, end: RunEnd, steps: Vec<Step>) -> ControlFlow<()> {
+        self.meet_run_end(end, || steps)
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {

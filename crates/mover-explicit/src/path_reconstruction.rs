@@ -82,7 +82,7 @@ impl Visitor for Finder<'_> {
                 self.steps = path.steps().collect();
                 ControlFlow::Break(())
             }
-            Event::Successor | Event::Error(_) => ControlFlow::Continue(()),
+            Event::Successor | Event::RunEnd(_) => ControlFlow::Continue(()),
         }
     }
 

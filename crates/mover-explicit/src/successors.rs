@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::classify::{Classifier, Look};
 use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
-use crate::machine::{ErrorLocation, Machine, Moves, Step, Workspace};
+use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
 
 /// A state that a step leads to; lanes and steps lie in [`Trail`].
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Trail {
 /// What an expansion came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// The thread has steps, though all of them may lead to errors or never end.
+    /// The thread has steps, though all of them may lead to errors or bounds or never end.
     Moves,
     /// The thread has no step.
     Stuck,
@@ -103,7 +103,7 @@ struct Gather<'a, 'm, T> {
     classifier: Option<&'a mut Classifier<'m>>,
     thread: usize,
     trail: &'a mut Trail,
-    errors: Vec<(ErrorLocation, Vec<Step>)>,
+    run_ends: Vec<(RunEnd, Vec<Step>)>,
     passed: PassedPlaces,
     tick: T,
 }
@@ -117,7 +117,7 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, '_, T> {
 
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         match event {
-            Event::Error(error) => self.errors.push((error, path.steps().collect())),
+            Event::RunEnd(end) => self.run_ends.push((end, path.steps().collect())),
             Event::Successor => {
                 let trail = &mut *self.trail;
                 let (lanes, steps) = (trail.lanes.len(), trail.steps.len());
@@ -164,8 +164,8 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, '_, T> {
 /// What [`Stepper::gather`] found besides successors.
 pub struct Gathered {
     pub reach: Reach,
-    /// Errors that the steps run into.
-    pub errors: Vec<(ErrorLocation, Vec<Step>)>,
+    /// Errors and bounds that the steps run into.
+    pub run_ends: Vec<(RunEnd, Vec<Step>)>,
 }
 
 impl<'m> Stepper<'m> {
@@ -196,12 +196,12 @@ impl<'m> Stepper<'m> {
             classifier: self.classifier.as_mut(),
             thread,
             trail,
-            errors: Vec::new(),
+            run_ends: Vec::new(),
             passed: PassedPlaces::default(),
             tick,
         };
         let expansion = self.expander.expand_thread(thread, &mut gather);
-        let errors = gather.errors;
+        let run_ends = gather.run_ends;
         if let Some(classifier) = &mut self.classifier {
             let Trail {
                 successors,
@@ -225,7 +225,7 @@ impl<'m> Stepper<'m> {
                 Expansion::Stuck => Reach::Stuck,
                 Expansion::Stopped => Reach::Stopped,
             },
-            errors,
+            run_ends,
         }
     }
 

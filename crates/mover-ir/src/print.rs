@@ -154,6 +154,9 @@ impl Printer<'_> {
             if let Some(error) = &location.error {
                 *out += &format!(" error {} \"{}\"", error.property, error.message);
             }
+            if let Some(bound) = &location.bound {
+                *out += &format!(" bound {} \"{}\"", bound.kind.name(), bound.message);
+            }
             if !location.labels.is_empty() {
                 *out += &format!(" ({})", location.labels.join(", "));
             }

@@ -350,8 +350,17 @@ pub struct Location {
     /// A thread may stay here for ever without a deadlock.
     pub valid_end: bool,
     pub error: Option<ErrorMark>,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub bound: Option<BoundMark>,
     pub edges: Vec<Edge>,
     pub span: Option<Span>,
+}
+
+impl Location {
+    /// Whether the whole run ends when a thread comes here: an error or a bound.
+    pub fn ends_run(&self) -> bool {
+        self.error.is_some() || self.bound.is_some()
+    }
 }
 
 /// Makes a location the sink of an error.
@@ -363,6 +372,80 @@ pub struct ErrorMark {
     pub message: String,
     /// Where a search that was told to go on past errors continues.
     pub resume: Option<LocationId>,
+}
+
+/// Makes a location the sink of the runs that the program does not follow further. The run ends
+/// here, without error and without deadlock; what it would have done is not known. A proof is
+/// unconditional only if no run comes here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BoundMark {
+    pub kind: BoundKind,
+    /// Which bound was exceeded, as words for the user: `fact calls itself more than 16 deep`.
+    pub message: String,
+}
+
+/// What a bound limits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum BoundKind {
+    /// The recursion depth of a function.
+    Recursion,
+    /// The number of threads created in loops that are alive at a time.
+    Threads,
+    /// The size of one allocation.
+    Allocation,
+    /// The number of keys for thread-specific data.
+    Keys,
+    /// A wait for a condition variable without holding the mutex, which is undefined.
+    WaitWithoutMutex,
+    /// The exit of a thread that holds a lock whose owner other threads ask for.
+    ExitWithLock,
+}
+
+impl BoundKind {
+    pub const ALL: [BoundKind; 6] = [
+        BoundKind::Recursion,
+        BoundKind::Threads,
+        BoundKind::Allocation,
+        BoundKind::Keys,
+        BoundKind::WaitWithoutMutex,
+        BoundKind::ExitWithLock,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            BoundKind::Recursion => "recursion",
+            BoundKind::Threads => "threads",
+            BoundKind::Allocation => "allocation",
+            BoundKind::Keys => "keys",
+            BoundKind::WaitWithoutMutex => "wait-without-mutex",
+            BoundKind::ExitWithLock => "exit-with-lock",
+        }
+    }
+
+    /// What the user can try to get an answer without this bound.
+    pub fn advice(self) -> &'static str {
+        match self {
+            BoundKind::Recursion => "a larger --recursion",
+            BoundKind::Threads => "a larger --threads",
+            BoundKind::Allocation => "smaller objects, for instance by a macro for their size",
+            BoundKind::Keys => "a program that creates fewer keys",
+            BoundKind::WaitWithoutMutex => {
+                "--property mutex-misuse, or a program that locks the mutex before it waits"
+            }
+            BoundKind::ExitWithLock => {
+                "a program whose threads unlock what they have locked before they end"
+            }
+        }
+    }
+}
+
+/// A bound that some run meets: where the mark is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct BoundMet {
+    pub template: TemplateId,
+    pub location: LocationId,
 }
 
 /// One atomic action.
@@ -705,6 +788,12 @@ pub struct SymbolSet {
 }
 
 impl Program {
+    /// The mark of a bound that some run of this program meets.
+    pub fn bound(&self, met: BoundMet) -> Option<&BoundMark> {
+        let location = self.template(met.template).location(met.location);
+        location.bound.as_ref()
+    }
+
     /// The program in which a failed assertion has no effect: edges into an
     /// error that says where to resume lead there instead. Other errors still
     /// end the run.

@@ -220,6 +220,9 @@ fn check_template(program: &Program, template: &Template) -> Checked {
     )?;
     ensure(template.entry.index() < template.locations.len(), || {
         "the entry is no location".into()
+    })?;
+    ensure(template.location(template.entry).bound.is_none(), || {
+        "the entry is a bound".into()
     })
 }
 
@@ -231,6 +234,14 @@ struct Context<'a> {
 impl Context<'_> {
     fn location(&self, number: usize) -> Checked {
         let location = &self.template.locations[number];
+        if location.bound.is_some() {
+            ensure(location.edges.is_empty(), || {
+                "a bound location has an edge".into()
+            })?;
+            ensure(location.error.is_none(), || {
+                "a bound location is an error, too".into()
+            })?;
+        }
         let Some(error) = &location.error else {
             return Ok(());
         };
@@ -267,9 +278,9 @@ impl Context<'_> {
             },
             || "a choice beside another choice or a channel operation".into(),
         )?;
-        let is_error = self.template.location(edge.target).error.is_some();
-        ensure(edge.effects.is_empty() || !is_error, || {
-            "an edge into an error has effects".into()
+        let ends_run = self.template.location(edge.target).ends_run();
+        ensure(edge.effects.is_empty() || !ends_run, || {
+            "an edge into an error or a bound has effects".into()
         })?;
         for (position, effect) in edge.effects.iter().enumerate() {
             ensure(!effect.is_channel_operation() || position == 0, || {

@@ -4,7 +4,7 @@
 //! again; a timed one may be given up between them. What the cells hold is told in [`super`].
 
 use mover_ir::expr::{BinaryOp, Expr};
-use mover_ir::program::Property;
+use mover_ir::program::{BoundKind, Property};
 
 use super::{Way, both, is_zero, me, negated, own_bit};
 use crate::expr_builder::{binary, constant, equal, not};
@@ -109,7 +109,7 @@ impl Builder<'_, '_> {
         let ways = [negated(is_mine), is_mine.clone()];
         let mut paths = self.split(path, &ways)?.into_iter();
         if let Some(wrong) = paths.next() {
-            self.limit(wrong, message);
+            self.bound(wrong, BoundKind::WaitWithoutMutex, message);
         }
         paths.next()
     }

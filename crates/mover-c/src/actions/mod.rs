@@ -24,7 +24,7 @@ mod locks;
 mod threads;
 
 use mover_ir::expr::{BinaryOp, Expr, mask};
-use mover_ir::program::{Effect, Property};
+use mover_ir::program::{BoundKind, Effect, Property};
 
 use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
@@ -251,7 +251,7 @@ impl Builder<'_, '_> {
         let mut paths = self.split(path, &[negated(&fits), fits])?.into_iter();
         if let Some(large) = paths.next() {
             let message = format!("more than {most} bytes are allocated at once");
-            self.limit(large, &message);
+            self.bound(large, BoundKind::Allocation, &message);
         }
         paths.next()
     }

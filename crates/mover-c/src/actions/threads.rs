@@ -1,7 +1,7 @@
 //! Threads that start, end and wait for each other, and what each keeps under a key.
 
 use mover_ir::expr::{BinaryOp, Expr};
-use mover_ir::program::{Effect, Property};
+use mover_ir::program::{BoundKind, Effect, Property};
 
 use super::{Way, both, is, is_zero, negated};
 use crate::expr_builder::{binary, choose, constant, equal, resize};
@@ -56,7 +56,7 @@ impl Builder<'_, '_> {
         let mut paths = paths.into_iter();
         if let Some(full) = paths.next() {
             let message = format!("more than {most} threads that loops create are alive at a time");
-            self.limit(full, &message);
+            self.bound(full, BoundKind::Threads, &message);
         }
         if let Some(going_on) = paths.next() {
             path = going_on;
@@ -293,7 +293,8 @@ impl Builder<'_, '_> {
         };
         let mut paths = paths.into_iter();
         if let Some(full) = paths.next() {
-            self.limit(full, &format!("more than {MOST_KEYS} keys are created"));
+            let message = format!("more than {MOST_KEYS} keys are created");
+            self.bound(full, BoundKind::Keys, &message);
         }
         if let Some(going_on) = paths.next() {
             path = going_on;

@@ -1,6 +1,6 @@
 //! Calls: a copy of the callee in place of each.
 //!
-//! A recursive function is copied to a stated depth, beyond which the run ends at a limit. A call
+//! A recursive function is copied to a stated depth, beyond which the run ends at a bound. A call
 //! through a pointer asks one after the other for the functions that have its type and whose address
 //! is taken, and fails if it is none of them. Structures that are passed by value are copied, with a
 //! life of their own.
@@ -141,10 +141,9 @@ impl Flattener<'_> {
         let module = self.module;
         let depth = self.stack.iter().filter(|&&other| other == id).count();
         if depth >= self.limits.recursion {
-            self.notes.is_limited = true;
             let name = &module.functions[id].name;
             let message = format!("`{name}` calls itself more than {depth} deep");
-            self.end(at, Terminator::Limit(message), loc);
+            self.end(at, Terminator::RecursionBound(message), loc);
             return Ok(at);
         }
         let next = self.new_block();

@@ -5,7 +5,7 @@
 //! and the library. [`Flattener`] copies them all into one [`Body`] of blocks:
 //!
 //! - a recursive function is copied to a stated depth; where it would go deeper
-//!   the run ends at a *limit*, and a verdict that depends on it says so;
+//!   the run ends at a *bound*, and a verdict that depends on it says so;
 //! - a call through a pointer becomes a choice between all functions of that
 //!   type whose address is taken somewhere;
 //! - functions of the library that are loops over memory come from the runtime
@@ -86,8 +86,6 @@ const LARGEST: usize = 400_000;
 pub struct Notes {
     /// External functions whose result is any value.
     pub havocked: BTreeMap<String, Option<Loc>>,
-    /// Whether some recursion was cut at the bound.
-    pub is_limited: bool,
     /// Library features that change how others are modelled.
     pub uses_mutex_kinds: bool,
     pub uses_join_results: bool,

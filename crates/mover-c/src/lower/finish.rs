@@ -14,8 +14,6 @@ use crate::ssa::Loc;
 /// A template with what else is known of it.
 pub struct Finished {
     pub template: Template,
-    /// Where a bound was reached.
-    pub limits: Vec<LocationId>,
     /// For each edge of each location where its shared access stands.
     pub accesses: Vec<Vec<Option<Loc>>>,
     /// Accesses that may be part of a data race, if those are asked for.
@@ -57,6 +55,7 @@ impl Builder<'_, '_> {
                 atomic: stand.atomic || silent.contains(&number),
                 valid_end: stand.valid_end,
                 error: stand.error.clone(),
+                bound: stand.bound.clone(),
                 edges: Vec::new(),
                 span: self.world.span(stand.loc),
             })
@@ -103,11 +102,6 @@ impl Builder<'_, '_> {
             .iter()
             .filter_map(|(stand, touch)| Some((renumbered[*stand]?, touch.renamed(&place_of))))
             .collect();
-        let limits = self
-            .limits
-            .iter()
-            .filter_map(|&stand| renumbered[stand])
-            .collect();
         let template = Template {
             name: self.code.name.clone(),
             params,
@@ -125,7 +119,6 @@ impl Builder<'_, '_> {
         }
         Finished {
             template,
-            limits,
             accesses: kept,
             touches,
         }
@@ -184,7 +177,7 @@ impl Builder<'_, '_> {
             edges[pending.from].push(pending.to);
         }
         for (number, stand) in self.stands.iter().enumerate() {
-            is_silent[number] &= stand.error.is_none() && !edges[number].is_empty();
+            is_silent[number] &= !stand.ends_run() && !edges[number].is_empty();
         }
         let mut ends: HashSet<usize> = HashSet::new();
         loop {
@@ -228,7 +221,7 @@ impl Builder<'_, '_> {
         let exit = pending.exits.then(|| effects.pop()).flatten();
         // All slots get their values at once; those that nobody needs become 0.
         let mut moves: BTreeMap<usize, Expr> = BTreeMap::new();
-        if !pending.exits && self.stands[pending.to].error.is_none() {
+        if !pending.exits && !self.stands[pending.to].ends_run() {
             for &value in &self.stands[pending.from].live {
                 let count = self.code.values[value].shape.len();
                 for part in 0..count {
@@ -441,7 +434,7 @@ fn skip_entry(locals: &mut [Variable], locations: &[Location], params: u32) -> L
             return entry;
         }
         let target = &locations[edge.target.index()];
-        if target.error.is_some() || target.atomic && !target.valid_end && target.edges.is_empty() {
+        if target.ends_run() || target.atomic && !target.valid_end && target.edges.is_empty() {
             return entry;
         }
         let mut known: Vec<(usize, u64)> = Vec::new();

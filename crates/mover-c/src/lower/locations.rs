@@ -1,11 +1,11 @@
 //! The locations of a template: where threads stand between accesses, and where runs end.
 //!
-//! A point of the code has one location, whichever way leads there. Errors and limits have
+//! A point of the code has one location, whichever way leads there. Errors and bounds have
 //! theirs by what they say; from the end of the process one edge leads round in a circle for ever,
 //! so that no other thread moves any more.
 
 use mover_ir::expr::Expr;
-use mover_ir::program::{ErrorMark, Property};
+use mover_ir::program::{BoundKind, BoundMark, ErrorMark, Property};
 
 use super::{Builder, Mode, Path, Pending, Point, Stand};
 use crate::ssa::{Loc, ValueId};
@@ -33,6 +33,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             atomic: point.mode == Mode::Inside,
             valid_end: false,
             error: None,
+            bound: None,
             labels: Vec::new(),
             loc,
         });
@@ -61,6 +62,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 message: message.to_string(),
                 resume: None,
             }),
+            bound: None,
             labels: Vec::new(),
             loc,
         });
@@ -78,18 +80,14 @@ impl<'w, 'a> Builder<'w, 'a> {
             atomic: true,
             valid_end: true,
             error: None,
+            bound: None,
             labels: vec!["end of the process".into()],
             loc: None,
         });
         self.end = Some(end);
-        self.turn_for_ever(end, "the process has ended");
-        end
-    }
-
-    fn turn_for_ever(&mut self, stand: usize, text: &str) {
         self.pending.push(Pending {
-            from: stand,
-            to: stand,
+            from: end,
+            to: end,
             guard: Expr::TRUE,
             effects: Vec::new(),
             finals: Vec::new(),
@@ -98,22 +96,33 @@ impl<'w, 'a> Builder<'w, 'a> {
             shared: true,
             access: None,
             exits: false,
-            text: Some(text.to_string()),
+            text: Some("the process has ended".into()),
         });
+        end
     }
 
     /// Where the translation stops short of what the program does.
-    pub fn limit(&mut self, path: Path, message: &str) {
-        let stand = self.sink(Stand {
-            live: Vec::new(),
-            atomic: true,
-            valid_end: true,
-            error: None,
-            labels: vec![format!("limit: {message}")],
-            loc: path.loc,
-        });
-        self.limits.push(stand);
-        self.turn_for_ever(stand, message);
+    pub fn bound(&mut self, path: Path, kind: BoundKind, message: &str) {
+        let key = (kind, message.to_string(), path.loc);
+        let stand = match self.bounds.get(&key) {
+            Some(&known) => known,
+            None => {
+                let new = self.sink(Stand {
+                    live: Vec::new(),
+                    atomic: false,
+                    valid_end: false,
+                    error: None,
+                    bound: Some(BoundMark {
+                        kind,
+                        message: message.to_string(),
+                    }),
+                    labels: Vec::new(),
+                    loc: path.loc,
+                });
+                self.bounds.insert(key, new);
+                new
+            }
+        };
         self.emit(path, stand, false);
     }
 }

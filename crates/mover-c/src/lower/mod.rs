@@ -46,7 +46,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr, Ty};
-use mover_ir::program::{CellNames, Effect, ErrorMark, Init, Property, SymbolSetId};
+use mover_ir::program::{
+    BoundKind, BoundMark, CellNames, Effect, ErrorMark, Init, Property, SymbolSetId,
+};
 
 use crate::expr_builder::{binary, constant, not};
 use crate::flatten::{Body, Problem};
@@ -114,8 +116,15 @@ struct Stand {
     atomic: bool,
     valid_end: bool,
     error: Option<ErrorMark>,
+    bound: Option<BoundMark>,
     labels: Vec<String>,
     loc: Option<Loc>,
+}
+
+impl Stand {
+    fn ends_run(&self) -> bool {
+        self.error.is_some() || self.bound.is_some()
+    }
 }
 
 /// An edge whose slots have not got their variables yet.
@@ -158,8 +167,8 @@ pub struct Builder<'w, 'a> {
     points: HashMap<Point, usize>,
     stands: Vec<Stand>,
     errors: HashMap<(Property, String, Option<Loc>), usize>,
+    bounds: HashMap<(BoundKind, String, Option<Loc>), usize>,
     end: Option<usize>,
-    limits: Vec<usize>,
     /// The accesses that may be part of a data race, by where the thread stands then.
     touches: Vec<(usize, Touch)>,
     pending: Vec<Pending>,
@@ -202,8 +211,8 @@ impl<'w, 'a> Builder<'w, 'a> {
                 points: HashMap::new(),
                 stands: Vec::new(),
                 errors: HashMap::new(),
+                bounds: HashMap::new(),
                 end: None,
-                limits: Vec::new(),
                 touches: Vec::new(),
                 pending: Vec::new(),
                 work: Vec::new(),
@@ -424,7 +433,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         if path.guard == Expr::FALSE {
             return;
         }
-        let is_error = self.stands[to].error.is_some();
+        let ends_run = self.stands[to].ends_run();
         let live = if exits {
             Vec::new()
         } else {
@@ -446,8 +455,8 @@ impl<'w, 'a> Builder<'w, 'a> {
             from: self.from,
             to,
             guard: path.guard,
-            effects: if is_error { Vec::new() } else { path.effects },
-            finals: if is_error { Vec::new() } else { finals },
+            effects: if ends_run { Vec::new() } else { path.effects },
+            finals: if ends_run { Vec::new() } else { finals },
             temps: path.temps,
             loc: path.loc,
             shared: path.accessed,

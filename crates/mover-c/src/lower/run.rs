@@ -5,7 +5,7 @@
 //! location is the point before the instruction, where the next edge begins.
 
 use mover_ir::expr::{BinaryOp, Expr};
-use mover_ir::program::{Effect, Property};
+use mover_ir::program::{BoundKind, Effect, Property};
 
 use super::arithmetic::modified;
 use super::gaps_between;
@@ -468,8 +468,8 @@ impl<'w, 'a> Builder<'w, 'a> {
             }
             Terminator::EndProcess => self.end_process(path),
             Terminator::EndThread(value) => self.end_thread(path, value),
-            Terminator::Limit(message) => {
-                self.limit(path, message);
+            Terminator::RecursionBound(message) => {
+                self.bound(path, BoundKind::Recursion, message);
                 Ok(Vec::new())
             }
             Terminator::Return(_) | Terminator::Unreachable | Terminator::Unsupported(_) => {

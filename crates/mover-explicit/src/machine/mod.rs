@@ -13,7 +13,7 @@
 mod effects;
 
 use mover_ir::expr::resize;
-use mover_ir::program::{Init, LocationId, Program, Property, TemplateId};
+use mover_ir::program::{BoundMet, Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::facts::access::EdgeRef;
 use mover_reduce::{Movers, PhaseFacts};
@@ -200,17 +200,28 @@ pub struct CompiledLocation {
     pub atomic: bool,
     pub valid_end: bool,
     pub place: Place,
-    /// The template and the location of an error.
-    pub error: Option<ErrorLocation>,
+    /// Set if the run ends here.
+    pub run_end: Option<RunEnd>,
 }
 
-/// An error location and where a search that goes on continues.
+/// A location where the whole run ends, an error or a bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ErrorLocation {
-    pub property: Property,
+pub struct RunEnd {
+    /// What the error violates; none at a bound.
+    pub violates: Option<Property>,
     pub template: TemplateId,
     pub location: LocationId,
+    /// Where a search that goes on past errors continues.
     pub resume_pc: Option<u64>,
+}
+
+impl RunEnd {
+    pub fn bound_met(self) -> BoundMet {
+        BoundMet {
+            template: self.template,
+            location: self.location,
+        }
+    }
 }
 
 /// What a new thread's slot holds.
@@ -347,7 +358,7 @@ impl Machine {
                 takes_lock: false,
                 has_lock: false,
             },
-            error: None,
+            run_end: None,
         }];
         let mut images = Vec::new();
         for (number, template) in program.templates.iter().enumerate() {
@@ -717,9 +728,15 @@ impl Machine {
         self.slots(lanes)
     }
 
-    /// The error that the thread has run into.
-    pub fn error(&self, lanes: &[u64], thread: usize) -> Option<ErrorLocation> {
-        self.location(lanes, thread).error
+    /// The error or the bound that the thread has run into.
+    pub fn run_end(&self, lanes: &[u64], thread: usize) -> Option<RunEnd> {
+        self.location(lanes, thread).run_end
+    }
+
+    /// Whether the program has such a bound.
+    pub fn is_bound(&self, met: BoundMet) -> bool {
+        let mut ends = self.locations.iter().filter_map(|place| place.run_end);
+        ends.any(|end| end.violates.is_none() && end.bound_met() == met)
     }
 
     /// Sends a thread on from an error to where the program would continue.

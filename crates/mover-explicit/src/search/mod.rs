@@ -17,11 +17,12 @@
 mod saving;
 mod seen;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
 
@@ -29,7 +30,7 @@ use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Source};
 use crate::classify::{Block, BrokenClaim, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{ErrorLocation, Machine, Step, Workspace};
+use crate::machine::{RunEnd, Machine, Step, Workspace};
 use crate::parallel;
 use crate::path_reconstruction::steps_through;
 use seen::Seen;
@@ -119,6 +120,10 @@ pub struct Statistics {
 pub struct Outcome {
     /// The first violation, or a shortest one if the order is breadth first.
     pub violation: Option<Violation>,
+    /// The bounds that runs met, in ascending order: where the program stops short of what it
+    /// stands for. Without a violation, a proof is only one of the runs that meet none. All bounds
+    /// that can be met are here only if all states were seen.
+    pub bounds: Vec<BoundMet>,
     /// Set if not all states were seen; without a violation nothing is known then.
     pub stopped: Option<Stop>,
     /// What was met that explicit search does not take, where, and what to do.
@@ -202,6 +207,7 @@ struct Search<'m, 'o> {
     again: Vec<Block>,
     expanded: Expanded,
     found: Option<Found>,
+    bounds: BTreeSet<BoundMet>,
     /// How often a limit that is reached during one expansion may still wait for its end.
     patience: u32,
     cursor: Cursor,
@@ -289,6 +295,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 Order::DepthFirst => vec![(0, 0)],
             },
             found: None,
+            bounds: BTreeSet::new(),
             patience: 0,
             cursor: Cursor {
                 next: 0,
@@ -421,6 +428,7 @@ impl<'m, 'o> Search<'m, 'o> {
         });
         let outcome = Outcome {
             violation,
+            bounds: self.bounds.into_iter().collect(),
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),
             broken_claims: Vec::new(),
@@ -707,17 +715,21 @@ impl Search<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    fn meet_error(
+    fn meet_run_end(
         &mut self,
-        error: ErrorLocation,
+        end: RunEnd,
         steps: impl FnOnce() -> Vec<Step>,
     ) -> ControlFlow<()> {
         self.limits.statistics.transitions += 1;
-        if !self.limits.options.errors && error.property == Property::UnreachCall {
+        let Some(property) = end.violates else {
+            self.bounds.insert(end.bound_met());
+            return ControlFlow::Continue(());
+        };
+        if !self.limits.options.errors && property == Property::UnreachCall {
             return ControlFlow::Continue(());
         }
-        let place = (error.template, error.location);
-        self.report(error.property, Some(place), steps());
+        let place = (end.template, end.location);
+        self.report(property, Some(place), steps());
         let options = &self.limits.options;
         if options.keep_going || options.order == Order::BreadthFirst {
             ControlFlow::Continue(())
@@ -741,8 +753,8 @@ impl BlockVisitor for Emitted<'_, '_, '_> {
             .meet_successor(lanes, (0..lanes.len()).filter(changed))
     }
 
-    fn error(&mut self, error: ErrorLocation, steps: Vec<Step>) -> ControlFlow<()> {
-        self.search.meet_error(error, || steps)
+    fn run_ends(&mut self, end: RunEnd, steps: Vec<Step>) -> ControlFlow<()> {
+        self.search.meet_run_end(end, || steps)
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
@@ -755,7 +767,7 @@ impl Visitor for Search<'_, '_> {
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         match event {
             Event::Successor => self.meet_successor(&work.lanes, work.dirty()),
-            Event::Error(error) => self.meet_error(error, || path.steps().collect()),
+            Event::RunEnd(end) => self.meet_run_end(end, || path.steps().collect()),
         }
     }
 

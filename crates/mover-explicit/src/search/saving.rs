@@ -4,13 +4,13 @@
 
 use std::io;
 
-use mover_ir::program::Property;
+use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
 
 use super::{Cursor, Expanded, Found, Order, Search};
 use crate::blocks::Blocks;
 use crate::checkpoint::{Checkpoints, Sink, Snapshot, Source, nonsense};
 use crate::classify::{restore_blocks, save_blocks};
-use crate::machine::{ErrorLocation, Machine, Workspace};
+use crate::machine::{RunEnd, Machine, Workspace};
 use crate::store::Store;
 
 impl Search<'_, '_> {
@@ -62,6 +62,10 @@ impl Search<'_, '_> {
                 sink.smalls(&Machine::numbers_of(step))?;
             }
         }
+        sink.number(self.bounds.len() as u64)?;
+        for met in &self.bounds {
+            sink.smalls(&[met.template.0, met.location.0])?;
+        }
         if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_ref()) {
             classifier.ledger.save(sink)?;
         }
@@ -110,6 +114,20 @@ impl Search<'_, '_> {
         if source.flag()? {
             self.found = Some(self.restore_found(source)?);
         }
+        self.bounds.clear();
+        for _ in 0..source.number()? {
+            let [template, location] = source.smalls()?[..] else {
+                return Err(nonsense("it says not which bound was met"));
+            };
+            let met = BoundMet {
+                template: TemplateId(template),
+                location: LocationId(location),
+            };
+            if !self.machine.is_bound(met) {
+                return Err(nonsense("a bound was met that there is not"));
+            }
+            self.bounds.insert(met);
+        }
         if let Some(classifier) = blocks.and_then(|blocks| blocks.stepper.classifier.as_mut()) {
             classifier.ledger.restore(source, states)?;
         }
@@ -128,31 +146,31 @@ impl Search<'_, '_> {
             .store
             .load(state, &mut numbers, &mut work.lanes, &mut key);
         let mut steps = Vec::new();
-        let (mut last, mut error) = (0, None);
+        let (mut last, mut end) = (0, None);
         for _ in 0..source.number()? {
             let no_step = || nonsense("a step of a violation is not possible");
             let numbers = <[u32; 4]>::try_from(source.smalls()?).map_err(|_| no_step())?;
             // A violation may lie behind another that was passed.
-            let passed: Option<ErrorLocation> = error.take();
-            if let Some(pc) = passed.and_then(|error| error.resume_pc) {
+            let passed: Option<RunEnd> = end.take();
+            if let Some(pc) = passed.and_then(|end| end.resume_pc) {
                 self.machine.resume(&mut work, last, pc);
             }
             let step = self.machine.step_with(&work.lanes, numbers);
             let step = step.ok_or_else(no_step)?;
             last = self.machine.apply(&mut work, step);
-            error = self.machine.error(&work.lanes, last);
+            end = self.machine.run_end(&work.lanes, last);
             steps.push(step);
         }
-        match error {
+        match end.map(|end| (end, end.violates)) {
             None if is_deadlock => Ok(Found {
                 property: Property::NoDeadlock,
                 error: None,
                 state,
                 steps,
             }),
-            Some(error) if !is_deadlock => Ok(Found {
-                property: error.property,
-                error: Some((error.template, error.location)),
+            Some((end, Some(property))) if !is_deadlock => Ok(Found {
+                property,
+                error: Some((end.template, end.location)),
                 state,
                 steps,
             }),

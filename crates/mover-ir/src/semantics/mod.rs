@@ -13,7 +13,8 @@
 //!    with priority scheduling, of those threads whose priority is highest among
 //!    the threads that have steps.
 //! 2. If there are none, the same with [`Expr::Timeout`] true.
-//! 3. If a thread has run into an error, there are none: the program has aborted.
+//! 3. If a thread has run into an error, there are none: the program has aborted. The same if a
+//!    thread has met a bound: what the run would do is not known from there on.
 //!
 //! A step whose edge lets a cell take any value ([`Effect::Havoc`]) is one step
 //! for each value; the step says which.
@@ -25,7 +26,7 @@
 //! mentions. So a pointer to an object that is gone never comes to life again,
 //! and yet a program with a bounded heap has finitely many states.
 //!
-//! A state without steps and without error is a proper end if every thread stands at a location
+//! A state without steps, error and bound is a proper end if every thread stands at a location
 //! marked as valid end, else a deadlock.
 //!
 //! This file says which steps there are; `effects` what a step does, `values` what expressions
@@ -41,7 +42,8 @@ use std::cell::RefCell;
 
 use crate::expr::{Expr, mask};
 use crate::program::{
-    Edge, Effect, ErrorMark, Init, LocationId, Program, SiteId, TemplateId, Variable,
+    BoundMark, BoundMet, Edge, Effect, ErrorMark, Init, LocationId, Program, SiteId, TemplateId,
+    Variable,
 };
 
 pub use accesses::{Access, Accesses, Thing};
@@ -246,7 +248,8 @@ impl<'p> Machine<'p> {
         number
     }
 
-    /// All steps that are possible in the state; none once a thread has run into an error.
+    /// All steps that are possible in the state; none once a thread has run into an error or a
+    /// bound.
     pub fn steps(&self, state: &State) -> Vec<Step> {
         let mut steps = Vec::new();
         for step in self.undecided_steps(state) {
@@ -267,7 +270,7 @@ impl<'p> Machine<'p> {
 
     /// The steps with the first of their choices only.
     pub fn undecided_steps(&self, state: &State) -> Vec<Step> {
-        if self.error(state).is_some() {
+        if self.error(state).is_some() || self.bound(state).is_some() {
             return Vec::new();
         }
         let steps = self.steps_where(state, false);
@@ -501,9 +504,23 @@ impl<'p> Machine<'p> {
             })
     }
 
+    /// The bound that some thread has met.
+    pub fn bound(&self, state: &State) -> Option<(BoundMet, &'p BoundMark)> {
+        state.threads.iter().flatten().find_map(|thread| {
+            let template = self.program.template(thread.template);
+            let mark = template.location(thread.location).bound.as_ref()?;
+            let met = BoundMet {
+                template: thread.template,
+                location: thread.location,
+            };
+            Some((met, mark))
+        })
+    }
+
     /// Whether no thread can move although some thread is not at a proper end.
     pub fn is_deadlock(&self, state: &State) -> bool {
         self.error(state).is_none()
+            && self.bound(state).is_none()
             && !self.stuck_threads(state).is_empty()
             && self.undecided_steps(state).is_empty()
     }

@@ -217,7 +217,7 @@ impl<'a> Classes<'a> {
     fn is_over(&self, template: usize, location: usize) -> bool {
         let location = &self.program().templates[template].locations[location];
         let mut edges = location.edges.iter();
-        location.error.is_some() || edges.all(|edge| edge.effects == [Effect::Exit])
+        location.ends_run() || edges.all(|edge| edge.effects == [Effect::Exit])
     }
 
     fn transaction(&self, template: usize, start: usize) -> Transaction {

@@ -164,7 +164,7 @@ fn transaction_facts(program: &Program, transaction: &Transaction) -> Transactio
     let lines = |edges: &BTreeSet<EdgeRef>| -> Vec<usize> {
         let shown = edges
             .iter()
-            .filter(|&&edge| !leads_to_error(program, edge))
+            .filter(|&&edge| !ends_run(program, edge))
             .filter_map(|&edge| line_of(program, edge));
         let lines: BTreeSet<usize> = shown.collect();
         lines.into_iter().collect()
@@ -193,10 +193,11 @@ fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
     Some(program.info.sources.locate(span).line)
 }
 
-/// A check fails by an edge of its own; the statement is counted by its other edge.
-fn leads_to_error(program: &Program, edge: EdgeRef) -> bool {
+/// A check fails by an edge of its own, and a bound is met by one; the statement is counted by its
+/// other edge.
+fn ends_run(program: &Program, edge: EdgeRef) -> bool {
     let template = &program.templates[edge.template];
-    template.location(edge.of(program).target).error.is_some()
+    template.location(edge.of(program).target).ends_run()
 }
 
 fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
@@ -206,7 +207,7 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
         .table
         .iter()
         .filter(|(edge, accesses)| {
-            accesses.contains_key(&object) && !leads_to_error(program, *edge)
+            accesses.contains_key(&object) && !ends_run(program, *edge)
         })
         .map(|(edge, _)| edge)
         .collect();
@@ -251,7 +252,7 @@ fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<Stat
     let program = &movers.fused.program;
     let edge = at.of(program);
     let template = &program.templates[at.template];
-    if leads_to_error(program, at) {
+    if ends_run(program, at) {
         return None;
     }
     let place = program.info.sources.locate(edge.span?);

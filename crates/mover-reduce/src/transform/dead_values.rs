@@ -92,8 +92,8 @@ fn forget_in(template: &mut Template, live: &[Bits], clean: &[(usize, Vec<Effect
         for number in 0..template.locations[location].edges.len() {
             let edge = &template.locations[location].edges[number];
             let target = edge.target.index();
-            let is_error = template.locations[target].error.is_some();
-            if is_error || edge.effects.last() == Some(&Effect::Exit) {
+            let ends_run = template.locations[target].ends_run();
+            if ends_run || edge.effects.last() == Some(&Effect::Exit) {
                 continue;
             }
             let dies = |local: usize| {

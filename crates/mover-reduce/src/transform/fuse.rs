@@ -122,14 +122,14 @@ fn fuse_edge(
     let is_gone = fused.effects.last() == Some(&Effect::Exit);
     while !is_gone && parts.len() < LONGEST && !passed.contains(&fused.target) {
         let between = template.location(fused.target);
-        if !between.atomic || between.error.is_some() {
+        if !between.atomic || between.ends_run() {
             break;
         }
         let Some(next) = only_possible(template, fused.target, &known) else {
             break;
         };
         let edge = &between.edges[next];
-        if template.location(edge.target).error.is_some() || may_not_join(edge) {
+        if template.location(edge.target).ends_run() || may_not_join(edge) {
             break;
         }
         // A step has one choice, and none beside a channel operation.

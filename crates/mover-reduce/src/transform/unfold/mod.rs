@@ -33,11 +33,12 @@
 mod suited;
 mod values;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap};
 
 use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::program::{
-    Edge, Effect, Init, Location, LocationId, Program, Template, TemplateId, Variable, VariableId,
+    BoundMet, Edge, Effect, Init, Location, LocationId, Program, Template, TemplateId, Variable,
+    VariableId,
 };
 use mover_ir::semantics::{Machine, Move, Step};
 
@@ -57,8 +58,8 @@ pub struct Unfolded {
     pub program: Program,
     /// By template, location and edge: the number of the edge in the original.
     edges: Vec<Vec<Vec<usize>>>,
-    /// The locations of the original that are left.
-    places: BTreeSet<(TemplateId, LocationId)>,
+    /// By template and location, which location of the original it is a copy of.
+    places: Vec<Vec<(TemplateId, LocationId)>>,
 }
 
 /// Unfolds a program; nothing if there is nothing to gain or it is not clear that the
@@ -104,10 +105,10 @@ pub fn unfold(original: &Program) -> Option<Unfolded> {
     }
     let mut program = original.clone();
     let mut edges = vec![main.edges];
-    let mut places = main.places;
+    let mut places = vec![main.places];
     program.templates = vec![main.template];
     for worker in unfolding.started {
-        places.extend(worker.copy.places);
+        places.push(worker.copy.places);
         program.templates.push(worker.copy.template);
         edges.push(worker.copy.edges);
     }
@@ -126,9 +127,11 @@ pub fn unfold(original: &Program) -> Option<Unfolded> {
 }
 
 impl Unfolded {
-    /// Whether a thread of the original may come to a location.
-    pub fn reaches(&self, template: TemplateId, location: LocationId) -> bool {
-        self.places.contains(&(template, location))
+    /// The location of the original that a bound here is a copy of.
+    pub fn original_bound(&self, met: BoundMet) -> Option<BoundMet> {
+        let of_template = &self.places[met.template.index()];
+        let &(template, location) = of_template.get(met.location.index())?;
+        Some(BoundMet { template, location })
     }
 
     /// The steps of the original program that a run of the unfolded one stands for.
@@ -209,7 +212,8 @@ struct CopiedTemplate {
     edges: Vec<Vec<usize>>,
     /// By location.
     starts: Vec<usize>,
-    places: BTreeSet<(TemplateId, LocationId)>,
+    /// By location; the end of a thread, which comes last, is a copy of none.
+    places: Vec<(TemplateId, LocationId)>,
 }
 
 impl CopiedTemplate {
@@ -335,7 +339,11 @@ impl Unfolding<'_> {
                     None => after.push((edge.target, next, vec![position])),
                 }
             }
-            for (target, known, positions) in after {
+            for (target, mut known, positions) in after {
+                if body.location(target).bound.is_some() {
+                    // Nothing follows, so one copy is enough whatever is known.
+                    known.forget_values();
+                }
                 let key = (target, known);
                 let successor = match numbers.get(&key) {
                     Some(&found) => found,
@@ -645,6 +653,14 @@ impl Knowledge {
             for (mine, theirs) in mine.iter_mut().zip(theirs) {
                 join(mine, theirs);
             }
+        }
+    }
+
+    /// Forgets everything but the threads that were started.
+    fn forget_values(&mut self) {
+        self.locals.fill(None);
+        if let Some(globals) = &mut self.globals {
+            globals.fill(None);
         }
     }
 }
