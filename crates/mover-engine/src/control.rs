@@ -21,6 +21,8 @@ pub enum Stop {
     Memory,
     /// The store can number no more states.
     StoreFull,
+    /// Something was met that the engine does not take.
+    Refused,
 }
 
 impl Stop {
@@ -31,6 +33,7 @@ impl Stop {
             Stop::Time => "the time limit was reached",
             Stop::Memory => "the memory limit was reached",
             Stop::StoreFull => "the store can hold no more states",
+            Stop::Refused => "something was met that this engine does not take",
         }
     }
 
@@ -41,6 +44,7 @@ impl Stop {
             Stop::Time => "a longer --timeout",
             Stop::Memory => "a larger --memory",
             Stop::StoreFull => "a model with smaller parameters",
+            Stop::Refused => "another engine",
         }
     }
 }
@@ -168,6 +172,14 @@ impl Control {
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline);
             is_late.then_some(Stop::Time)
+        })
+    }
+
+    /// The same for an engine that takes so many bytes.
+    pub fn stop_at(&self, bytes: usize) -> Option<Stop> {
+        self.stop().or_else(|| {
+            let is_full = self.memory.is_some_and(|memory| bytes > memory);
+            is_full.then_some(Stop::Memory)
         })
     }
 

@@ -33,17 +33,17 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mover_ir::program::{LocationId, TemplateId};
-use mover_reduce::Movers;
+use mover_engine::{Control, EngineError, Statistics, Stop};
+use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::same_state;
 use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{Machine, Moves, Step, Workspace};
-use crate::search::{Options, Order, Statistics, Stop, beliefs};
+use crate::search::{Options, Order, RunTime, beliefs};
 
 /// What came of trying the movers of a program.
 #[derive(Debug)]
@@ -98,24 +98,34 @@ pub struct NotAMover {
     pub path: Vec<Taken>,
 }
 
-/// Tries the movers of a program; the options' movers are the claims.
-pub fn check_movers(movers: &Movers, options: Options) -> Result<MoverCheck, String> {
-    let machine = Machine::with_movers(movers)?;
+/// Tries the movers of a program. With facts, those are tried that a search finds out on the way
+/// (with `by_reach` also by what other threads can still reach).
+pub fn check_movers(
+    movers: &Movers,
+    facts: Option<&PhaseFacts>,
+    by_reach: bool,
+    control: &Control,
+    progress: &mut (dyn FnMut(&Statistics) + Send),
+) -> Result<MoverCheck, EngineError> {
+    let machine = Machine::with_movers(movers).map_err(EngineError::Unsupported)?;
     let started = Instant::now();
-    let run_time = options.run_time;
-    let tables =
-        run_time.map(|run_time| machine.phase_tables(&movers.fused.program, run_time.facts));
-    let classifier = match (&tables, run_time) {
-        (Some(tables), Some(run_time)) => {
+    let tables = facts.map(|facts| machine.phase_tables(&movers.fused.program, facts));
+    let classifier = match (&tables, facts) {
+        (Some(tables), Some(facts)) => {
             let reduced = Options {
                 order: Order::BreadthFirst,
                 movers: Some(movers),
+                run_time: Some(RunTime { facts, by_reach }),
+                jobs: 1,
+                errors: true,
+                deadlocks: true,
                 // All of it, so that nothing remains that a belief could fall over.
                 keep_going: true,
-                progress: &mut *options.progress,
-                ..options
+                control,
+                progress: &mut *progress,
             };
-            let (outcome, ledger) = beliefs(&machine, tables, reduced)?;
+            let (outcome, ledger) =
+                beliefs(&machine, tables, reduced).map_err(EngineError::Unsupported)?;
             if outcome.stopped.is_some() {
                 return Ok(MoverCheck {
                     wrong: None,
@@ -125,7 +135,7 @@ pub fn check_movers(movers: &Movers, options: Options) -> Result<MoverCheck, Str
                     pairs: 0,
                 });
             }
-            let mut classifier = Classifier::new(&machine, tables, run_time.by_reach);
+            let mut classifier = Classifier::new(&machine, tables, by_reach);
             if let Some(ledger) = ledger {
                 classifier.ledger = ledger;
             }
@@ -141,7 +151,8 @@ pub fn check_movers(movers: &Movers, options: Options) -> Result<MoverCheck, Str
         work: Workspace::default(),
         states: States::default(),
         pairs: 0,
-        options,
+        control,
+        progress,
         started,
         next_progress: PROGRESS_EVERY,
         stopped: None,
@@ -259,7 +270,8 @@ struct Check<'m, 'o> {
     work: Workspace,
     states: States,
     pairs: u64,
-    options: Options<'o>,
+    control: &'o Control,
+    progress: &'o mut (dyn FnMut(&Statistics) + Send),
     started: Instant,
     next_progress: Duration,
     stopped: Option<Stop>,
@@ -427,16 +439,12 @@ impl Check<'_, '_> {
             thread,
             doings: Vec::new(),
             passed: PassedPlaces::default(),
-            limits: Limits {
-                interrupt: self.options.interrupt,
-                deadline: (self.options.timeout).and_then(|limit| self.started.checked_add(limit)),
-                memory: self.options.memory,
-                bytes: self.states.bytes,
-            },
+            control: self.control,
+            bytes: self.states.bytes,
             stopped: None,
         };
         if let Expansion::Stopped = self.expander.expand_thread(thread, &mut gather) {
-            let stop = gather.stopped.unwrap_or(Stop::Interrupt);
+            let stop = gather.stopped.unwrap_or(Stop::User);
             return ControlFlow::Break(Halt::Stopped(stop));
         }
         let mut doings = gather.doings;
@@ -548,31 +556,24 @@ impl Check<'_, '_> {
         taken
     }
 
-    /// Looks at the clock, the memory and the interrupt.
+    /// Inspects the clock, the memory and requests to stop.
     fn look(&mut self) -> ControlFlow<Halt> {
         let elapsed = self.started.elapsed();
-        let options = &mut self.options;
         if elapsed >= self.next_progress {
             self.next_progress = elapsed + PROGRESS_EVERY;
-            (options.progress)(&Statistics {
+            (self.progress)(&Statistics {
                 states: self.states.list.len() as u64,
                 transitions: self.pairs,
                 frontier: (self.states.list.len() - self.states.next) as u64,
                 bytes: self.states.bytes as u64,
-                elapsed,
+                time: elapsed,
                 ..Statistics::default()
             });
         }
-        let stop = if options.interrupt.load(Ordering::Relaxed) {
-            Stop::Interrupt
-        } else if options.timeout.is_some_and(|timeout| elapsed >= timeout) {
-            Stop::Timeout
-        } else if (options.memory).is_some_and(|memory| self.states.bytes > memory) {
-            Stop::Memory
-        } else {
-            return ControlFlow::Continue(());
-        };
-        ControlFlow::Break(Halt::Stopped(stop))
+        match self.control.stop_at(self.states.bytes) {
+            Some(stop) => ControlFlow::Break(Halt::Stopped(stop)),
+            None => ControlFlow::Continue(()),
+        }
     }
 }
 
@@ -583,21 +584,15 @@ fn halt_if_full(added: Result<(), Stop>) -> ControlFlow<Halt> {
     }
 }
 
-/// What can end the expansion of a state that takes long.
-struct Limits<'a> {
-    interrupt: &'a std::sync::atomic::AtomicBool,
-    deadline: Option<Instant>,
-    memory: Option<usize>,
-    bytes: usize,
-}
-
 /// Gathers what a thread can do.
 struct Gather<'a> {
     machine: &'a Machine,
     thread: usize,
     doings: Vec<Doing>,
     passed: PassedPlaces,
-    limits: Limits<'a>,
+    control: &'a Control,
+    /// What the states take already.
+    bytes: usize,
     stopped: Option<Stop>,
 }
 
@@ -634,20 +629,10 @@ impl Visitor for Gather<'_> {
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
-        let limits = &self.limits;
-        let needed = limits.bytes + bytes;
-        self.stopped = if limits.interrupt.load(Ordering::Relaxed) {
-            Some(Stop::Interrupt)
-        } else if limits
-            .deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
-        {
-            Some(Stop::Timeout)
-        } else if limits.memory.is_some_and(|memory| needed > memory) {
-            Some(Stop::Memory)
-        } else {
-            return ControlFlow::Continue(());
-        };
-        ControlFlow::Break(())
+        self.stopped = self.control.stop_at(self.bytes + bytes);
+        match self.stopped {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
     }
 }

@@ -53,7 +53,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
@@ -61,9 +60,10 @@ use mover_ir::semantics;
 use mover_reduce::Movers;
 use mover_reduce::facts::feedback::feedback_set;
 
-use crate::classify::{BrokenClaim, Classifier, PhaseTables};
+use crate::classify::{Classifier, PhaseTables};
 use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
-use crate::search::{Options, Outcome, Statistics, Stop, Violation, unfuse};
+use crate::search::{Options, Searched, unfuse};
+use mover_engine::{BrokenClaim, Statistics, Stop, Violation};
 use crate::store::{NO_PARENT, Store};
 use crate::successors::{Mark, Reach, Stepper, Trail};
 
@@ -99,15 +99,25 @@ impl Ignoring {
     fn completes(self) -> bool {
         matches!(self, Ignoring::Cpc | Ignoring::CpcNoL19)
     }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Ignoring::Cpc => "cpc",
+            Ignoring::CpcNoL19 => "cpc-no-l19",
+            Ignoring::Cycle => "cycle",
+            Ignoring::Lfs => "lfs",
+            Ignoring::Unsound => "unsound",
+        }
+    }
 }
 
 /// Explores a program depth first, cutting it into transactions by its movers. Fails if it does
-/// not fit explicit search. The options' movers and order have no say here.
-pub fn explore_with(
+/// not fit explicit search.
+pub(crate) fn explore(
     ignoring: Ignoring,
     movers: &Movers,
     options: Options,
-) -> Result<Outcome, String> {
+) -> Result<Searched, String> {
     let machine = Machine::with_movers(movers)?;
     let tables = options
         .run_time
@@ -265,8 +275,8 @@ impl<'m, 'o> Search<'m, 'o> {
         self.clock.update_statistics(&self.store, left, besides);
     }
 
-    fn outcome(self, broken_claims: Vec<BrokenClaim>) -> Outcome {
-        Outcome {
+    fn outcome(self, broken_claims: Vec<BrokenClaim>) -> Searched {
+        Searched {
             violation: self.found,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
@@ -597,7 +607,7 @@ impl<'m, 'o> Search<'m, 'o> {
         }
     }
 
-    /// Looks at the clock, the memory and the interrupt.
+    /// Inspects the clock, the memory and requests to stop.
     fn look(&mut self) -> ControlFlow<()> {
         let besides = self.marks.capacity() + stack_bytes(&self.stack) + self.trail.bytes();
         self.clock.look(&self.store, self.stack.len(), besides)
@@ -613,24 +623,15 @@ impl Clock<'_> {
         self.statistics.states = store.len().into();
         self.statistics.frontier = frontier as u64;
         self.statistics.bytes = (store.bytes() + besides) as u64;
-        self.statistics.elapsed = self.started.elapsed();
+        self.statistics.time = self.started.elapsed();
     }
 
     /// Breaks if the search has to end; besides the store it takes so many bytes.
     fn look(&mut self, store: &Store, frontier: usize, besides: usize) -> ControlFlow<()> {
         self.update_statistics(store, frontier, besides);
-        let elapsed = self.statistics.elapsed;
+        let elapsed = self.statistics.time;
         let needed = self.statistics.bytes as usize + store.next_growth();
-        let is_late = |limit: Duration| elapsed >= limit;
-        self.stopped = if self.options.interrupt.load(Ordering::Relaxed) {
-            Some(Stop::Interrupt)
-        } else if self.options.timeout.is_some_and(is_late) {
-            Some(Stop::Timeout)
-        } else if self.options.memory.is_some_and(|memory| needed > memory) {
-            Some(Stop::Memory)
-        } else {
-            None
-        };
+        self.stopped = self.options.control.stop_at(needed);
         if elapsed >= self.next_progress {
             self.next_progress = elapsed + PROGRESS_EVERY;
             (self.options.progress)(&self.statistics);
@@ -647,7 +648,7 @@ mod tests {
     use super::*;
     use crate::search::Order;
     use std::collections::HashSet;
-    use std::sync::atomic::AtomicBool;
+    use mover_engine::Control;
 
     /// How many scheduling points there are after the first thread has committed, with the second
     /// still at its beginning.
@@ -664,9 +665,7 @@ mod tests {
             errors: false,
             deadlocks: false,
             keep_going: false,
-            timeout: None,
-            memory: None,
-            interrupt: &AtomicBool::new(false),
+            control: &Control::unlimited(),
             progress: &mut |_| {},
         };
         let mut search = Search::new(&machine, &movers, ignoring, options, None);

@@ -34,7 +34,8 @@ use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{RunEnd, Machine, Step, Workspace};
 use crate::path_reconstruction::steps_through;
-use crate::search::{Options, Outcome, Statistics, Stop, Violation, common_halt, ends_in_deadlock};
+use crate::search::{Options, Searched, common_halt, ends_in_deadlock};
+use mover_engine::{Control, Statistics, Stop, Violation};
 use crate::store::{NO_PARENT, Store, scramble};
 
 /// States that a worker expands before it looks at its mail.
@@ -99,9 +100,7 @@ struct Shared<'a> {
     errors: bool,
     deadlocks: bool,
     keep_going: bool,
-    deadline: Option<Instant>,
-    memory: Option<usize>,
-    interrupt: &'a AtomicBool,
+    control: &'a Control,
     barrier: Barrier,
     /// From worker to worker.
     mail: Vec<Vec<Mutex<Mail>>>,
@@ -207,7 +206,7 @@ pub fn explore(
     tables: Option<&PhaseTables>,
     options: Options,
     workers: usize,
-) -> Outcome {
+) -> Searched {
     let started = Instant::now();
     let each = |_: usize| Mutex::new(Mail::default());
     let shared = Shared {
@@ -218,9 +217,7 @@ pub fn explore(
         errors: options.errors,
         deadlocks: options.deadlocks,
         keep_going: options.keep_going,
-        deadline: options.timeout.map(|timeout| started + timeout),
-        memory: options.memory,
-        interrupt: options.interrupt,
+        control: options.control,
         barrier: Barrier::new(workers),
         mail: (0..workers)
             .map(|_| (0..workers).map(each).collect())
@@ -287,7 +284,7 @@ pub fn explore(
         .iter()
         .flat_map(|worker| worker.bounds.iter().copied())
         .collect();
-    Outcome {
+    Searched {
         violation,
         bounds: bounds.into_iter().collect(),
         stopped: *lock(&shared.stopped),
@@ -303,10 +300,9 @@ impl Shared<'_> {
             states: self.total(|counts| &counts.states),
             transitions: self.total(|counts| &counts.transitions),
             depth,
-            frontier: 0,
             bytes: self.total(|counts| &counts.bytes),
-            elapsed: started.elapsed(),
-            violations: 0,
+            time: started.elapsed(),
+            ..Statistics::default()
         }
     }
 
@@ -763,7 +759,7 @@ impl<'a> Worker<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Looks at the clock, the memory and the interrupt, now and then.
+    /// Inspects the clock, the memory and requests to stop, now and then.
     fn look(&mut self, extra_bytes: usize) {
         self.looks += 1;
         if extra_bytes == 0 && !self.looks.is_multiple_of(64) {
@@ -772,12 +768,8 @@ impl<'a> Worker<'a> {
         let shared = self.shared;
         let all = shared.total(|counts| &counts.bytes) as usize;
         let bytes = all + extra_bytes + self.store.next_growth();
-        if shared.interrupt.load(Ordering::Relaxed) {
-            shared.stop(Stop::Interrupt);
-        } else if shared.deadline.is_some_and(|end| Instant::now() >= end) {
-            shared.stop(Stop::Timeout);
-        } else if shared.memory.is_some_and(|memory| bytes > memory) {
-            shared.stop(Stop::Memory);
+        if let Some(stop) = shared.control.stop_at(bytes) {
+            shared.stop(stop);
         }
     }
 

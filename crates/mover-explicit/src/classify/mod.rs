@@ -61,7 +61,7 @@ use ledger::Key;
 use tables::{CompiledTouch, LocationFacts, Meets};
 
 pub use ledger::{Beliefs, Block, Ledger, restore_blocks, save_blocks};
-pub use tables::{BrokenClaim, PhaseTables};
+pub use tables::PhaseTables;
 
 /// Something that threads touch: a cell, a channel or one end of it.
 pub type ObjectId = u32;

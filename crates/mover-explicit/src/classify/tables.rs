@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId, VariableId};
+use mover_engine::BrokenClaim;
 use mover_reduce::PhaseFacts;
 use mover_reduce::facts::access::{EdgeRef, Object};
 use mover_reduce::facts::access_exprs::{End, Touch};
@@ -460,15 +461,6 @@ impl Tabling<'_> {
         }
         (owners, claims)
     }
-}
-
-/// A variable is touched although the user's predicate does not hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BrokenClaim {
-    /// The number among the program's claims.
-    pub given: usize,
-    /// In the program with atomic sequences fused.
-    pub edge: EdgeRef,
 }
 
 impl PickedCell {

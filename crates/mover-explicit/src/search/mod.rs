@@ -19,16 +19,16 @@ mod seen;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
+use mover_engine::{BrokenClaim, Control, Statistics, Stop, Violation};
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Source};
-use crate::classify::{Block, BrokenClaim, Classifier, Ledger, PhaseTables};
+use crate::classify::{Block, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{RunEnd, Machine, Step, Workspace};
 use crate::parallel;
@@ -45,84 +45,41 @@ pub enum Order {
 }
 
 /// What to look for and when to give up.
-pub struct Options<'a> {
+pub(crate) struct Options<'a> {
     pub order: Order,
     /// Run threads in transactions cut by these movers, instead of step by step.
     pub movers: Option<&'a Movers>,
     /// Find out during the search what moves, instead of before; goes with movers.
     pub run_time: Option<RunTime<'a>>,
-    /// Look for failed assertions (edges into error locations of that property);
-    /// errors of other properties are always reported: a front end makes them only
     /// How many cores to use; depth first it is always one.
     pub jobs: usize,
+    /// Look for failed assertions (edges into error locations of that property);
+    /// errors of other properties are always reported: a front end makes them only
     /// where they are asked for or where nothing can be said of what follows.
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
     pub deadlocks: bool,
     /// Do not stop at a violation; behind a failed assertion go on as if it had held.
     pub keep_going: bool,
-    pub timeout: Option<Duration>,
-    /// Bytes that the search may take.
-    pub memory: Option<usize>,
-    /// Set from outside to stop the search.
-    pub interrupt: &'a AtomicBool,
+    pub control: &'a Control,
     /// Called about ten times a second.
-    pub progress: &'a mut dyn FnMut(&Statistics),
+    pub progress: &'a mut (dyn FnMut(&Statistics) + Send),
 }
 
 /// Movers found out during the search.
 #[derive(Clone, Copy)]
-pub struct RunTime<'a> {
+pub(crate) struct RunTime<'a> {
     pub facts: &'a PhaseFacts,
     /// Whether what no other thread can reach any more counts as exclusive.
     pub by_reach: bool,
 }
 
-/// Why a search ended before it had seen everything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
-    Timeout,
-    Memory,
-    Interrupt,
-    /// The store can number no more states.
-    StoreFull,
-    /// Something was met that explicit search does not take; see [`Outcome::refusal`].
-    Refused,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation {
-    pub property: Property,
-    /// The error location, unless it is a deadlock.
-    pub error: Option<(TemplateId, LocationId)>,
-    /// From the initial state.
-    pub steps: Vec<semantics::Step>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Statistics {
-    /// States stored.
-    pub states: u64,
-    /// Steps between stored states; an atomic sequence counts as one.
-    pub transitions: u64,
-    /// Longest distance from the initial state along the paths by which states were found.
-    pub depth: u64,
-    /// States found but not yet expanded.
-    pub frontier: u64,
-    /// Bytes taken by the store and the frontier.
-    pub bytes: u64,
-    pub elapsed: Duration,
-    /// How many violations were met; more than one only if the search kept going.
-    pub violations: u64,
-}
-
+/// What a search came to.
 #[derive(Debug)]
-pub struct Outcome {
+pub(crate) struct Searched {
     /// The first violation, or a shortest one if the order is breadth first.
     pub violation: Option<Violation>,
-    /// The bounds that runs met, in ascending order: where the program stops short of what it
-    /// stands for. Without a violation, a proof is only one of the runs that meet none. All bounds
-    /// that can be met are here only if all states were seen.
+    /// Bounds that runs were cut off at.
     pub bounds: Vec<BoundMet>,
     /// Set if not all states were seen; without a violation nothing is known then.
     pub stopped: Option<Stop>,
@@ -133,28 +90,16 @@ pub struct Outcome {
     pub statistics: Statistics,
 }
 
-/// Explores a valid program. Fails if it does not fit explicit search.
-pub fn explore(program: &Program, options: Options) -> Result<Outcome, String> {
-    explore_from(program, options, None)
-}
-
-/// The same with checkpoints, which only a search on one core writes.
-pub fn explore_with_checkpoints(
-    program: &Program,
-    options: Options,
-    checkpoints: Checkpoints,
-) -> Result<Outcome, String> {
-    if options.jobs > 1 {
-        return Err("checkpoints are written by a search on one core".into());
-    }
-    explore_from(program, options, Some(checkpoints))
-}
-
-fn explore_from(
+/// Explores a valid program, with checkpoints on one core only. Fails if it does not fit explicit
+/// search.
+pub(crate) fn explore(
     program: &Program,
     options: Options,
     checkpoints: Option<Checkpoints>,
-) -> Result<Outcome, String> {
+) -> Result<Searched, String> {
+    if checkpoints.is_some() && options.jobs > 1 {
+        return Err("checkpoints are written by a search on one core".into());
+    }
     let machine = match options.movers {
         Some(movers) => Machine::with_movers(movers)?,
         None => Machine::new(program)?,
@@ -184,7 +129,7 @@ pub(crate) fn beliefs(
     machine: &Machine,
     tables: &PhaseTables,
     options: Options,
-) -> Result<(Outcome, Option<Ledger>), String> {
+) -> Result<(Searched, Option<Ledger>), String> {
     Search::new(machine, Some(tables), options).run_to_end(None)
 }
 
@@ -309,7 +254,7 @@ impl<'m, 'o> Search<'m, 'o> {
     fn run_to_end(
         mut self,
         mut checkpoints: Option<Checkpoints>,
-    ) -> Result<(Outcome, Option<Ledger>), String> {
+    ) -> Result<(Searched, Option<Ledger>), String> {
         let keep_going = self.limits.options.keep_going;
         let mut expander = Expander::new(self.machine, keep_going);
         let mut blocks = self.limits.options.movers.map(|_| self.blocks());
@@ -334,11 +279,11 @@ impl<'m, 'o> Search<'m, 'o> {
             }
             if let (Some(all), Some(schedule)) = (&mut checkpoints, &mut schedule) {
                 self.patience = PATIENCE;
-                let now = self.limits.statistics.elapsed;
+                let now = self.limits.statistics.time;
                 if schedule.is_due(now) {
                     self.save(all, blocks.as_ref());
                     let after = self.limits.started.elapsed();
-                    self.limits.statistics.elapsed = after;
+                    self.limits.statistics.time = after;
                     schedule.written(now, after);
                 }
             }
@@ -414,7 +359,7 @@ impl<'m, 'o> Search<'m, 'o> {
         self.flush();
         let can_go_on = matches!(
             self.limits.stopped,
-            Some(Stop::Timeout | Stop::Memory | Stop::Interrupt)
+            Some(Stop::Time | Stop::Memory | Stop::User | Stop::Answered)
         );
         if let Some(all) = checkpoints.as_mut().filter(|_| can_go_on && is_whole) {
             self.save(all, blocks.as_ref());
@@ -426,7 +371,7 @@ impl<'m, 'o> Search<'m, 'o> {
             error: found.error,
             steps: self.rebuild(found, keep_going),
         });
-        let outcome = Outcome {
+        let outcome = Searched {
             violation,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.limits.stopped,
@@ -569,25 +514,17 @@ impl<'m, 'o> Search<'m, 'o> {
         statistics.bytes =
             (self.seen.store.bytes() + self.stack.capacity() * 8 + extra_bytes) as u64;
         statistics.bytes += self.machine.object_bytes() as u64;
-        statistics.elapsed = self.limits.started.elapsed();
+        statistics.time = self.limits.started.elapsed();
     }
 
-    /// Looks at the clock, the memory and the interrupt.
+    /// Inspects the clock, the memory and requests to stop.
     fn look(&mut self, frontier: u64, extra_bytes: usize) {
         self.update_statistics(frontier, extra_bytes);
         let limits = &mut self.limits;
-        let elapsed = limits.statistics.elapsed;
+        let elapsed = limits.statistics.time;
         let needed = limits.statistics.bytes as usize + self.seen.store.next_growth();
-        if limits.options.interrupt.load(Ordering::Relaxed) {
-            limits.stopped = Some(Stop::Interrupt);
-        } else if limits
-            .options
-            .timeout
-            .is_some_and(|timeout| elapsed >= timeout)
-        {
-            limits.stopped = Some(Stop::Timeout);
-        } else if limits.options.memory.is_some_and(|memory| needed > memory) {
-            limits.stopped = Some(Stop::Memory);
+        if let Some(stop) = limits.options.control.stop_at(needed) {
+            limits.stopped = Some(stop);
         }
         if elapsed >= limits.next_progress {
             limits.next_progress = elapsed + PROGRESS_EVERY;

@@ -112,6 +112,7 @@ impl EdgeRef {
     }
 }
 
+#[derive(Clone)]
 pub struct AccessTable {
     /// By template, location and edge.
     accesses: Vec<Vec<Vec<Accesses>>>,

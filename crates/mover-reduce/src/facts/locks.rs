@@ -40,6 +40,7 @@ enum Handling {
     Looks,
 }
 
+#[derive(Clone)]
 pub struct Locks {
     /// The cells that are locks.
     pub locks: LockSet,

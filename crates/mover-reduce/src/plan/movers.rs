@@ -75,6 +75,7 @@ impl Mover {
 }
 
 /// The movers of a program whose atomic sequences have been fused.
+#[derive(Clone)]
 pub struct Movers {
     pub fused: Fused,
     /// By template, location and edge.

@@ -20,6 +20,7 @@ use mover_ir::literal::{Literal, conjunction, simplify};
 use mover_ir::program::{Edge, Effect, LocationId, Program, Template};
 
 /// A program whose atomic sequences are joined as far as possible.
+#[derive(Clone)]
 pub struct Fused {
     pub program: Program,
     /// By template, location and edge: the edges of the original, each at the

@@ -1,0 +1,313 @@
+//! Explicit search as engines.
+//!
+//! [`Explicit`] searches with chain blocks, or step by step without a reduction; [`Completion`] is
+//! the search with commit point completion and the other answers to the ignoring problem that
+//! Levin et al. (2005) compare it with. Which program is searched and by which movers it is cut
+//! into transactions comes from the [`Task`] alone.
+
+use std::fmt;
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mover_engine::{
+    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task,
+};
+use mover_reduce::{Movers, Reduction};
+
+use crate::checkpoint::{Checkpoints, Identity, Snapshot};
+use crate::completion::{self, Ignoring};
+use crate::search::{self, Options, Order, RunTime, Searched};
+
+/// How a search is saved and continued.
+pub struct CheckpointOptions {
+    pub identity: Identity,
+    pub every: Duration,
+    /// Writes one; absent if none are wanted. A failure is the callback's business.
+    pub save: Option<Mutex<Box<dyn FnMut(&Snapshot) + Send>>>,
+    /// One to go on from, as [`crate::checkpoint::open`] leaves it. It is read once.
+    pub resume: Mutex<Option<Box<dyn Read + Send>>>,
+    /// How to go on from the one that was written last, if one was.
+    pub advice: Box<dyn Fn() -> Option<String> + Send + Sync>,
+}
+
+impl fmt::Debug for CheckpointOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckpointOptions")
+            .field("identity", &self.identity)
+            .field("every", &self.every)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Search through all states, with chain blocks where a reduction is asked for.
+#[derive(Clone, Debug)]
+pub struct Explicit {
+    pub reduction: Reduction,
+    /// Whether right movers are left out, as Stoller and Cohen do; goes with `Static`.
+    pub left_only: bool,
+    pub order: Order,
+    /// Cores to use; depth first it is always one.
+    pub jobs: usize,
+    /// Do not stop at a violation; behind a failed assertion go on as if it had held.
+    pub keep_going: bool,
+    pub checkpoints: Option<Arc<CheckpointOptions>>,
+}
+
+impl Default for Explicit {
+    /// Without reduction, breadth first, on one core.
+    fn default() -> Self {
+        Explicit {
+            reduction: Reduction::None,
+            left_only: false,
+            order: Order::BreadthFirst,
+            jobs: 1,
+            keep_going: false,
+            checkpoints: None,
+        }
+    }
+}
+
+/// Commit point completion, or another answer to the ignoring problem. It searches depth first, on
+/// one core.
+#[derive(Clone, Debug)]
+pub struct Completion {
+    pub search: Explicit,
+    pub ignoring: Ignoring,
+}
+
+/// The movers that a search goes by.
+enum Plan<'t> {
+    Without { declined: Option<String> },
+    By(&'t Movers),
+    Own(Box<Movers>),
+}
+
+impl Plan<'_> {
+    fn movers(&self) -> Option<&Movers> {
+        match self {
+            Plan::Without { .. } => None,
+            Plan::By(movers) => Some(movers),
+            Plan::Own(movers) => Some(movers),
+        }
+    }
+}
+
+impl Explicit {
+    fn plan<'t>(&self, task: &'t Task) -> Plan<'t> {
+        if self.reduction == Reduction::None {
+            return Plan::Without { declined: None };
+        }
+        match task.movers() {
+            Ok(movers) if self.left_only => Plan::Own(Box::new(movers.clone().left_only())),
+            Ok(movers) => Plan::By(movers),
+            Err(reason) => Plan::Without {
+                declined: Some(reason.into()),
+            },
+        }
+    }
+
+    fn run_time<'t>(&self, task: &'t Task) -> Option<RunTime<'t>> {
+        match self.reduction {
+            Reduction::None | Reduction::Static => None,
+            Reduction::Phase | Reduction::Dynamic => Some(RunTime {
+                facts: task.facts()?,
+                by_reach: self.reduction == Reduction::Dynamic,
+            }),
+        }
+    }
+
+    fn outcome(&self, plan: &Plan, searched: Searched, ignoring: Option<Ignoring>) -> Outcome {
+        let is_reduced = plan.movers().is_some();
+        let is_sound = ignoring.is_none_or(Ignoring::is_sound);
+        let advice = self.checkpoints.as_ref().and_then(|all| (all.advice)());
+        Outcome {
+            conclusion: conclusion(&searched, is_sound || !is_reduced, advice),
+            bounds: searched.bounds,
+            statistics: searched.statistics,
+            reduction: if is_reduced {
+                self.reduction()
+            } else {
+                Reduction::None.name()
+            },
+            ignoring: is_reduced.then_some(ignoring.map_or("blocks", Ignoring::name)),
+            declined: match plan {
+                Plan::Without { declined } => declined.clone(),
+                _ => None,
+            },
+            proof: None,
+            broken_claims: searched.broken_claims,
+        }
+    }
+}
+
+fn conclusion(searched: &Searched, is_sound: bool, way_on: Option<String>) -> Conclusion {
+    if let Some(violation) = &searched.violation {
+        return Conclusion::Unsafe(violation.clone());
+    }
+    let states = searched.statistics.states;
+    match (searched.stopped, &searched.refusal) {
+        (None, _) if is_sound => Conclusion::Safe { up_to: Vec::new() },
+        (None, _) => Conclusion::Refused {
+            reason: format!(
+                "`--ignoring unsound` misses errors behind transactions that never end; \
+                 no violation was met in {} states",
+                grouped(states)
+            ),
+            advice: "`--ignoring cpc`, or leaving the option out".into(),
+        },
+        (Some(_), Some(refusal)) => Conclusion::Refused {
+            reason: format!(
+                "{refusal}; no violation among the {} states before it",
+                grouped(states)
+            ),
+            advice: "another engine, or a program with smaller parameters".into(),
+        },
+        (Some(stop), None) => {
+            let smaller = "a model with smaller parameters";
+            let mut advice: Vec<String> = way_on.into_iter().collect();
+            if stop != Stop::StoreFull {
+                advice.push(stop.advice().into());
+            }
+            advice.push(if advice.is_empty() {
+                smaller.into()
+            } else {
+                format!("or {smaller}")
+            });
+            Conclusion::Stopped {
+                stop,
+                so_far: format!(" after {} states, no violation among them", grouped(states)),
+                advice: advice.join(", "),
+            }
+        }
+    }
+}
+
+/// 1234567 as 1,234,567.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        "explicit"
+    }
+
+    fn reduction(&self) -> &'static str {
+        if self.left_only {
+            "left"
+        } else {
+            self.reduction.name()
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        "steps"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        true
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        control: &Control,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, EngineError> {
+        let plan = self.plan(task);
+        let options = Options {
+            order: self.order,
+            movers: plan.movers(),
+            run_time: plan.movers().and_then(|_| self.run_time(task)),
+            jobs: self.jobs,
+            errors: task.asks_for_errors(),
+            deadlocks: task.asks_for_deadlocks(),
+            keep_going: self.keep_going,
+            control,
+            progress,
+        };
+        let searched = match &self.checkpoints {
+            None => search::explore(task.program(), options, None),
+            Some(all) => {
+                let lock = |save: &Mutex<Box<dyn FnMut(&Snapshot) + Send>>, snapshot: &Snapshot| {
+                    let mut save = save.lock().unwrap_or_else(PoisonError::into_inner);
+                    (*save)(snapshot);
+                };
+                let mut save = all
+                    .save
+                    .as_ref()
+                    .map(|save| move |snapshot: &Snapshot| lock(save, snapshot));
+                let resume = all
+                    .resume
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take();
+                let checkpoints = Checkpoints {
+                    identity: all.identity.clone(),
+                    every: all.every,
+                    save: save
+                        .as_mut()
+                        .map(|save| save as &mut dyn FnMut(&Snapshot)),
+                    resume: resume.map(|resume| resume as Box<dyn Read>),
+                };
+                search::explore(task.program(), options, Some(checkpoints))
+            }
+        };
+        let searched = searched.map_err(EngineError::Unsupported)?;
+        Ok(self.outcome(&plan, searched, None))
+    }
+}
+
+impl Engine for Completion {
+    fn name(&self) -> &'static str {
+        self.search.name()
+    }
+
+    fn reduction(&self) -> &'static str {
+        self.search.reduction()
+    }
+
+    fn unit(&self) -> &'static str {
+        self.search.unit()
+    }
+
+    fn keeps_limits(&self) -> bool {
+        true
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        control: &Control,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, EngineError> {
+        let plan = self.search.plan(task);
+        let Some(movers) = plan.movers() else {
+            // Without transactions there is nothing to ignore.
+            return self.search.run(task, control, progress);
+        };
+        let options = Options {
+            order: Order::DepthFirst,
+            movers: Some(movers),
+            run_time: self.search.run_time(task),
+            jobs: 1,
+            errors: task.asks_for_errors(),
+            deadlocks: task.asks_for_deadlocks(),
+            keep_going: self.search.keep_going,
+            control,
+            progress,
+        };
+        let searched = completion::explore(self.ignoring, movers, options);
+        let searched = searched.map_err(EngineError::Unsupported)?;
+        Ok(self.search.outcome(&plan, searched, Some(self.ignoring)))
+    }
+}
