@@ -16,8 +16,7 @@ pub fn peak_mb() -> Option<f64> {
 
 /// The memory that the process has at this time, in bytes.
 pub fn resident_bytes() -> Option<usize> {
-    let bytes = proc_value("/proc/self/status", "VmRSS:")?;
-    usize::try_from(bytes).ok()
+    memory_stats::memory_stats().map(|stats| stats.physical_mem)
 }
 
 /// Memory that can be had without the system swapping or killing, in bytes.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::INTERNAL_ERROR;
+use crate::CliError;
 
 /// Whether to colour what goes to standard output.
 pub fn stdout_color() -> bool {
@@ -16,16 +16,16 @@ pub fn stderr_is_terminal() -> bool {
 }
 
 /// Prints to standard output. A reader that went away is its own business; any
-/// other failure is reported as exit code.
-pub fn print(text: &str) -> Result<(), u8> {
+/// other failure is an error.
+pub fn print(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => {
-            stderr_line!("mover: cannot write to standard output: {error}");
-            Err(INTERNAL_ERROR)
-        }
+        Err(error) => Err(CliError::output(
+            "U003",
+            format!("cannot write to standard output: {error}"),
+        )),
     }
 }
 
