@@ -1,8 +1,11 @@
 //! What the command lines of mover share.
 //!
 //! A command ends in an [`Exit`], which is its answer, or in a [`CliError`], which says why there
-//! is none. Only `main` turns either into the number that the process exits with; scripts rely on
-//! these numbers.
+//! is none. Only `main` turns either into the number that the process exits with ([`process`]);
+//! scripts rely on these numbers.
+//!
+//! The programs are `mover`, the product, and `mover-bench` and `mover-fuzz`, which measure and
+//! test it; [`sibling`] finds one from another.
 
 // What cannot be printed must not end the program: `output` prints.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -26,9 +29,12 @@ macro_rules! stderr_line {
     };
 }
 
+pub mod diagnostics;
 mod error;
 pub mod output;
+pub mod process;
 pub mod resources;
 pub mod seconds;
+pub mod sibling;
 
-pub use error::{CliError, Exit};
+pub use error::{Cause, CliError, Exit};

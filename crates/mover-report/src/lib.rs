@@ -4,13 +4,11 @@
 //! tells it. [`trace`] replays a counterexample on the concrete semantics and
 //! describes each step ([`memory`]: in the words of the source); [`shorten`] looks for
 //! a run with fewer context switches; [`story`] says what went wrong; [`verdict`] holds
-//! the answer; [`text`], [`json`] and [`html`] put it into words, data and pages;
-//! [`diagnostics`] shows remarks on the input.
+//! the answer; [`text`], [`json`] and [`html`] put it into words, data and pages.
 //!
 //! For other tools: [`witness`] (SV-COMP), [`sarif`] (editors, code hosts), [`trail`]
 //! (SPIN) and [`graph`] (Graphviz); [`run`] has what they share.
 
-pub mod diagnostics;
 mod forgotten;
 pub mod graph;
 pub mod html;

@@ -27,14 +27,6 @@ impl Verdict {
             Verdict::Unknown { .. } => "unknown",
         }
     }
-
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Verdict::Safe => 0,
-            Verdict::Unsafe(_) => 10,
-            Verdict::SafeUpTo(_) | Verdict::Unknown { .. } => 5,
-        }
-    }
 }
 
 /// A verdict with what it rests on.

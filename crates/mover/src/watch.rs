@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::resources::resident_bytes;
+use mover_cli::resources::resident_bytes;
 
 /// What an engine may take.
 #[derive(Clone, Copy)]

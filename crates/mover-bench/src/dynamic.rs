@@ -9,17 +9,18 @@
 //! Every point is a child process of its own, given up after a time limit; a series ends at
 //! the first point that was given up.
 
+use mover_cli::{stderr, stderr_line};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::plot::{Panel, Series, Style, plot, seconds_up_to};
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
-use super::section::{Block, Plot, Ratio, Section};
-use super::table::Table;
-use super::{Trouble, ask, is_wanted};
-use crate::output::{check_distinct, check_writable, write_file};
+use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::section::{Block, Plot, Ratio, Section};
+use crate::table::Table;
+use crate::{Trouble, ask, is_wanted};
+use mover_cli::output::{check_distinct, check_writable, write_file};
 
 #[derive(Args)]
 pub struct DynamicArgs {

@@ -1,10 +1,11 @@
 //! `mover bench`: raw results are written row by row, and the page is what they say.
 
+mod common;
+
 use std::path::Path;
 
+use common::{Ended, bench, mover_is_there, repository, run};
 use tempfile::TempDir;
-
-use crate::common::{Ended, mover, repository, run};
 
 const MEASUREMENTS: [&str; 9] = [
     "spin", "reduced", "threads", "bounds", "cores", "cpc", "dynamic", "mat", "tm",
@@ -29,7 +30,7 @@ fn copy() -> TempDir {
 }
 
 fn page(root: &Path) -> Ended {
-    run(mover().args(["bench", "page"]).arg(root))
+    run(bench().arg("page").arg(root))
 }
 
 fn text(path: &Path) -> String {
@@ -172,11 +173,12 @@ fn wrong_results_are_refused_with_their_place_and_nothing_is_written() {
 
 #[test]
 fn a_measurement_says_where_it_comes_from() {
+    mover_is_there();
     let directory = tempfile::tempdir().expect("a directory");
     let csv = directory.path().join("cpc.csv");
     let measure = |rows: &str| {
-        run(mover()
-            .args(["bench", "cpc", "--limit", "60", "--rows", rows, "--csv"])
+        run(bench()
+            .args(["cpc", "--limit", "60", "--rows", rows, "--csv"])
             .arg(&csv)
             .current_dir(repository()))
     };
@@ -214,8 +216,8 @@ fn a_measurement_that_does_not_begin_leaves_old_results() {
     ];
     for peer in peers {
         std::fs::write(&csv, "old").expect("a file");
-        let ended = run(mover()
-            .args(["bench", peer, "--csv"])
+        let ended = run(bench()
+            .args([peer, "--csv"])
             .arg(&csv)
             .current_dir(directory.path()));
         // Where SPIN is not installed, that is what is told.
@@ -226,8 +228,8 @@ fn a_measurement_that_does_not_begin_leaves_old_results() {
         );
         assert_eq!(text(&csv), "old", "{peer}");
     }
-    let both = ["bench", "dynamic", "--csv", "same", "--plot", "same"];
-    let ended = run(mover().args(both).current_dir(directory.path()));
+    let both = ["dynamic", "--csv", "same", "--plot", "same"];
+    let ended = run(bench().args(both).current_dir(directory.path()));
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(
         ended.stderr.contains("name the same file"),
@@ -235,10 +237,105 @@ fn a_measurement_that_does_not_begin_leaves_old_results() {
         ended.stderr
     );
     let nowhere = "no/such/directory/x.csv";
-    let ended = run(mover().args(["bench", "cpc", "--csv", nowhere]));
+    let ended = run(bench().args(["cpc", "--csv", nowhere]));
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(
         ended.stderr.contains("cannot write no/such"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_benchmark_of_an_unknown_model_names_the_known_ones() {
+    let ended = run(bench().args(["spin", "--models", "nonsense"]));
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains("peterson_filter") || ended.stderr.contains("apt-get install"));
+}
+
+#[test]
+fn the_bench_prints_its_rows() {
+    mover_is_there();
+    let ended = run(bench()
+        .args(["cpc", "--rows", "shipping,peterson 2", "--models"])
+        .arg(repository().join("bench/cpc")));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for expected in [
+        "Shipping",
+        "Peterson 2",
+        "paper: unsound",
+        "completion stores no more than cycle detection: 3 of 3 programs",
+    ] {
+        assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    }
+    assert_eq!(
+        run(bench().args(["cpc", "--rows", "nothing"])).code,
+        Some(1)
+    );
+}
+
+#[cfg(feature = "c")]
+#[test]
+fn the_bench_prints_a_table_and_writes_results_and_a_plot() {
+    mover_is_there();
+    let directory = tempfile::tempdir().expect("a directory");
+    let csv = directory.path().join("points.csv");
+    let plot = directory.path().join("points.svg");
+    let ended = run(bench()
+        .args(["dynamic", "--threads", "2", "--limit", "60"])
+        .args(["--programs", "hash_table_find", "--engines", "bmc"])
+        .args(["--reductions", "phase,dynamic"])
+        .args([Path::new("--csv"), &csv, Path::new("--plot"), &plot])
+        .current_dir(repository()));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("paper: static reaches 2 threads")
+            && ended
+                .stdout
+                .contains("here, bmc: threads reached: phase 2 or more, dynamic 2 or more"),
+        "{}",
+        ended.stdout
+    );
+    let points = std::fs::read_to_string(csv).expect("raw results");
+    let rows = points.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(rows.count(), 3, "{points}");
+    let drawn = std::fs::read_to_string(plot).expect("a plot");
+    assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
+}
+
+/// What is typed is `mover bench`, so that is what the help calls it.
+#[test]
+fn help_and_errors_speak_of_the_command() {
+    let help = run(bench().arg("--help"));
+    assert_eq!(help.code, Some(0));
+    assert!(
+        help.stdout.contains("Usage: mover bench <COMMAND>"),
+        "{}",
+        help.stdout
+    );
+    let wrong = run(bench().arg("nonsense"));
+    assert_eq!(wrong.code, Some(1));
+    assert!(wrong.stderr.contains("[U001]"), "{}", wrong.stderr);
+    assert_eq!(run(&mut bench()).code, Some(1));
+}
+
+/// A copy with no `mover` beside it and none in PATH.
+#[test]
+fn without_mover_there_is_a_way_out() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let copy = directory.path().join("mover-bench");
+    std::fs::copy(env!("CARGO_BIN_EXE_mover-bench"), &copy).expect("a copy");
+    let mut alone = std::process::Command::new(&copy);
+    alone
+        .env("PATH", directory.path())
+        .args(["cpc", "--rows", "shipping", "--models"])
+        .arg(repository().join("bench/cpc"));
+    let ended = run(&mut alone);
+    assert_eq!(ended.code, Some(6), "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .contains("cargo build --release --package mover"),
         "{}",
         ended.stderr
     );

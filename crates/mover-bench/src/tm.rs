@@ -4,6 +4,7 @@
 //! of building the algorithm's states and searching the product or the loops,
 //! as the paper's is; the structural conditions are not in it.
 
+use mover_cli::stderr_line;
 use std::time::Instant;
 
 use clap::Args;
@@ -19,10 +20,10 @@ use mover_tm::property::{Liveness, Safety};
 use mover_tm::word::print_word;
 use serde::{Deserialize, Serialize};
 
-use super::Trouble;
-use super::records::{RecordArgs, Recorder, Results, Row};
-use super::section::{Ratio, Section};
-use super::table::Table;
+use crate::Trouble;
+use crate::records::{RecordArgs, Recorder, Results, Row};
+use crate::section::{Ratio, Section};
+use crate::table::Table;
 
 #[derive(Args)]
 pub struct BenchTmArgs {
@@ -36,12 +37,12 @@ pub struct BenchTmArgs {
 
 const MAX_STATES: usize = 20_000_000;
 
-const SEQ: &str = include_str!("../../../../examples/tm/seq.tm");
-const TWO_PL: &str = include_str!("../../../../examples/tm/2pl.tm");
-const DSTM: &str = include_str!("../../../../examples/tm/dstm.tm");
-const TL2: &str = include_str!("../../../../examples/tm/tl2.tm");
-const TL2_PRINTED: &str = include_str!("../../../../examples/tm/tl2-printed.tm");
-const TL2_MODIFIED: &str = include_str!("../../../../examples/tm/tl2-modified.tm");
+const SEQ: &str = include_str!("../../../examples/tm/seq.tm");
+const TWO_PL: &str = include_str!("../../../examples/tm/2pl.tm");
+const DSTM: &str = include_str!("../../../examples/tm/dstm.tm");
+const TL2: &str = include_str!("../../../examples/tm/tl2.tm");
+const TL2_PRINTED: &str = include_str!("../../../examples/tm/tl2-printed.tm");
+const TL2_MODIFIED: &str = include_str!("../../../examples/tm/tl2-modified.tm");
 
 /// An algorithm in one of the paper's tables.
 struct Subject {

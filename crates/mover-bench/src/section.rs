@@ -6,7 +6,7 @@
 //! are those of one machine on one day. All of them are kept ([`Ratio`]), so that the page can
 //! list where mover is behind without anybody choosing.
 
-use super::table::Table;
+use crate::table::Table;
 
 #[derive(Default)]
 pub struct Section {
@@ -157,7 +157,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
 pub fn mean_and_range(ratios: &[(String, f64)]) -> Option<String> {
     let least = ratios.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let most = ratios.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let mean = super::table::geometric_mean(ratios.iter().map(|(_, ratio)| *ratio));
+    let mean = crate::table::geometric_mean(ratios.iter().map(|(_, ratio)| *ratio));
     Some(format!(
         "{mean:.2} ({:.2} on {} to {:.2} on {})",
         least.1, least.0, most.1, most.0

@@ -4,18 +4,19 @@
 //! to the cores of the machine or what is asked for. A round runs each number of jobs once;
 //! what counts is the ratio of the medians over the rounds, by the time on the clock.
 
+use mover_cli::stderr_line;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mover_report::text::grouped;
 use serde::{Deserialize, Serialize};
 
-use super::Trouble;
-use super::plot::{Panel, Series, Style, plot, seconds_up_to};
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
-use super::searches::{Search, search};
-use super::section::{Plot, Ratio, Section, mean_and_range};
-use super::table::{Table, median};
+use crate::Trouble;
+use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use crate::searches::{Search, search};
+use crate::section::{Plot, Ratio, Section, mean_and_range};
+use crate::table::{Table, median};
 
 #[derive(Args)]
 pub struct CoresArgs {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use mover_cli::sibling;
 use serde_json::Value;
 
-use super::child::{self, Finished};
+use crate::child::{self, Finished};
 
 /// How much longer than its own limit a search may take before it is ended from outside.
 const GRACE_S: u64 = 30;
@@ -45,8 +46,11 @@ pub fn check(
     options: &[&str],
     limit_s: Option<u32>,
 ) -> Result<Option<Answer>, String> {
-    let own = std::env::current_exe().map_err(|error| format!("cannot find mover: {error}"))?;
-    let mut command = Command::new(own);
+    let mover = sibling::find("mover").ok_or(
+        "the program `mover` is neither beside this one nor in a directory of PATH; \
+         `cargo build --release --package mover` makes it",
+    )?;
+    let mut command = Command::new(mover);
     command
         .args(["check", "--json", "--quiet"])
         .args(options)

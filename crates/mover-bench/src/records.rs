@@ -22,8 +22,8 @@ use mover_report::witness::timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Trouble, child};
-use crate::output::check_writable;
+use crate::{Trouble, child};
+use mover_cli::output::check_writable;
 
 /// What all measurements are told.
 #[derive(Args)]
@@ -172,7 +172,7 @@ fn here_and_now(limit: Option<&LimitArgs>) -> Head {
         .map(|argument| quoted(&argument.to_string_lossy()))
         .collect();
     let mut add = |key: &str, value: String| entries.push((key.to_string(), one_line(&value)));
-    add("command", format!("mover {}", arguments.join(" ")));
+    add("command", format!("mover bench {}", arguments.join(" ")));
     let now = timestamp(SystemTime::now());
     add("date", now.get(..10).unwrap_or(&now).to_string());
     if let Some((key, value)) = limit_entry(limit) {

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::records::{self, Head, Results, Row};
-use super::section::{Block, Section, wrapped};
-use super::table::Table;
-use super::{Trouble, bounds, cores, cpc, dynamic, mat, reduced, spin, threads, tm};
-use crate::output::write_file;
+use crate::records::{self, Head, Results, Row};
+use crate::section::{Block, Section, wrapped};
+use crate::table::Table;
+use crate::{Trouble, bounds, cores, cpc, dynamic, mat, reduced, spin, threads, tm};
+use mover_cli::output::write_file;
 
 #[derive(Args)]
 pub struct PageArgs {

@@ -7,6 +7,7 @@
 
 mod programs;
 
+use mover_cli::stderr_line;
 use std::path::Path;
 
 use clap::Args;
@@ -15,11 +16,11 @@ use mover_symbolic::token::survey::survey;
 use programs::{PROGRAMS, Program};
 use serde::{Deserialize, Serialize};
 
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
-use super::section::{Ratio, Section};
-use super::table::Table;
-use super::{Trouble, ask, scratch};
-use crate::output::write_file;
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::section::{Ratio, Section};
+use crate::table::Table;
+use crate::{Trouble, ask, scratch};
+use mover_cli::output::write_file;
 
 #[derive(Args)]
 pub struct MatArgs {

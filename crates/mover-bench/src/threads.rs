@@ -1,21 +1,22 @@
 //! `mover bench threads`: how explicit search grows with the number of threads.
 //!
 //! Models of any number of threads, searched by SPIN's verifier without and with its
-//! reduction and by mover without and with its own ([`super::searches`]), for 2, 3, …
+//! reduction and by mover without and with its own ([`crate::searches`]), for 2, 3, …
 //! threads. A series ends where a search was given up.
 
+use mover_cli::{stderr, stderr_line};
 use std::path::PathBuf;
 
 use clap::Args;
 use mover_report::text::grouped;
 use serde::{Deserialize, Serialize};
 
-use super::plot::{Panel, Series, Style, plot, seconds_up_to};
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
-use super::searches::{Search, search};
-use super::section::{Plot, Ratio, Section};
-use super::table::Table;
-use super::{Trouble, is_wanted, pan, scratch};
+use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use crate::searches::{Search, search};
+use crate::section::{Plot, Ratio, Section};
+use crate::table::Table;
+use crate::{Trouble, is_wanted, pan, scratch};
 
 #[derive(Args)]
 pub struct ThreadsArgs {

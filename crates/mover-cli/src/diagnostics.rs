@@ -1,11 +1,39 @@
 //! Remarks on the input, with the line and a caret.
+//!
+//! Front ends return diagnostics as data; here they become text. They are printed where they
+//! arise, since there may be many of them; the error that ends the command carries only the last
+//! line, which names the file and counts them.
 
 use codespan_reporting::diagnostic::{Diagnostic as Shown, Label, LabelStyle};
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term::termcolor::Buffer;
 use codespan_reporting::term::{self, Config};
-use mover_source::diagnostic::{Diagnostic, Severity};
+use mover_source::diagnostic::{Code, Diagnostic, Severity};
 use mover_source::{SourceMap, Span};
+
+use crate::CliError;
+use crate::output::stderr_is_terminal;
+
+/// Prints diagnostics to standard error.
+pub fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        crate::stderr!("{}", render(sources, diagnostic, stderr_is_terminal()));
+    }
+}
+
+/// Prints why a front end does not take a file; the error counts the reasons.
+pub fn refuse(name: &str, sources: &SourceMap, diagnostics: &[Diagnostic]) -> CliError {
+    show(sources, diagnostics);
+    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();
+    let code = errors.iter().find_map(|error| error.code);
+    let count = match errors.len() {
+        0 => "it does not compile".to_string(),
+        1 => "1 error".to_string(),
+        n => format!("{n} errors"),
+    };
+    let code = code.as_ref().map_or("C002", Code::as_str);
+    CliError::input(code, format!("{name}: {count}"))
+}
 
 /// A diagnostic as text for a terminal or a pipe.
 pub fn render(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> String {
@@ -68,6 +96,28 @@ fn place(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_error_counts_the_diagnostics_and_has_the_code_of_the_first() {
+        let mut sources = SourceMap::default();
+        let span = Span::new(sources.add("m.pml", "byte x"), 0, 4);
+        let error = |code| Diagnostic::coded(code, "odd").at(span, "");
+        let warning = Diagnostic::warning("strange").at(span, "");
+        let refused = |diagnostics: &[Diagnostic]| {
+            let error = refuse("m.pml", &sources, diagnostics);
+            assert_eq!(error.code(), 2);
+            error.to_string()
+        };
+        assert_eq!(refused(&[]), "m.pml: it does not compile [C002]");
+        assert_eq!(
+            refused(&[warning.clone(), error("X020")]),
+            "m.pml: 1 error [X020]"
+        );
+        assert_eq!(
+            refused(&[error("X031"), warning, error("X020")]),
+            "m.pml: 2 errors [X031]"
+        );
+    }
 
     #[test]
     fn shows_line_text_and_caret() {

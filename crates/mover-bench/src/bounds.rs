@@ -5,17 +5,18 @@
 //! with each reduction. With a reduction a block is a whole transaction, so the same bound
 //! covers more of the program and costs more; what it covers is not measured here.
 
+use mover_cli::{stderr, stderr_line};
 use std::path::PathBuf;
 
 use clap::Args;
 use mover_report::text::grouped;
 use serde::{Deserialize, Serialize};
 
-use super::plot::{Panel, Series, Style, plot, seconds_up_to};
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
-use super::section::{Plot, Section};
-use super::table::Table;
-use super::{Trouble, ask};
+use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::section::{Plot, Section};
+use crate::table::Table;
+use crate::{Trouble, ask};
 
 #[derive(Args)]
 pub struct BoundsArgs {

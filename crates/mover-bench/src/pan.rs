@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::child::{self, Finished};
+use crate::child::{self, Finished};
 
 pub const SPIN_OPTIONS: [&str; 2] = ["-a", "-o3"];
 pub const GCC_OPTIONS: [&str; 4] = ["-O2", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"];

@@ -2,20 +2,21 @@
 //!
 //! SPIN's verifier without and with its partial-order reduction (made with and without
 //! `-DNOREDUCE`) beside `mover check --reduce none`, `phase` and `dynamic`, on safe models, so
-//! that every search is complete. One run each ([`super::searches`]).
+//! that every search is complete. One run each ([`crate::searches`]).
 
+use mover_cli::stderr_line;
 use std::path::PathBuf;
 
 use clap::Args;
 use mover_report::text::grouped;
 use serde::{Deserialize, Serialize};
 
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
-use super::searches::{Search, search};
-use super::section::{Ratio, Section, mean_and_range};
-use super::spin::SPIN_EXAMPLES;
-use super::table::Table;
-use super::{Trouble, is_wanted, pan, scratch};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use crate::searches::{Search, search};
+use crate::section::{Ratio, Section, mean_and_range};
+use crate::spin::SPIN_EXAMPLES;
+use crate::table::Table;
+use crate::{Trouble, is_wanted, pan, scratch};
 
 #[derive(Args)]
 pub struct ReducedArgs {

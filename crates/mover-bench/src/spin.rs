@@ -11,17 +11,18 @@
 //! times: the states, the parents from which counterexamples are rebuilt, and
 //! the index.
 
+use mover_cli::stderr_line;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mover_report::text::grouped;
 use serde::{Deserialize, Serialize};
 
-use super::pan::{self, GCC_OPTIONS, MEGABYTE, Pan, SPIN_OPTIONS};
-use super::records::{RecordArgs, Recorder, Results, Row, rounded};
-use super::section::{Ratio, Section, mean_and_range};
-use super::table::{Table, geometric_mean, median};
-use super::{Trouble, ask, is_wanted, scratch};
+use crate::pan::{self, GCC_OPTIONS, MEGABYTE, Pan, SPIN_OPTIONS};
+use crate::records::{RecordArgs, Recorder, Results, Row, rounded};
+use crate::section::{Ratio, Section, mean_and_range};
+use crate::table::{Table, geometric_mean, median};
+use crate::{Trouble, ask, is_wanted, scratch};
 
 #[derive(Args)]
 pub struct SpinArgs {

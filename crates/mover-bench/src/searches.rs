@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask;
-use super::pan::{GCC_OPTIONS, GCC_OPTIONS_REDUCED, MEGABYTE, Pan, Ran};
-use super::records::rounded;
+use crate::ask;
+use crate::pan::{GCC_OPTIONS, GCC_OPTIONS_REDUCED, MEGABYTE, Pan, Ran};
+use crate::records::rounded;
 
 /// A way to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -7,6 +7,12 @@
 //! Each measurement is a module: a struct for a row of its CSV file, a function that
 //! measures rows, and one that turns rows into a [`Section`]. [`records`] keeps the rows,
 //! [`page`] makes `BENCHMARKS.md` of the files.
+//!
+//! This is a program of its own, so that mover does not carry what measures it. `mover bench` runs
+//! it, and it runs the `mover` that lies beside it ([`ask`]).
+
+// What cannot be printed must not end the program: `mover_cli::output` prints.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod ask;
 mod bounds;
@@ -27,14 +33,18 @@ mod table;
 mod threads;
 mod tm;
 
-use clap::{Args, Subcommand};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use mover_cli::output::print;
+use mover_cli::process::{exit_code, on_large_stack, parse};
+use mover_cli::{Cause, CliError, Exit};
 use section::Section;
 
-use crate::output::print;
-use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
-
-#[derive(Args)]
-pub struct BenchArgs {
+/// Measure mover beside another tool on the same models.
+#[derive(Parser)]
+#[command(name = "mover-bench", bin_name = "mover bench", version)]
+struct CommandLine {
     #[command(subcommand)]
     peer: Peer,
 }
@@ -67,7 +77,7 @@ enum Peer {
     Page(page::PageArgs),
 }
 
-/// Why there is no result, and with it the exit code.
+/// Why there is no result.
 pub enum Trouble {
     Usage(String),
     Input(String),
@@ -80,8 +90,26 @@ impl From<String> for Trouble {
     }
 }
 
-pub fn run(args: &BenchArgs) -> u8 {
-    let said = match &args.peer {
+impl From<Trouble> for CliError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Usage(reason) => CliError::uncoded(Cause::Usage, reason),
+            Trouble::Input(reason) => CliError::uncoded(Cause::Input, reason),
+            Trouble::Internal(reason) => CliError::uncoded(Cause::Internal, reason),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    exit_code(match parse::<CommandLine>() {
+        Ok(Some(command_line)) => on_large_stack(|| run(&command_line.peer)),
+        Ok(None) => Ok(Exit::Success),
+        Err(error) => Err(error),
+    })
+}
+
+fn run(peer: &Peer) -> Result<Exit, CliError> {
+    let section = match peer {
         Peer::Spin(args) => spin::run(args),
         Peer::Reduced(args) => reduced::run(args),
         Peer::Cpc(args) => cpc::run(args),
@@ -92,16 +120,11 @@ pub fn run(args: &BenchArgs) -> u8 {
         Peer::Bounds(args) => bounds::run(args),
         Peer::Cores(args) => cores::run(args),
         Peer::Page(args) => page::run(args).map(|()| Section::default()),
-    };
-    let (reason, code) = match said {
-        Ok(section) if section.blocks.is_empty() => return 0,
-        Ok(section) => return print(&section.plain()).err().unwrap_or(0),
-        Err(Trouble::Usage(reason)) => (reason, USAGE),
-        Err(Trouble::Input(reason)) => (reason, BAD_INPUT),
-        Err(Trouble::Internal(reason)) => (reason, INTERNAL_ERROR),
-    };
-    stderr_line!("mover: {reason}");
-    code
+    }?;
+    if !section.blocks.is_empty() {
+        print(&section.plain())?;
+    }
+    Ok(Exit::Success)
 }
 
 /// Whether a name is among those asked for: all are, if none is.

@@ -11,16 +11,17 @@
 //! The property is that no assertion fails, as in the paper. Every run is a
 //! child process of its own.
 
+use mover_cli::stderr_line;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mover_report::text::grouped;
 use serde::{Deserialize, Serialize};
 
-use super::records::{LimitArgs, RecordArgs, Recorder, Results, rounded};
-use super::section::{Ratio, Section};
-use super::table::{Table, median};
-use super::{Trouble, ask, is_wanted, records};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, rounded};
+use crate::section::{Ratio, Section};
+use crate::table::{Table, median};
+use crate::{Trouble, ask, is_wanted, records};
 
 #[derive(Args)]
 pub struct CpcArgs {
