@@ -2,11 +2,10 @@
 //!
 //! Rendering only: an answer comes re-checked from `mover-check`, and this crate puts it into words
 //! ([`text`]), data ([`json`]) and pages ([`html`]); [`mod@explain`] shows what moves, [`mover_trial`]
-//! what came of trying it, [`diagnostics`] remarks on the input.
+//! what came of trying it.
 //! For other tools: [`witness`] (SV-COMP), [`sarif`] (editors, code hosts), [`trail`] (SPIN) and
 //! [`graph`] (Graphviz).
 
-pub mod diagnostics;
 pub mod explain;
 pub mod graph;
 pub mod html;

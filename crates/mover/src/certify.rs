@@ -13,7 +13,8 @@ use mover_report::recheck::{Most, Recheck, recheck};
 use mover_report::text::grouped;
 use mover_report::verdict::{Answer, Verdict};
 
-use crate::INTERNAL_ERROR;
+use mover_cli::CliError;
+
 use crate::input::Limit;
 
 /// Most states of the definition that are walked through.
@@ -30,7 +31,7 @@ pub fn certify(
     timeout: Option<Duration>,
     memory: Option<usize>,
     interrupt: &AtomicBool,
-) -> Result<(), u8> {
+) -> Result<(), CliError> {
     let Some(certified) = &mut answer.certified else {
         return Ok(());
     };
@@ -72,10 +73,9 @@ pub fn certify(
             "by a walk through all states of the definition: {reason}"
         )),
         Recheck::Fails { what } => {
-            stderr_line!(
-                "mover: internal error: the verdict is safe, but by the definition {what}"
-            );
-            return Err(INTERNAL_ERROR);
+            return Err(CliError::internal(format!(
+                "the verdict is safe, but by the definition {what}"
+            )));
         }
     }
     Ok(())

@@ -18,38 +18,32 @@ use mover_report::{json, text};
 use mover_symbolic::outcome::Question;
 use mover_symbolic::sat::Limit as SolverLimit;
 
+use mover_cli::output::{print, stdout_color, write_file};
+use mover_cli::resources::peak_mb;
+use mover_cli::{Cause, CliError, Exit, stderr_line};
+
 pub use options::CheckArgs;
 use options::{Dump, Engine, Ignoring, Reduction, SearchOrder};
 
 use crate::certify;
 use crate::check_movers::{self, Tried};
-use crate::errors::complain;
 use crate::exclusive;
 use crate::formats;
 use crate::input::{self, Input, Limit};
-use crate::output::{print, stdout_color, write_file};
-use crate::resources::peak_mb;
 use crate::shortest::{fold, shortest};
-use crate::symbolic::{Asked, SymbolicEngine, code_of};
-use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, USAGE};
+use crate::symbolic::{Asked, SymbolicEngine, cause_of};
 use crate::{property_file, report, watch};
 
-pub fn run(mut args: CheckArgs) -> u8 {
+pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     args.choose_reduction();
     let args = &args;
-    if let Err(reason) = args.check() {
-        complain("U002", reason);
-        return USAGE;
-    }
+    args.check()
+        .map_err(|reason| CliError::usage("U002", reason))?;
     let mut asked = args.properties.clone();
     for file in &args.property_file {
-        match property_file::read(file) {
-            Ok(properties) => asked.extend(properties),
-            Err(reason) => {
-                complain("U006", format!("{}: {reason}", file.display()));
-                return BAD_INPUT;
-            }
-        }
+        let properties = property_file::read(file)
+            .map_err(|reason| CliError::input("U006", format!("{}: {reason}", file.display())))?;
+        asked.extend(properties);
     }
     let Input {
         mut program,
@@ -57,15 +51,10 @@ pub fn run(mut args: CheckArgs) -> u8 {
         limits,
         numbers,
         ..
-    } = match input::read(&args.input, &asked) {
-        Ok(input) => input,
-        Err(code) => return code,
-    };
+    } = input::read(&args.input, &asked)?;
     if args.dump == Some(Dump::Ir) {
-        return match print(&print_program(&program)) {
-            Ok(()) => 0,
-            Err(code) => code,
-        };
+        print(&print_program(&program))?;
+        return Ok(Exit::Success);
     }
     if !properties.contains(&Property::UnreachCall) {
         program.resume_after_errors();
@@ -76,18 +65,26 @@ pub fn run(mut args: CheckArgs) -> u8 {
     check(args, &program, properties, &limits, numbers.as_ref())
 }
 
+/// What came of trying the movers.
+enum Trial {
+    /// None if there are no movers to try.
+    Done(Option<Tried>),
+    /// The answer is `unknown` and has been printed.
+    Unfinished,
+}
+
 /// Tries the movers of the asked reduction, or the static ones if none is asked for.
 fn try_movers(
     args: &CheckArgs,
     program: &Program,
     interrupt: &AtomicBool,
-) -> Result<Option<Tried>, u8> {
+) -> Result<Trial, CliError> {
     let movers = match movers(program) {
         Ok(movers) if args.reduce == Reduction::Left => movers.left_only(),
         Ok(movers) => movers,
         Err(reason) => {
             stderr_line!("mover: no movers to check: {reason}");
-            return Ok(None);
+            return Ok(Trial::Done(None));
         }
     };
     let facts = match args.reduce {
@@ -114,7 +111,10 @@ fn try_movers(
     let file = args.input.name().to_string();
     let tried = check_movers::run(&file, &movers, options, args.json);
     progress.finish();
-    tried.map(Some)
+    Ok(match tried? {
+        Some(tried) => Trial::Done(Some(tried)),
+        None => Trial::Unfinished,
+    })
 }
 
 /// What an engine has to say.
@@ -155,14 +155,14 @@ fn check(
     properties: Vec<Property>,
     limits: &[Limit],
     numbers: Option<&mover_promela::StatementNumbers>,
-) -> u8 {
+) -> Result<Exit, CliError> {
     let interrupt = Arc::new(AtomicBool::new(false));
     stop_on_signal(&interrupt);
     let mut tried = None;
     if args.check_movers {
-        tried = match try_movers(args, program, &interrupt) {
-            Ok(tried) => tried,
-            Err(code) => return code,
+        tried = match try_movers(args, program, &interrupt)? {
+            Trial::Done(tried) => tried,
+            Trial::Unfinished => return Ok(Exit::Unknown),
         };
     }
     let effort = Effort::asked(args);
@@ -183,23 +183,15 @@ fn check(
             None => explicit(args, program, &properties, limits, &interrupt, args.jobs),
         },
     };
-    let told = told.and_then(|mut told| {
-        let time = args.timeout;
-        let memory = args.memory_limit();
-        certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
-        Ok(told)
-    });
-    let told = match told {
-        Ok(told) if !args.as_found => shortest(program, told, &interrupt),
-        told => told,
-    };
-    match told {
-        Ok(mut told) => {
-            fold(program, &mut told.answer);
-            tell(args, program, numbers, told, tried, &interrupt)
-        }
-        Err(code) => code,
+    let mut told = told?;
+    let time = args.timeout;
+    let memory = args.memory_limit();
+    certify::certify(program, &mut told.answer, limits, time, memory, &interrupt)?;
+    if !args.as_found {
+        told = shortest(program, told, &interrupt)?;
     }
+    fold(program, &mut told.answer);
+    tell(args, program, numbers, told, tried, &interrupt)
 }
 
 fn explicit(
@@ -209,7 +201,7 @@ fn explicit(
     limits: &[Limit],
     interrupt: &AtomicBool,
     jobs: usize,
-) -> Result<Told, u8> {
+) -> Result<Told, CliError> {
     let started = Instant::now();
     let movers = match args.reduce {
         Reduction::None => None,
@@ -263,13 +255,8 @@ fn explicit(
     };
     progress.finish();
     let (outcome, way_on) = outcome?;
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(reason) => {
-            complain("U009", format!("{}: {reason}", args.input.name()));
-            return Err(BAD_INPUT);
-        }
-    };
+    let outcome = outcome
+        .map_err(|reason| CliError::input("U009", format!("{}: {reason}", args.input.name())))?;
     if let Some(movers) = &movers {
         exclusive::warn(movers, &outcome.broken_claims);
     }
@@ -283,8 +270,9 @@ fn explicit(
         }
         Ok(verdict) => verdict,
         Err(reason) => {
-            stderr_line!("mover: internal error: the counterexample does not replay: {reason}");
-            return Err(INTERNAL_ERROR);
+            return Err(CliError::internal(format!(
+                "the counterexample does not replay: {reason}"
+            )));
         }
     };
     let error = outcome.violation.as_ref().and_then(|found| found.error);
@@ -341,7 +329,7 @@ fn symbolic(
     interrupt: &Arc<AtomicBool>,
     engine: SymbolicEngine,
     effort: Effort,
-) -> Result<Told, u8> {
+) -> Result<Told, CliError> {
     let question = question(args, properties, interrupt, effort);
     let token = args.symbolic.token();
     let progress = args.progress(engine.name(), None);
@@ -399,8 +387,11 @@ fn symbolic(
     }
     progress.finish();
     told.map_err(|failure| {
-        complain("U009", format!("{}: {failure}", args.input.name()));
-        code_of(&failure)
+        let message = format!("{}: {failure}", args.input.name());
+        match cause_of(&failure) {
+            Cause::Input => CliError::input("U009", message),
+            _ => CliError::output("U009", message),
+        }
     })
 }
 
@@ -450,7 +441,11 @@ fn question(
     }
 }
 
-fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8 {
+fn dump_smt2(
+    args: &CheckArgs,
+    program: &Program,
+    properties: &[Property],
+) -> Result<Exit, CliError> {
     let nobody = Arc::new(AtomicBool::new(false));
     let question = question(args, properties, &nobody, Effort::asked(args));
     let script = match args.engine {
@@ -458,10 +453,14 @@ fn dump_smt2(args: &CheckArgs, program: &Program, properties: &[Property]) -> u8
         _ => mover_symbolic::dump_bounded(program, &question),
     };
     match script {
-        Ok(script) => print(&script).err().unwrap_or(0),
+        Ok(script) => {
+            print(&script)?;
+            Ok(Exit::Success)
+        }
         Err(reason) => {
-            complain("U009", format!("{}: {reason}", args.input.name()));
-            UNKNOWN
+            let message = format!("{}: {reason}", args.input.name());
+            CliError::input("U009", message).print();
+            Ok(Exit::Unknown)
         }
     }
 }
@@ -475,7 +474,7 @@ fn by_any_engine(
     limits: &[Limit],
     interrupt: &Arc<AtomicBool>,
     effort: Effort,
-) -> Result<Told, u8> {
+) -> Result<Told, CliError> {
     let engines = [SymbolicEngine::Ic3, SymbolicEngine::Bmc];
     let others = engines.len().min(args.jobs - 1);
     let explicit = || {
@@ -516,7 +515,11 @@ fn by_any_engine(
         ..effort
     };
     let told = RefCell::new(Some(told));
-    race(&engines, effort, &|| told.take().ok_or(INTERNAL_ERROR))
+    race(&engines, effort, &|| told.take().ok_or_else(no_answer))
+}
+
+fn no_answer() -> CliError {
+    CliError::internal("an engine without an answer")
 }
 
 /// Lets engines race for the answer; the first to have one stops the others. If nobody has one,
@@ -530,11 +533,11 @@ fn race(
     interrupt: &Arc<AtomicBool>,
     engines: &[SymbolicEngine],
     effort: Effort,
-    first: &dyn Fn() -> Result<Told, u8>,
-) -> Result<Told, u8> {
+    first: &dyn Fn() -> Result<Told, CliError>,
+) -> Result<Told, CliError> {
     let winner: Mutex<Option<Told>> = Mutex::new(None);
     // Gives back what is no answer.
-    let arrive = |told: Result<Told, u8>| -> Option<Result<Told, u8>> {
+    let arrive = |told: Result<Told, CliError>| -> Option<Result<Told, CliError>> {
         match told {
             Ok(told) if matches!(told.answer.verdict, Verdict::Safe | Verdict::Unsafe(_)) => {
                 interrupt.store(true, Ordering::Relaxed);
@@ -551,9 +554,10 @@ fn race(
         for &engine in engines {
             let arrive = &arrive;
             scope.spawn(move || {
-                arrive(symbolic(
-                    args, program, properties, limits, interrupt, engine, effort,
-                ))
+                let told = symbolic(args, program, properties, limits, interrupt, engine, effort);
+                if let Some(Err(error)) = arrive(told) {
+                    error.print();
+                }
             });
         }
         arrive(first())
@@ -561,9 +565,13 @@ fn race(
     let winner = winner
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
-    match winner {
-        Some(told) => Ok(told),
-        None => unanswered.unwrap_or(Err(INTERNAL_ERROR)),
+    match (winner, unanswered) {
+        (Some(told), Some(Err(error))) => {
+            error.print();
+            Ok(told)
+        }
+        (Some(told), _) => Ok(told),
+        (None, unanswered) => unanswered.unwrap_or_else(|| Err(no_answer())),
     }
 }
 
@@ -575,7 +583,7 @@ fn tell(
     told: Told,
     tried: Option<Tried>,
     interrupt: &AtomicBool,
-) -> u8 {
+) -> Result<Exit, CliError> {
     let Told {
         answer,
         error,
@@ -587,7 +595,7 @@ fn tell(
         let searched = args.movers(program).ok();
         let written = report::write(path, program, &answer, searched.as_ref(), interrupt);
         if let Err(reason) = written {
-            complain("U003", reason);
+            CliError::output("U003", reason).print();
             is_trace_lost = true;
         }
     }
@@ -598,13 +606,13 @@ fn tell(
         invariant: &invariant,
     };
     if let Err(reason) = args.formats.write(&args.input, &files) {
-        complain("U003", reason);
+        CliError::output("U003", reason).print();
         is_trace_lost = true;
     }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
         let file = json::trace_file(&program.info.name, trace, error, &answer.properties);
         if let Err(reason) = write_file(path, &format!("{file:#}\n")) {
-            complain("U003", reason);
+            CliError::output("U003", reason).print();
             // The answer is still worth telling: it may have taken hours.
             is_trace_lost = true;
         }
@@ -622,11 +630,15 @@ fn tell(
         let tried = tried.map_or(String::new(), |tried| tried.text());
         tried + &text::answer(&answer, style, rows(args.all_steps))
     };
-    match print(&told) {
-        Ok(()) if is_trace_lost => INTERNAL_ERROR,
-        Ok(()) => answer.verdict.exit_code(),
-        Err(code) => code,
+    print(&told)?;
+    if is_trace_lost {
+        return Err(CliError::Reported(Cause::Output));
     }
+    Ok(match answer.verdict {
+        Verdict::Safe => Exit::Success,
+        Verdict::Unsafe(_) => Exit::Unsafe,
+        Verdict::SafeUpTo(_) | Verdict::Unknown { .. } => Exit::Unknown,
+    })
 }
 
 /// Which rows the table of a trace has.

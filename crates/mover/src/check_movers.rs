@@ -8,8 +8,8 @@ use mover_reduce::Movers;
 use mover_report::text::grouped;
 use serde_json::{Value, json};
 
-use crate::output::print;
-use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN};
+use mover_cli::CliError;
+use mover_cli::output::print;
 
 /// How many steps were tried, and where.
 pub struct Tried {
@@ -31,26 +31,28 @@ impl Tried {
     }
 }
 
-/// Tries the movers; if that does not end well, everything has been said and the exit code is
-/// given.
-pub fn run(file: &str, movers: &Movers, options: Options, as_json: bool) -> Result<Tried, u8> {
-    let checked = check_movers(movers, options).map_err(|reason| {
-        crate::errors::complain("U009", format!("{file}: {reason}"));
-        BAD_INPUT
-    })?;
+/// Tries the movers. None if not all could be tried: then the answer is `unknown`, and has been
+/// printed.
+pub fn run(
+    file: &str,
+    movers: &Movers,
+    options: Options,
+    as_json: bool,
+) -> Result<Option<Tried>, CliError> {
+    let checked = check_movers(movers, options)
+        .map_err(|reason| CliError::input("U009", format!("{file}: {reason}")))?;
     if let Some(wrong) = &checked.wrong {
         let program = &movers.fused.program;
         if as_json {
             print(&format!("{}\n", wrong_json(program, wrong)))?;
         }
-        stderr!("{}", wrong_text(program, wrong));
-        return Err(INTERNAL_ERROR);
+        return Err(CliError::internal(wrong_text(program, wrong)));
     }
     let Some(stop) = checked.stopped else {
-        return Ok(Tried {
+        return Ok(Some(Tried {
             states: checked.states,
             pairs: checked.pairs,
-        });
+        }));
     };
     let why = match (stop, checked.refusal) {
         (_, Some(refusal)) => refusal,
@@ -72,7 +74,7 @@ pub fn run(file: &str, movers: &Movers, options: Options, as_json: bool) -> Resu
         format!("unknown: {reason}\n")
     };
     print(&told)?;
-    Err(UNKNOWN)
+    Ok(None)
 }
 
 fn whereabouts(program: &Program, taken: &Taken) -> (String, usize, String, String) {
@@ -113,7 +115,7 @@ fn defect_words(defect: Defect) -> &'static str {
 
 fn wrong_text(program: &Program, wrong: &NotAMover) -> String {
     let mut out = format!(
-        "mover: internal error: not a mover: this is taken for a {}\n",
+        "not a mover: this is taken for a {}\n",
         claim_words(wrong.claim)
     );
     let list = |out: &mut String, steps: &[Taken]| {
@@ -126,11 +128,13 @@ fn wrong_text(program: &Program, wrong: &NotAMover) -> String {
     list(&mut out, &wrong.other);
     let _ = writeln!(out, "  ({})", defect_words(wrong.defect));
     if wrong.path.is_empty() {
-        out += "  in the initial state\n";
+        out += "  in the initial state";
     } else {
         out += "  in the state after\n";
         list(&mut out, &wrong.path);
     }
+    // The error ends the last line.
+    out.truncate(out.trim_end().len());
     out
 }
 

@@ -17,10 +17,9 @@ use mover_explicit::checkpoint::{Checkpoints, Identity, Snapshot, open, sum_of};
 use mover_explicit::{Options, Outcome, explore_with_checkpoints};
 use mover_ir::program::Program;
 
-use crate::BAD_INPUT;
-use crate::errors::complain;
-use crate::output::{remove_left_overs, write_file_by};
-use crate::seconds::parse_seconds;
+use mover_cli::CliError;
+use mover_cli::output::{remove_left_overs, write_file_by};
+use mover_cli::seconds::parse_seconds;
 
 #[derive(Args)]
 pub struct CheckpointArgs {
@@ -71,7 +70,7 @@ impl CheckpointArgs {
         program: &Program,
         options: Options,
         options_asked: &[(&str, String)],
-    ) -> Result<(Result<Outcome, String>, Option<String>), u8> {
+    ) -> Result<(Result<Outcome, String>, Option<String>), CliError> {
         let identity = identity(program, options_asked);
         let resume = match &self.resume {
             Some(path) => Some(opened(path, &identity)?),
@@ -89,7 +88,7 @@ impl CheckpointArgs {
             if let Err(reason) = write(path, snapshot)
                 && !has_failed.replace(true)
             {
-                complain("U003", reason);
+                CliError::output("U003", reason).print();
             }
         };
         let checkpoints = Checkpoints {
@@ -114,13 +113,12 @@ fn write(path: &Path, snapshot: &Snapshot) -> Result<(), String> {
     })
 }
 
-fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read>, u8> {
+fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read>, CliError> {
     let refuse = |reason: String| {
-        complain(
+        CliError::input(
             "U011",
             format!("cannot resume from {}: {reason}", path.display()),
-        );
-        BAD_INPUT
+        )
     };
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
     let length = file

@@ -12,11 +12,11 @@ use mover_reduce::facts::owners::Flaw;
 use mover_reduce::{Movers, PhaseFacts};
 use mover_source::diagnostic::Diagnostic;
 
-use crate::BAD_INPUT;
-use crate::input;
+use mover_cli::diagnostics::show;
+use mover_cli::{Cause, CliError};
 
 /// The facts for classes found out during the search, unless a claim is wrong.
-pub fn facts(movers: &Movers) -> Result<PhaseFacts, u8> {
+pub fn facts(movers: &Movers) -> Result<PhaseFacts, CliError> {
     let program = &movers.fused.program;
     let facts = PhaseFacts::new(movers);
     let wrong: Vec<Diagnostic> = facts
@@ -28,8 +28,8 @@ pub fn facts(movers: &Movers) -> Result<PhaseFacts, u8> {
     if wrong.is_empty() {
         return Ok(facts);
     }
-    input::show(&program.info.sources, &wrong);
-    Err(BAD_INPUT)
+    show(&program.info.sources, &wrong);
+    Err(CliError::Reported(Cause::Input))
 }
 
 fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
@@ -87,5 +87,5 @@ pub fn warn(movers: &Movers, broken: &[BrokenClaim]) {
             }
         })
         .collect();
-    input::show(&program.info.sources, &warnings);
+    show(&program.info.sources, &warnings);
 }

@@ -9,10 +9,11 @@ use mover_reduce::present::explain::{
 };
 use serde_json::{Value, json};
 
-use crate::BAD_INPUT;
+use mover_cli::output::print;
+use mover_cli::{CliError, Exit};
+
 use crate::input::{self, InputArgs};
 use crate::mat;
-use crate::output::print;
 
 #[derive(Args)]
 pub struct ExplainArgs {
@@ -28,31 +29,23 @@ pub struct ExplainArgs {
     json: bool,
 }
 
-pub fn run(args: &ExplainArgs) -> u8 {
-    let program = match input::read(&args.input, &[]) {
-        Ok(input) => input.program,
-        Err(code) => return code,
-    };
-    if args.mat {
-        let told = mat::explain(&args.input.name(), &program, args.json);
-        return told.map_or_else(|code| code, |told| print(&told).err().unwrap_or(0));
-    }
-    let explanation = match movers(&program) {
-        Ok(movers) => explain(&movers),
-        Err(reason) => {
-            crate::errors::complain("U009", format!("{}: {reason}", args.input.name()));
-            return BAD_INPUT;
+pub fn run(args: &ExplainArgs) -> Result<Exit, CliError> {
+    let name = args.input.name();
+    let program = input::read(&args.input, &[])?.program;
+    let told = if args.mat {
+        mat::explain(&name, &program, args.json)?
+    } else {
+        let movers = movers(&program)
+            .map_err(|reason| CliError::input("U009", format!("{name}: {reason}")))?;
+        let explanation = explain(&movers);
+        if args.json {
+            format!("{}\n", as_json(&explanation))
+        } else {
+            as_text(&explanation)
         }
     };
-    let told = if args.json {
-        format!("{}\n", as_json(&explanation))
-    } else {
-        as_text(&explanation)
-    };
-    match print(&told) {
-        Ok(()) => 0,
-        Err(code) => code,
-    }
+    print(&told)?;
+    Ok(Exit::Success)
 }
 
 fn as_text(explanation: &Explanation) -> String {

@@ -15,7 +15,7 @@ use mover_report::witness::{self, Invariant, Task, YamlVersion};
 use mover_report::{graph, sarif, trail};
 
 use crate::input::InputArgs;
-use crate::output::write_file;
+use mover_cli::output::write_file;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum WitnessFormat {

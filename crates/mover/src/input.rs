@@ -3,15 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use mover_cli::CliError;
+use mover_cli::diagnostics::{refuse, show};
 use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_ir::validate::validate;
-use mover_report::diagnostics::render;
-use mover_source::SourceMap;
-use mover_source::diagnostic::{Code, Diagnostic};
-
-use crate::errors::complain;
-use crate::output::stderr_is_terminal;
-use crate::{BAD_INPUT, INTERNAL_ERROR, USAGE};
 
 /// Options for reading the program.
 #[derive(Args)]
@@ -116,25 +111,24 @@ pub struct Input {
     pub sites: mover_c::Sites,
 }
 
-/// Reads the program; on failure everything has been said and the exit code is given.
+/// Reads the program. Diagnostics of the front end have been printed.
 /// Without properties those that are usual in the language are taken.
-pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, u8> {
+pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, CliError> {
     let mut asked = properties.to_vec();
     asked.sort();
     asked.dedup();
     if let Some(file) = args.files.iter().find(|file| is_stream(file)) {
         let reason = "is not a file that can be read more than once; save the program to one";
-        complain("U010", format!("{} {reason}", file.display()));
-        return Err(BAD_INPUT);
+        let message = format!("{} {reason}", file.display());
+        return Err(CliError::input("U010", message));
     }
     let input = match args.files.first() {
         Some(file) if is_c(file) => read_c(args, asked)?,
         _ => read_promela(args, asked)?,
     };
-    if let Err(reason) = validate(&input.program) {
-        stderr_line!("mover: internal error: the program was translated wrongly: {reason}");
-        return Err(INTERNAL_ERROR);
-    }
+    validate(&input.program).map_err(|reason| {
+        CliError::internal(format!("the program was translated wrongly: {reason}"))
+    })?;
     Ok(input)
 }
 
@@ -151,29 +145,26 @@ fn is_c(file: &Path) -> bool {
     matches!(extension, Some("c" | "i" | "ll" | "bc"))
 }
 
-fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
+fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliError> {
     let [file] = &args.files[..] else {
-        complain("U002", "a Promela model is one file");
-        return Err(USAGE);
+        return Err(CliError::usage("U002", "a Promela model is one file"));
     };
     if file.extension().is_some_and(|extension| extension == "tm") {
         let name = file.display();
-        complain(
+        return Err(CliError::input(
             "U008",
             format!("{name}: a transactional memory is checked with `mover tm check`"),
-        );
-        return Err(BAD_INPUT);
+        ));
     }
     let foreign = |property: &&Property| !Property::BASIC.contains(property);
     if let Some(property) = asked.iter().find(foreign) {
-        complain(
+        return Err(CliError::usage(
             "U007",
             format!(
                 "nothing checks `{property}` of a Promela model; its properties are \
                  `unreach-call` and `no-deadlock`"
             ),
-        );
-        return Err(USAGE);
+        ));
     }
     let options = mover_promela::Options {
         defines: args.define.clone(),
@@ -201,13 +192,12 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
 }
 
 #[cfg(feature = "c")]
-fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
+fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliError> {
     if let Some(other) = args.files.iter().find(|file| !is_c(file)) {
-        complain(
+        return Err(CliError::usage(
             "U008",
             format!("{}: not a C file beside others", other.display()),
-        );
-        return Err(USAGE);
+        ));
     }
     let properties = if asked.is_empty() {
         mover_c::DEFAULT_PROPERTIES.to_vec()
@@ -232,43 +222,19 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, u8> {
             })
         }
         Err(failure) => {
-            stderr!("{}", failure.compiler);
+            mover_cli::stderr!("{}", failure.compiler);
             Err(refuse(&args.name(), &failure.sources, &failure.diagnostics))
         }
     }
 }
 
 #[cfg(not(feature = "c"))]
-fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, u8> {
-    complain(
+fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, CliError> {
+    Err(CliError::input(
         "U008",
         format!(
             "{}: this mover was built without LLVM and reads no C (feature `c`)",
             args.name()
         ),
-    );
-    Err(BAD_INPUT)
-}
-
-pub fn refuse(name: &str, sources: &SourceMap, diagnostics: &[Diagnostic]) -> u8 {
-    show(sources, diagnostics);
-    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
-    let errors = match errors {
-        0 => "it does not compile".to_string(),
-        1 => "1 error".to_string(),
-        n => format!("{n} errors"),
-    };
-    let codes = diagnostics.iter().filter(|d| d.is_error());
-    let code = codes.filter_map(|d| d.code).next();
-    complain(
-        code.as_ref().map_or("C002", Code::as_str),
-        format!("{name}: {errors}"),
-    );
-    BAD_INPUT
-}
-
-pub fn show(sources: &SourceMap, diagnostics: &[Diagnostic]) {
-    for diagnostic in diagnostics {
-        stderr!("{}", render(sources, diagnostic, stderr_is_terminal()));
-    }
+    ))
 }

@@ -7,14 +7,14 @@ use mover_symbolic::token::pairs::Id;
 use mover_symbolic::token::survey::{Survey, survey};
 use serde_json::{Value, json};
 
-use crate::symbolic::code_of;
+use mover_cli::CliError;
+
+use crate::symbolic::cause_of;
 
 /// What there is to tell, as text or as JSON.
-pub fn explain(name: &str, program: &Program, as_json: bool) -> Result<String, u8> {
-    let found = survey(program, false).map_err(|failure| {
-        stderr_line!("mover: {name}: {failure}");
-        code_of(&failure)
-    })?;
+pub fn explain(name: &str, program: &Program, as_json: bool) -> Result<String, CliError> {
+    let found = survey(program, false)
+        .map_err(|failure| CliError::uncoded(cause_of(&failure), format!("{name}: {failure}")))?;
     Ok(if as_json {
         format!("{}\n", json(&found))
     } else {

@@ -12,10 +12,11 @@ use mover_report::run::moments;
 use mover_report::text::{Rows, Style, trace_table};
 use mover_report::trace::Trace;
 
-use crate::errors::complain;
-use crate::input::{InputArgs, refuse};
-use crate::output::{print, stdout_color};
-use crate::{BAD_INPUT, INTERNAL_ERROR, UNKNOWN, UNSAFE};
+use mover_cli::diagnostics::refuse;
+use mover_cli::output::{print, stdout_color};
+use mover_cli::{CliError, Exit, stderr};
+
+use crate::input::InputArgs;
 
 /// How the runtime ends the program (see `mover-native.c`).
 const REPRODUCED: i32 = 99;
@@ -33,44 +34,39 @@ enum Came {
     Stopped(u32, String),
 }
 
-pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, gdb: bool) -> u8 {
-    let folder = match tempfile::tempdir() {
-        Ok(folder) => folder,
-        Err(error) => {
-            complain("U010", format!("no place for temporary files: {error}"));
-            return INTERNAL_ERROR;
-        }
-    };
+pub fn run(
+    input: &InputArgs,
+    program: &Program,
+    trace: &Trace,
+    sites: &Sites,
+    gdb: bool,
+) -> Result<Exit, CliError> {
+    let folder = tempfile::tempdir().map_err(|error| {
+        CliError::output("U010", format!("no place for temporary files: {error}"))
+    })?;
     let options = input.c_options(&[trace.property]);
-    let native = match build(&input.files, &options, trace.property, folder.path()) {
-        Ok(native) => native,
-        Err(failure) => {
+    let native =
+        build(&input.files, &options, trace.property, folder.path()).map_err(|failure| {
             stderr!("{}", failure.compiler);
-            return refuse(&input.name(), &failure.sources, &failure.diagnostics);
-        }
-    };
+            refuse(&input.name(), &failure.sources, &failure.diagnostics)
+        })?;
     let steps = steps(program, trace, sites);
-    let came = match try_inputs(&native, &steps, trace, folder.path(), gdb) {
-        Ok(came) => came,
-        Err(reason) => {
-            complain("U010", reason);
-            return BAD_INPUT;
-        }
-    };
+    let came = try_inputs(&native, &steps, trace, folder.path(), gdb)
+        .map_err(|reason| CliError::input("U010", reason))?;
     let style = Style {
         color: stdout_color(),
     };
     let table = trace_table(trace, style, Rows::Steps);
-    let (told, code) = match came {
+    let (told, exit) = match came {
         Came::Reproduced(what) => (
             format!("{table}\nunsafe: reproduced on real threads: {what}\n"),
-            UNSAFE,
+            Exit::Unsafe,
         ),
         Came::Differs(what) => (
             format!(
                 "{table}\nunknown: the recorded run is possible, but the native run differs: {what}\n"
             ),
-            UNKNOWN,
+            Exit::Unknown,
         ),
         Came::Stopped(process, what) => {
             // The debugger needs the executable as long as the process lives.
@@ -81,14 +77,12 @@ pub fn run(input: &InputArgs, program: &Program, trace: &Trace, sites: &Sites, g
                      stopped there; look at it with: gdb -p {process} {}\n",
                     kept.join("program").display()
                 ),
-                UNSAFE,
+                Exit::Unsafe,
             )
         }
     };
-    match print(&told) {
-        Ok(()) => code,
-        Err(code) => code,
-    }
+    print(&told)?;
+    Ok(exit)
 }
 
 /// The steps with where they stand.

@@ -23,8 +23,8 @@ use mover_report::text::grouped;
 use mover_symbolic::outcome::Statistics as SymbolicStatistics;
 use serde_json::{Value, json};
 
-use crate::resources::peak_mb;
 use crate::symbolic::SymbolicEngine;
+use mover_cli::resources::peak_mb;
 
 /// What is shown of a search while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -183,7 +183,7 @@ impl Progress {
         if past.told.is_none_or(|told| told.elapsed() >= JSON_EVERY) {
             past.told = Some(Instant::now());
             // Whoever asked for it may be gone; the search is not for them alone.
-            stderr_line!("{}", object());
+            mover_cli::stderr_line!("{}", object());
         }
     }
 

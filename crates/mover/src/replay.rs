@@ -1,4 +1,9 @@
-//! `mover replay`.
+//! `mover replay`: a recorded counterexample on the program again.
+//!
+//! A trace file claims that certain steps are a run of the program and end in a violation. The
+//! claim is checked step by step on the concrete semantics, so a file that was edited, or belongs
+//! to another version of the program, is refused. With `--native` the schedule is then tried on
+//! real threads (`native`).
 
 use std::path::PathBuf;
 
@@ -8,14 +13,14 @@ use mover_report::json::read_trace_file;
 use mover_report::text::{Style, story_text, trace_table};
 use mover_report::trace::Trace;
 
+use mover_cli::output::{print, stdout_color};
+use mover_cli::{CliError, Exit};
+
 use crate::check::rows;
-use crate::errors::complain;
 use crate::input::{self, InputArgs};
 #[cfg(feature = "c")]
 use crate::native;
-use crate::output::{print, stdout_color};
 use crate::shortest::transactions;
-use crate::{BAD_INPUT, USAGE};
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -37,57 +42,38 @@ pub struct ReplayArgs {
     all_steps: bool,
 }
 
-pub fn run(args: &ReplayArgs) -> u8 {
+pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
     let name = args.trace.display();
     let claim = std::fs::read_to_string(&args.trace)
         .map_err(|error| error.to_string())
-        .and_then(|text| read_trace_file(&text));
-    let claim = match claim {
-        Ok(claim) => claim,
-        Err(reason) => {
-            complain("U004", format!("{name}: {reason}"));
-            return BAD_INPUT;
-        }
-    };
+        .and_then(|text| read_trace_file(&text))
+        .map_err(|reason| CliError::input("U004", format!("{name}: {reason}")))?;
     if args.native && !args.input.is_c() {
-        complain("U002", "--native is for C programs");
-        return USAGE;
+        return Err(CliError::usage("U002", "--native is for C programs"));
     }
-    let input = match input::read(&args.input, &claim.properties) {
-        Ok(input) => input,
-        Err(code) => return code,
-    };
+    let input = input::read(&args.input, &claim.properties)?;
     let mut program = input.program;
     if claim.property == Property::NoDeadlock {
         program.resume_after_errors();
     }
-    match Trace::replay(&program, &claim.steps, claim.property, claim.error) {
-        #[cfg(feature = "c")]
-        Ok(trace) if args.native => {
-            native::run(&args.input, &program, &trace, &input.sites, args.gdb)
-        }
-        Ok(mut trace) => {
-            trace.transactions = transactions(&program, &trace);
-            let style = Style {
-                color: stdout_color(),
-            };
-            let told = format!(
-                "{}{}\nunsafe: the run is possible and ends in {}\n",
-                story_text(&trace, style),
-                trace_table(&trace, style, rows(args.all_steps)),
-                trace.message
-            );
-            match print(&told) {
-                Ok(()) => 10,
-                Err(code) => code,
-            }
-        }
-        Err(reason) => {
-            complain(
-                "U005",
-                format!("{name}: not a run of this program: {reason}"),
-            );
-            BAD_INPUT
-        }
+    let mut trace =
+        Trace::replay(&program, &claim.steps, claim.property, claim.error).map_err(|reason| {
+            let message = format!("{name}: not a run of this program: {reason}");
+            CliError::input("U005", message)
+        })?;
+    #[cfg(feature = "c")]
+    if args.native {
+        return native::run(&args.input, &program, &trace, &input.sites, args.gdb);
     }
+    trace.transactions = transactions(&program, &trace);
+    let style = Style {
+        color: stdout_color(),
+    };
+    print(&format!(
+        "{}{}\nunsafe: the run is possible and ends in {}\n",
+        story_text(&trace, style),
+        trace_table(&trace, style, rows(args.all_steps)),
+        trace.message
+    ))?;
+    Ok(Exit::Unsafe)
 }

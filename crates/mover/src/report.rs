@@ -16,7 +16,7 @@ use mover_report::html::{LedgerRow, MoverRow, MoverTable, Page};
 use mover_report::verdict::{Answer, Verdict};
 
 use crate::explain::{object_text, transaction_text};
-use crate::output::write_file;
+use mover_cli::output::write_file;
 
 /// For each search of the ledger.
 const TIME_LIMIT: Duration = Duration::from_millis(1500);

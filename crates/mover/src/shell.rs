@@ -5,9 +5,10 @@ use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
-use crate::errors::complain;
-use crate::output::print;
-use crate::{CommandLine, INTERNAL_ERROR, USAGE};
+use mover_cli::output::print;
+use mover_cli::{Cause, CliError, Exit};
+
+use crate::CommandLine;
 
 /// What `mover --version` says: the version, then what was built in.
 pub const VERSION: &str = concat!(
@@ -32,37 +33,34 @@ pub struct ManArgs {
     command: Vec<String>,
 }
 
-pub fn completions(args: &CompletionsArgs) -> u8 {
+pub fn completions(args: &CompletionsArgs) -> Result<Exit, CliError> {
     let mut out = Vec::new();
     generate(args.shell, &mut CommandLine::command(), "mover", &mut out);
     tell(&out)
 }
 
-pub fn man(args: &ManArgs) -> u8 {
+pub fn man(args: &ManArgs) -> Result<Exit, CliError> {
     let mut command = CommandLine::command();
     command.build();
     let mut name = "mover".to_string();
     for part in &args.command {
         let Some(inner) = command.find_subcommand(part) else {
-            complain("U001", format!("there is no command `{name} {part}`"));
-            return USAGE;
+            let message = format!("there is no command `{name} {part}`");
+            return Err(CliError::usage("U001", message));
         };
         command = inner.clone();
         name = format!("{name} {part}");
     }
     let mut out = Vec::new();
-    match Man::new(command)
-        .title(name.replace(' ', "-"))
-        .render(&mut out)
-    {
-        Ok(()) => tell(&out),
-        Err(error) => {
-            stderr_line!("mover: the page cannot be made: {error}");
-            INTERNAL_ERROR
-        }
-    }
+    let page = Man::new(command).title(name.replace(' ', "-"));
+    page.render(&mut out).map_err(|error| {
+        let message = format!("the page cannot be made: {error}");
+        CliError::uncoded(Cause::Internal, message)
+    })?;
+    tell(&out)
 }
 
-fn tell(text: &[u8]) -> u8 {
-    print(&String::from_utf8_lossy(text)).err().unwrap_or(0)
+fn tell(text: &[u8]) -> Result<Exit, CliError> {
+    print(&String::from_utf8_lossy(text))?;
+    Ok(Exit::Success)
 }

@@ -12,7 +12,8 @@ use mover_report::shorten::Effort;
 use mover_report::trace::{Phase, Trace, Transaction};
 use mover_report::verdict::{Answer, Verdict};
 
-use crate::INTERNAL_ERROR;
+use mover_cli::CliError;
+
 use crate::check::Told;
 
 /// However slow the machine is, an answer does not wait longer for its story.
@@ -51,7 +52,7 @@ pub fn transactions(program: &Program, trace: &Trace) -> Vec<Transaction> {
 
 /// Replaces a counterexample by the shortest that can be found in about a second. A signal ends
 /// that with the best one so far.
-pub fn shortest(program: &Program, told: Told, interrupt: &AtomicBool) -> Result<Told, u8> {
+pub fn shortest(program: &Program, told: Told, interrupt: &AtomicBool) -> Result<Told, CliError> {
     let Told {
         mut answer,
         error,
@@ -83,9 +84,8 @@ pub fn shortest(program: &Program, told: Told, interrupt: &AtomicBool) -> Result
                 is_refused,
             })
         }
-        Err(reason) => {
-            stderr_line!("mover: internal error: the shortened run does not replay: {reason}");
-            Err(INTERNAL_ERROR)
-        }
+        Err(reason) => Err(CliError::internal(format!(
+            "the shortened run does not replay: {reason}"
+        ))),
     }
 }

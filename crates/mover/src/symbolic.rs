@@ -15,10 +15,11 @@ use mover_symbolic::token::Settings;
 use mover_symbolic::token::encode::ContextBound;
 use mover_symbolic::token::pairs::Pairs;
 
+use mover_cli::Cause;
+use mover_cli::resources::peak_mb;
+
 use crate::check::Told;
-use crate::resources::peak_mb;
 use crate::watch::{Ended, Limits, Over, watch};
-use crate::{BAD_INPUT, INTERNAL_ERROR};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Heuristic {
@@ -220,11 +221,11 @@ fn given_up(over: Over) -> Conclusion {
     }
 }
 
-/// The exit code of an engine that has no answer.
-pub fn code_of(failure: &Failure) -> u8 {
+/// Whose fault it is that an engine has no answer.
+pub fn cause_of(failure: &Failure) -> Cause {
     match failure {
-        Failure::Unsupported(_) => BAD_INPUT,
-        Failure::Internal(_) => INTERNAL_ERROR,
+        Failure::Unsupported(_) => Cause::Input,
+        Failure::Internal(_) => Cause::Internal,
     }
 }
 

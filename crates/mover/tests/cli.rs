@@ -1,21 +1,19 @@
 //! What scripts and people rely on at the command line: exit codes, the JSON,
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
-#[path = "cli/bench.rs"]
-mod bench;
 #[path = "cli/certify.rs"]
 mod certify;
 #[path = "cli/checkpoint.rs"]
 mod checkpoint;
 mod common;
+#[path = "cli/delegate.rs"]
+mod delegate;
 #[path = "cli/errors.rs"]
 mod errors;
 #[path = "cli/exclusive.rs"]
 mod exclusive;
 #[path = "cli/explain.rs"]
 mod explain;
-#[path = "cli/fuzz.rs"]
-mod fuzz;
 #[path = "cli/guide.rs"]
 mod guide;
 #[path = "cli/ignoring.rs"]
@@ -709,10 +707,8 @@ fn a_byte_order_mark_is_not_a_part_of_a_model() {
     let text = std::fs::read_to_string(repository().join("examples/tm/seq.tm"));
     let text = text.expect("the example");
     std::fs::write(&algorithm, format!("\u{feff}{text}")).expect("a file");
-    for command in [&["tm", "check"][..], &["fuzz", "--replay"]] {
-        let ended = run(mover().args(command).arg(&algorithm));
-        assert_eq!(ended.code, Some(0), "{command:?}: {}", ended.stderr);
-    }
+    let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     std::fs::write(&algorithm, "\u{feff}algorithm ;\n").expect("a file");
     let ended = run(mover().args(["tm", "check"]).arg(&algorithm));
     assert_refused(&ended, &["marked.tm:1:11"]);
@@ -724,11 +720,4 @@ fn macros_of_the_command_line_reach_the_model() {
     assert_eq!(check(&path, &["-DN=4"]).code, Some(0));
     assert_eq!(check(&path, &["-DN=5"]).code, Some(10));
     assert_refused(&check(&path, &[]), &["N"]);
-}
-
-#[test]
-fn a_benchmark_of_an_unknown_model_names_the_known_ones() {
-    let ended = run(mover().args(["bench", "spin", "--models", "nonsense"]));
-    assert_eq!(ended.code, Some(1));
-    assert!(ended.stderr.contains("peterson_filter") || ended.stderr.contains("apt-get install"));
 }

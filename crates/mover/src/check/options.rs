@@ -13,11 +13,11 @@ use mover_reduce::{Movers, forgetful_movers};
 use crate::checkpoint::CheckpointArgs;
 use crate::formats::FormatArgs;
 use crate::input::InputArgs;
-use crate::output::{check_distinct, check_writable};
 use crate::progress::{Progress, Show};
-use crate::resources::available_memory;
-use crate::seconds::parse_seconds;
 use crate::symbolic::{SymbolicArgs, SymbolicEngine};
+use mover_cli::output::{check_distinct, check_writable};
+use mover_cli::resources::available_memory;
+use mover_cli::seconds::parse_seconds;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
@@ -328,7 +328,9 @@ impl CheckArgs {
             return Err("--jobs needs at least 1".into());
         }
         if self.jobs > 1 && !is_explicit && !self.quiet {
-            stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
+            mover_cli::stderr_line!(
+                "mover: this engine runs on one core; `--engine auto` lets several race"
+            );
         }
         Ok(())
     }

@@ -59,28 +59,3 @@ fn counterexamples_of_unfolded_programs_are_runs_of_the_program() {
         }
     }
 }
-
-#[test]
-fn the_bench_prints_a_table_and_writes_results_and_a_plot() {
-    let (csv, plot) = (scratch().join("points.csv"), scratch().join("points.svg"));
-    let ended = run(mover()
-        .args(["bench", "dynamic", "--threads", "2", "--limit", "60"])
-        .args(["--programs", "hash_table_find", "--engines", "bmc"])
-        .args(["--reductions", "phase,dynamic"])
-        .args([Path::new("--csv"), &csv, Path::new("--plot"), &plot])
-        .current_dir(repository()));
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(
-        ended.stdout.contains("paper: static reaches 2 threads")
-            && ended
-                .stdout
-                .contains("here, bmc: threads reached: phase 2 or more, dynamic 2 or more"),
-        "{}",
-        ended.stdout
-    );
-    let points = std::fs::read_to_string(csv).expect("raw results");
-    let rows = points.lines().filter(|line| !line.starts_with('#'));
-    assert_eq!(rows.count(), 3, "{points}");
-    let drawn = std::fs::read_to_string(plot).expect("a plot");
-    assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
-}

@@ -140,23 +140,3 @@ fn no_trap_hides_an_error() {
         }
     }
 }
-
-#[test]
-fn the_bench_prints_its_rows() {
-    let ended = run(mover()
-        .args(["bench", "cpc", "--rows", "shipping,peterson 2", "--models"])
-        .arg(bench("shipping").parent().expect("a directory")));
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    for expected in [
-        "Shipping",
-        "Peterson 2",
-        "paper: unsound",
-        "completion stores no more than cycle detection: 3 of 3 programs",
-    ] {
-        assert!(ended.stdout.contains(expected), "{}", ended.stdout);
-    }
-    assert_eq!(
-        run(mover().args(["bench", "cpc", "--rows", "nothing"])).code,
-        Some(1)
-    );
-}

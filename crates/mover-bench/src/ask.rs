@@ -1,0 +1,75 @@
+//! mover itself as a child process: one search, its JSON and what it took.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use mover_cli::sibling;
+use serde_json::Value;
+
+use crate::child::{self, Finished};
+
+/// How much longer than its own limit a search may take before it is ended from outside.
+const GRACE_S: u64 = 30;
+
+/// What mover answered.
+pub struct Answer {
+    pub json: Value,
+    pub ran: Finished,
+}
+
+impl Answer {
+    pub fn number(&self, field: &str) -> Result<f64, String> {
+        self.json[field]
+            .as_f64()
+            .ok_or_else(|| format!("mover's answer has no number `{field}`"))
+    }
+
+    pub fn verdict(&self) -> &str {
+        self.json["verdict"].as_str().unwrap_or_default()
+    }
+
+    pub fn reason(&self) -> &str {
+        self.json["reason"].as_str().unwrap_or_default()
+    }
+
+    /// A figure of the symbolic engines.
+    pub fn symbolic(&self, name: &str) -> Option<u64> {
+        self.json["symbolic"][name].as_u64()
+    }
+}
+
+/// Runs `mover check` on a program. Nothing comes back if it did not keep to its limit.
+pub fn check(
+    program: &Path,
+    defines: &[&str],
+    options: &[&str],
+    limit_s: Option<u32>,
+) -> Result<Option<Answer>, String> {
+    let mover = sibling::find("mover").ok_or(
+        "the program `mover` is neither beside this one nor in a directory of PATH; \
+         `cargo build --release --package mover` makes it",
+    )?;
+    let mut command = Command::new(mover);
+    command
+        .args(["check", "--json", "--quiet"])
+        .args(options)
+        .args(defines);
+    if let Some(seconds) = limit_s {
+        command.args(["--timeout", &seconds.to_string()]);
+    }
+    command.arg("--").arg(program);
+    let ran = match limit_s {
+        None => Some(child::run(&mut command)?),
+        Some(seconds) => {
+            let most = Duration::from_secs(u64::from(seconds) + GRACE_S);
+            child::run_for(&mut command, most)?
+        }
+    };
+    let Some(ran) = ran else {
+        return Ok(None);
+    };
+    let json = serde_json::from_str(&ran.stdout)
+        .map_err(|_| format!("mover gives no answer: {}", ran.stderr.trim()))?;
+    Ok(Some(Answer { json, ran }))
+}

@@ -1,0 +1,142 @@
+//! `mover bench`: mover beside other tools and beside the papers it rests on.
+//!
+//! A figure from last year, from another machine or from a paper says little.
+//! So the peer is run here and now, in turns with mover, and both are measured
+//! in the same way: as child processes, one at a time.
+//!
+//! Each measurement is a module: a struct for a row of its CSV file, a function that
+//! measures rows, and one that turns rows into a [`Section`]. [`records`] keeps the rows,
+//! [`page`] makes `BENCHMARKS.md` of the files.
+//!
+//! This is a program of its own, so that mover does not carry what measures it. `mover bench` runs
+//! it, and it runs the `mover` that lies beside it ([`ask`]).
+
+// What cannot be printed must not end the program: `mover_cli::output` prints.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod ask;
+mod bounds;
+mod child;
+mod cores;
+mod cpc;
+mod dynamic;
+mod mat;
+mod page;
+mod pan;
+mod plot;
+mod records;
+mod reduced;
+mod searches;
+mod section;
+mod spin;
+mod table;
+mod threads;
+mod tm;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use mover_cli::output::print;
+use mover_cli::process::{exit_code, on_large_stack, parse};
+use mover_cli::{Cause, CliError, Exit};
+use section::Section;
+
+/// Measure mover beside another tool on the same models.
+#[derive(Parser)]
+#[command(name = "mover-bench", bin_name = "mover bench", version)]
+struct CommandLine {
+    #[command(subcommand)]
+    peer: Peer,
+}
+
+#[derive(Subcommand)]
+enum Peer {
+    /// States per second and bytes per state beside SPIN's verifier, without reduction.
+    Spin(spin::SpinArgs),
+    /// What the reductions of both tools leave: states, time and memory beside SPIN's verifier
+    /// with and without its own partial-order reduction.
+    Reduced(reduced::ReducedArgs),
+    /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
+    /// each solution of the ignoring problem, the paper's figures beside ours.
+    Cpc(cpc::CpcArgs),
+    /// Section 6 of "Dynamic Reductions for Model Checking Concurrent Software": how many threads
+    /// BMC and IC3 reach with each reduction, the paper's findings beside ours.
+    Dynamic(dynamic::DynamicArgs),
+    /// Table 1 of "Reduction of Verification Conditions for Concurrent System using Mutually Atomic
+    /// Transactions": pairs, sizes and times, the paper's figures beside ours.
+    Mat(mat::MatArgs),
+    /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
+    Tm(tm::BenchTmArgs),
+    /// Explicit search of models with more and more threads, beside SPIN.
+    Threads(threads::ThreadsArgs),
+    /// Bounded model checking with larger and larger bounds.
+    Bounds(bounds::BoundsArgs),
+    /// Explicit search with one job and with several.
+    Cores(cores::CoresArgs),
+    /// Make BENCHMARKS.md, its plots and the figures in README.md of the files in bench/results.
+    Page(page::PageArgs),
+}
+
+/// Why there is no result.
+pub enum Trouble {
+    Usage(String),
+    Input(String),
+    Internal(String),
+}
+
+impl From<String> for Trouble {
+    fn from(reason: String) -> Self {
+        Trouble::Internal(reason)
+    }
+}
+
+impl From<Trouble> for CliError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Usage(reason) => CliError::uncoded(Cause::Usage, reason),
+            Trouble::Input(reason) => CliError::uncoded(Cause::Input, reason),
+            Trouble::Internal(reason) => CliError::uncoded(Cause::Internal, reason),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    exit_code(match parse::<CommandLine>() {
+        Ok(Some(command_line)) => on_large_stack(|| run(&command_line.peer)),
+        Ok(None) => Ok(Exit::Success),
+        Err(error) => Err(error),
+    })
+}
+
+fn run(peer: &Peer) -> Result<Exit, CliError> {
+    let section = match peer {
+        Peer::Spin(args) => spin::run(args),
+        Peer::Reduced(args) => reduced::run(args),
+        Peer::Cpc(args) => cpc::run(args),
+        Peer::Dynamic(args) => dynamic::run(args),
+        Peer::Mat(args) => mat::run(args),
+        Peer::Tm(args) => tm::run(args),
+        Peer::Threads(args) => threads::run(args),
+        Peer::Bounds(args) => bounds::run(args),
+        Peer::Cores(args) => cores::run(args),
+        Peer::Page(args) => page::run(args).map(|()| Section::default()),
+    }?;
+    if !section.blocks.is_empty() {
+        print(&section.plain())?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Whether a name is among those asked for: all are, if none is.
+fn is_wanted(name: &str, words: &[String]) -> bool {
+    let name = name.to_lowercase();
+    words.is_empty() || words.iter().any(|word| name.contains(&word.to_lowercase()))
+}
+
+/// A directory for files that nobody needs afterwards.
+fn scratch() -> Result<tempfile::TempDir, Trouble> {
+    tempfile::Builder::new()
+        .prefix("mover-bench-")
+        .tempdir()
+        .map_err(|error| Trouble::Internal(format!("cannot make a directory: {error}")))
+}

@@ -1,0 +1,341 @@
+//! `mover bench page`: `BENCHMARKS.md` of the raw results.
+//!
+//! Nothing on the page is written by hand: every figure comes from the CSV files in
+//! `bench/results`, and the list of what mover is worse at is made of all ratios, not of a
+//! choice. The README states figures, too; they stand between two marks and are written
+//! here, so that each of them is one of the page's. A test makes the page again and compares.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::records::{self, Head, Results, Row};
+use crate::section::{Block, Section, wrapped};
+use crate::table::Table;
+use crate::{Trouble, bounds, cores, cpc, dynamic, mat, reduced, spin, threads, tm};
+use mover_cli::output::write_file;
+
+#[derive(Args)]
+pub struct PageArgs {
+    /// The top of the repository: with bench/results, BENCHMARKS.md and README.md
+    #[arg(value_name = "DIR", default_value = ".")]
+    root: PathBuf,
+}
+
+const RESULTS: &str = "bench/results";
+const PAGE: &str = "BENCHMARKS.md";
+const README: &str = "README.md";
+const BEGIN: &str = "<!-- figures from bench/results, written by `mover bench page` -->\n";
+const END: &str = "<!-- end of the figures -->\n";
+
+/// A measurement with where it comes from.
+struct Chapter {
+    file: &'static str,
+    head: Head,
+    is_complete: bool,
+    section: Section,
+}
+
+pub fn run(args: &PageArgs) -> Result<(), Trouble> {
+    let results = args.root.join(RESULTS);
+    let chapters = read_all(&results).map_err(Trouble::Input)?;
+    let readme = args.root.join(README);
+    let text = std::fs::read_to_string(&readme)
+        .map_err(|error| Trouble::Input(format!("cannot read {}: {error}", readme.display())))?;
+    let stated = with_figures(&text, &headlines(&chapters))
+        .map_err(|reason| Trouble::Input(format!("{}: {reason}", readme.display())))?;
+    for chapter in &chapters {
+        for block in &chapter.section.blocks {
+            if let Block::Plot(plot) = block {
+                write_file(&results.join(format!("{}.svg", plot.name)), &plot.svg)?;
+            }
+        }
+    }
+    write_file(&args.root.join(PAGE), &page(&chapters))?;
+    if stated != text {
+        write_file(&readme, &stated)?;
+    }
+    Ok(())
+}
+
+fn read_all(results: &Path) -> Result<Vec<Chapter>, String> {
+    Ok(vec![
+        read(results, "spin", spin::section)?,
+        read(results, "reduced", reduced::section)?,
+        read(results, "threads", threads::section)?,
+        read(results, "bounds", bounds::section)?,
+        read(results, "cores", cores::section)?,
+        read(results, "cpc", cpc::section)?,
+        read(results, "dynamic", dynamic::section)?,
+        read(results, "mat", mat::section)?,
+        read(results, "tm", tm::section)?,
+    ])
+}
+
+fn read<T: Row>(
+    directory: &Path,
+    file: &'static str,
+    section: fn(&Results<T>) -> Section,
+) -> Result<Chapter, String> {
+    let path = directory.join(format!("{file}.csv"));
+    if !path.exists() {
+        return Err(format!(
+            "there is no {p}; `mover bench {file} --csv {p}` makes it",
+            p = path.display()
+        ));
+    }
+    let results = records::read(&path)?;
+    Ok(Chapter {
+        file,
+        section: section(&results),
+        head: results.head,
+        is_complete: results.is_complete,
+    })
+}
+
+/// The name that a heading has in links.
+fn anchor(title: &str) -> String {
+    let lower = title.to_lowercase();
+    let kept = lower
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+const BEHIND: &str = "Where mover is behind";
+
+fn page(chapters: &[Chapter]) -> String {
+    let mut out = format!(
+        "# Benchmarks\n\n{}",
+        wrapped(
+            "Made by `mover bench page` of the raw results in [bench/results](bench/results); do not edit. \
+             `make bench` measures everything again and makes this page; the command above each table \
+             measures that table. Seconds are those of one machine on one day, often of a single run: \
+             ratios carry the claims, and above 1 mover is ahead. The figures of the papers are printed \
+             beside ours; their machines were others.",
+            110
+        )
+    );
+    out += &warning(chapters);
+    let _ = write!(
+        out,
+        "\n- [Machine and versions](#machine-and-versions)\n- [{BEHIND}](#{})\n",
+        anchor(BEHIND)
+    );
+    for chapter in chapters {
+        let title = chapter.section.title;
+        let _ = writeln!(out, "- [{title}](#{})", anchor(title));
+    }
+    out += "\n## Machine and versions\n\n";
+    out += &machine(chapters).markdown();
+    let _ = write!(out, "\n## {BEHIND}\n\n{}", behind(chapters));
+    for chapter in chapters {
+        let _ = write!(
+            out,
+            "\n## {}\n\n{}\n{}",
+            chapter.section.title,
+            origin(chapter),
+            chapter.section.markdown(RESULTS)
+        );
+    }
+    out
+}
+
+/// What makes figures preliminary: a build that is no release, other work on the machine, rows
+/// that are missing.
+fn warning(chapters: &[Chapter]) -> String {
+    let files = |is_so: &dyn Fn(&Chapter) -> bool| {
+        let so = chapters.iter().filter(|chapter| is_so(chapter));
+        so.map(|chapter| chapter.file)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let is_busy = |chapter: &Chapter| {
+        let load = chapter
+            .head
+            .get("load")
+            .and_then(|load| load.parse::<f64>().ok());
+        let cores = chapter
+            .head
+            .get("cores")
+            .and_then(|cores| cores.parse::<f64>().ok());
+        load.zip(cores)
+            .is_some_and(|(load, cores)| load > cores + 0.5)
+    };
+    let is_for_tests = |chapter: &Chapter| {
+        let mover = chapter.head.get("mover").unwrap_or_default();
+        mover.ends_with(records::FOR_TESTS)
+    };
+    let reasons: Vec<String> = [
+        ("measured with a build for tests", files(&is_for_tests)),
+        ("measured beside other work", files(&is_busy)),
+        ("cut off", files(&|chapter| !chapter.is_complete)),
+    ]
+    .into_iter()
+    .filter(|(_, files)| !files.is_empty())
+    .map(|(reason, files)| format!("{reason}: {files}"))
+    .collect();
+    match &reasons[..] {
+        [] => String::new(),
+        some => {
+            let told = format!("**These figures are preliminary** ({}).", some.join("; "));
+            format!("\n{}", wrapped(&told, 110))
+        }
+    }
+}
+
+/// What each table says about itself and not about the machine.
+const OWN: [&str; 4] = ["command", "date", "limit", "load"];
+
+/// What the heads say about the machine: once, where all agree.
+fn machine(chapters: &[Chapter]) -> Table {
+    let mut keys: Vec<&str> = Vec::new();
+    for (key, _) in chapters.iter().flat_map(|chapter| &chapter.head.0) {
+        if !keys.contains(&key.as_str()) && !OWN.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
+    let mut table = Table::new(&["", "measured with"]);
+    for key in keys {
+        let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for chapter in chapters {
+            let value = chapter.head.get(key).unwrap_or("not stated");
+            values.entry(value).or_default().push(chapter.file);
+        }
+        let told: Vec<String> = match values.len() {
+            1 => values.keys().map(ToString::to_string).collect(),
+            _ => values
+                .iter()
+                .map(|(value, files)| format!("{value} ({})", files.join(", ")))
+                .collect(),
+        };
+        table.row(vec![key.into(), told.join("; ")]);
+    }
+    table
+}
+
+/// The command that repeats a table, and when it was measured.
+fn origin(chapter: &Chapter) -> String {
+    let get = |key: &str| chapter.head.get(key).unwrap_or("not stated");
+    let limit = match chapter.head.get("limit") {
+        Some(limit) => format!("at most {limit} for each point"),
+        None => "no limit of time".into(),
+    };
+    let mut out = format!("    {}\n\n", get("command"));
+    out += &wrapped(
+        &format!(
+            "[Raw results]({RESULTS}/{}.csv) of {}, {limit}, load average at the start {}.{}",
+            chapter.file,
+            get("date"),
+            get("load"),
+            if chapter.is_complete {
+                ""
+            } else {
+                " **The measurement was cut off: rows are missing.**"
+            }
+        ),
+        110,
+    );
+    out
+}
+
+/// All ratios below 1.
+fn behind(chapters: &[Chapter]) -> String {
+    let mut table = Table::new(&[
+        "what", "measure", "beside", "mover", "peer", "ratio", "table",
+    ]);
+    let (mut all, mut losses) = (0, 0);
+    for chapter in chapters {
+        for ratio in &chapter.section.ratios {
+            all += 1;
+            if ratio.is_behind() {
+                losses += 1;
+                let title = chapter.section.title;
+                table.row(vec![
+                    ratio.subject.clone(),
+                    ratio.measure.clone(),
+                    ratio.peer.into(),
+                    ratio.ours.clone(),
+                    ratio.theirs.clone(),
+                    ratio.shown(),
+                    format!("[{}](#{})", chapter.file, anchor(title)),
+                ]);
+            }
+        }
+    }
+    let told = wrapped(
+        &format!(
+            "Of {all} comparisons (with SPIN, with the papers, of mover's reductions with each other and with \
+             doing without, of two jobs with one), mover is behind in {losses}."
+        ),
+        110,
+    );
+    if table.is_empty() {
+        told
+    } else {
+        format!("{told}\n{}", table.markdown())
+    }
+}
+
+/// The figures that the README states, each with a link to its table.
+fn headlines(chapters: &[Chapter]) -> String {
+    let mut table = Table::new(&["claim", "figure", "table"]);
+    for chapter in chapters {
+        for headline in &chapter.section.headlines {
+            let title = chapter.section.title;
+            table.row(vec![
+                headline.claim.clone(),
+                headline.figure.clone(),
+                format!("[{}]({PAGE}#{})", chapter.file, anchor(title)),
+            ]);
+        }
+    }
+    let losses = chapters.iter().flat_map(|chapter| &chapter.section.ratios);
+    table.row(vec![
+        "comparisons in which mover is behind".into(),
+        format!(
+            "{} of {}",
+            losses.clone().filter(|ratio| ratio.is_behind()).count(),
+            losses.count()
+        ),
+        format!("[all of them]({PAGE}#{})", anchor(BEHIND)),
+    ]);
+    let warning = warning(chapters);
+    format!("{}{}", table.markdown(), warning)
+}
+
+/// A text with other figures between the marks.
+fn with_figures(text: &str, figures: &str) -> Result<String, String> {
+    let missing = |mark: &str| format!("there is no line `{}`", mark.trim_end());
+    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| missing(BEGIN))?;
+    let (_, behind) = rest.split_once(END).ok_or_else(|| missing(END))?;
+    Ok(format!("{before}{BEGIN}\n{figures}\n{END}{behind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_stand_between_the_marks() {
+        let text = format!("a\n{BEGIN}old\n{END}b\n");
+        let stated = with_figures(&text, "new\n").expect("both marks");
+        assert_eq!(stated, format!("a\n{BEGIN}\nnew\n\n{END}b\n"));
+        assert_eq!(
+            with_figures(&stated, "new\n").as_deref(),
+            Ok(stated.as_str())
+        );
+        assert!(with_figures("a\n", "new\n").is_err());
+    }
+
+    #[test]
+    fn links_are_named_as_headings_are() {
+        assert_eq!(anchor("Scaling: threads"), "scaling-threads");
+        assert_eq!(
+            anchor("Beside SPIN, with both tools' reductions"),
+            "beside-spin-with-both-tools-reductions"
+        );
+    }
+}

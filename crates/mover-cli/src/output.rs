@@ -1,0 +1,160 @@
+//! Writing to standard output and to files, with errors as sentences.
+
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::CliError;
+
+/// Whether to colour what goes to standard output.
+pub fn stdout_color() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+pub fn stderr_is_terminal() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Prints to standard output. A reader that went away is its own business; any
+/// other failure is an error.
+pub fn print(text: &str) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(CliError::output(
+            "U003",
+            format!("cannot write to standard output: {error}"),
+        )),
+    }
+}
+
+/// Prints to standard error. Exit codes tell scripts the verdict, also where nobody can read
+/// messages: what cannot be written there is lost.
+pub fn write_stderr(text: std::fmt::Arguments) {
+    let _ = std::io::stderr().lock().write_fmt(text);
+}
+
+/// Where a file is made before it gets its name. A link stays one; what is no file,
+/// such as a pipe or a terminal, is written to as it is.
+fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if path.exists() && !path.is_file() && !path.is_dir() {
+        return (path, None);
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    (path, Some(beside.into()))
+}
+
+/// Removes what processes that were killed while they wrote this file have left beside it.
+pub fn remove_left_overs(path: &Path) {
+    // Without it nobody knows which processes there are.
+    let processes = Path::new("/proc");
+    let (target, Some(_)) = place(path) else {
+        return;
+    };
+    if !processes.join("self").exists() {
+        return;
+    }
+    let Some(name) = target.file_name() else {
+        return;
+    };
+    let start = format!("{}.", name.to_string_lossy());
+    for entry in std::fs::read_dir(folder_of(&target))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name();
+        let process = (name.to_str())
+            .and_then(|name| name.strip_prefix(&start)?.strip_suffix(".part"))
+            .and_then(|number| number.parse::<u32>().ok());
+        if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether a file could be written, without touching what is there.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let (target, Some(beside)) = place(path) else {
+        return Ok(());
+    };
+    if target.is_dir() {
+        return Err(format!(
+            "cannot write {}: it is a directory",
+            path.display()
+        ));
+    }
+    let tried = std::fs::write(&beside, "");
+    let _ = std::fs::remove_file(&beside);
+    tried.map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Refuses an output, named by its option, that would take the place of a file that is read or of
+/// another output.
+pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(), String> {
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        let Some(place) = replaced(path) else {
+            continue;
+        };
+        let is_same = |other: &Path| replaced(other).as_ref() == Some(&place);
+        if let Some(input) = inputs.iter().find(|input| is_same(input)) {
+            return Err(format!(
+                "{option} {} would overwrite {}, which is read",
+                path.display(),
+                input.display()
+            ));
+        }
+        let mut before = outputs[..at].iter();
+        if let Some((other, _)) = before.find(|(_, other)| is_same(other)) {
+            return Err(format!(
+                "{other} and {option} name the same file, {}",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The file whose place an output would take, by the one name that it has without links; none if
+/// what is there is written to as it is, as a terminal can be for several outputs.
+fn replaced(path: &Path) -> Option<PathBuf> {
+    let (target, beside) = place(path);
+    beside?;
+    let folder = folder_of(&target).canonicalize().ok()?;
+    Some(folder.join(target.file_name()?))
+}
+
+/// Writes a file whole or not at all: first beside it, then under its name.
+pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
+    write_file_by(path, &|file: &mut File| file.write_all(text.as_bytes()))
+}
+
+/// The same for what writes itself.
+pub fn write_file_by(
+    path: &Path,
+    write: &dyn Fn(&mut File) -> std::io::Result<()>,
+) -> Result<(), String> {
+    let describe = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    let (target, beside) = place(path);
+    let Some(beside) = beside else {
+        let mut file = File::create(&target).map_err(describe)?;
+        return write(&mut file).map_err(describe);
+    };
+    let written = File::create(&beside)
+        .and_then(|mut file| write(&mut file))
+        .and_then(|()| std::fs::rename(&beside, &target));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&beside);
+        describe(error)
+    })
+}

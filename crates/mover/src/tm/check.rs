@@ -1,0 +1,229 @@
+//! `mover tm check`: an algorithm and its properties.
+//!
+//! Each property is a question of its own, within the limits of time and memory. The answers are
+//! collected first and told together, since a report and a JSON object are about all of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use mover_cli::diagnostics::show;
+use mover_cli::output::{check_distinct, check_writable, write_file};
+use mover_cli::seconds::parse_seconds;
+use mover_cli::{Cause, CliError, Exit};
+use mover_source::SourceMap;
+use mover_tm::algorithm::{Algorithm, Manager};
+use mover_tm::check::{Failure, Options, Report, Verdict, check};
+use mover_tm::dot;
+use mover_tm::graph::{AlgorithmGraph, Incomplete};
+use mover_tm::language::program::Program;
+use mover_tm::property::{Property, Safety};
+
+use super::answer::{report_text, reports_json};
+use super::{load, page, parse_count, refuse, say};
+use crate::watch::{Ended, Limits, Over, watch};
+
+#[derive(Args)]
+pub struct CheckArgs {
+    /// The algorithm
+    file: String,
+    /// What to check: strict-serializability, opacity, serializability,
+    /// snapshot-isolation, obstruction-freedom, livelock-freedom or
+    /// wait-freedom. May be given several times. Without it, strict
+    /// serializability and opacity
+    #[arg(long = "property", value_parser = parse_property)]
+    properties: Vec<Property>,
+    /// Number of threads [default: 2]
+    #[arg(long, value_parser = parse_count)]
+    threads: Option<usize>,
+    /// Number of variables [default: 2 for safety, 1 for liveness]
+    #[arg(long, value_parser = parse_count)]
+    vars: Option<usize>,
+    /// The contention manager: aggressive, polite or one of the file's own.
+    /// Without it, every choice is explored
+    #[arg(long)]
+    manager: Option<String>,
+    /// Give up beyond this many pairs of states of algorithm and
+    /// specification, or a quarter as many states of the algorithm
+    #[arg(long, default_value_t = 20_000_000)]
+    max_states: usize,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
+    /// Give up when the search needs more memory than this
+    #[arg(long, value_name = "MB")]
+    memory: Option<usize>,
+    /// Search larger sizes as well, as a check on the reduction theorem
+    #[arg(long)]
+    cross_check: bool,
+    /// Write the algorithm's automaton as a picture for Graphviz (small ones)
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+    /// Write a report, one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_property(name: &str) -> Result<Property, String> {
+    Property::from_name(name).ok_or_else(|| {
+        let known = Property::ALL.map(Property::name).join(", ");
+        format!("there are {known}")
+    })
+}
+
+pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
+    check_outputs(args).map_err(|reason| CliError::usage("U002", reason))?;
+    let mut sources = SourceMap::default();
+    let program = load(&args.file, &mut sources)?;
+    let manager = match &args.manager {
+        None => Manager::Any,
+        Some(name) => find_manager(&program, name)?,
+    };
+    let options = Options {
+        threads: args.threads,
+        variables: args.vars,
+        manager,
+        max_states: args.max_states,
+        cross_check: args.cross_check,
+        widen_scope: true,
+    };
+    if let Some(file) = &args.dot {
+        write_dot(file, &program, &options, &sources)?;
+    }
+    let properties = match args.properties.is_empty() {
+        true => vec![
+            Property::Safety(Safety::StrictSerializability),
+            Property::Safety(Safety::Opacity),
+        ],
+        false => args.properties.clone(),
+    };
+    let limits = limits(args);
+    let mut reports = Vec::new();
+    for property in properties {
+        let started = Instant::now();
+        match check_within(limits, &program, property, &options) {
+            Ok(report) => reports.push((report, started.elapsed().as_secs_f64())),
+            Err(Failure::Input(error)) => return Err(refuse(&[*error], &sources)),
+            Err(Failure::Internal(message)) => return Err(CliError::internal(message)),
+        }
+    }
+    let mut noted = Vec::new();
+    for note in reports.iter().flat_map(|(report, _)| &report.notes) {
+        if !noted.contains(&note) {
+            show(&sources, std::slice::from_ref(note));
+            noted.push(note);
+        }
+    }
+    let mut is_report_lost = false;
+    if let Some(path) = &args.report {
+        let page = page::page(&program, &args.file, &sources, &reports);
+        if let Err(reason) = write_file(path, &page.html()) {
+            CliError::output("U003", reason).print();
+            // The answer is still worth telling.
+            is_report_lost = true;
+        }
+    }
+    if args.json {
+        say(&reports_json(&reports).to_string())?;
+    } else {
+        let texts: Vec<String> = reports
+            .iter()
+            .map(|(report, _)| report_text(report))
+            .collect();
+        say(&texts.join("\n\n"))?;
+    }
+    let verdict = |wanted: Verdict| reports.iter().any(|(report, _)| report.verdict == wanted);
+    if is_report_lost {
+        return Err(CliError::Reported(Cause::Output));
+    }
+    Ok(if verdict(Verdict::Violated) {
+        Exit::Unsafe
+    } else if verdict(Verdict::Unknown) {
+        Exit::Unknown
+    } else {
+        Exit::Success
+    })
+}
+
+/// The contention manager of this name, of the file's own or one that every file has.
+fn find_manager(program: &Program, name: &str) -> Result<Manager, CliError> {
+    Manager::find(program, name).ok_or_else(|| {
+        let own = program.managers.iter().map(|m| m.name.as_str());
+        let known: Vec<&str> = ["aggressive", "polite"].into_iter().chain(own).collect();
+        let known = known.join(", ");
+        CliError::usage(
+            "U002",
+            format!("there is no contention manager `{name}`; there are {known}"),
+        )
+    })
+}
+
+/// What cannot be written, or would overwrite something, is refused before the search.
+fn check_outputs(args: &CheckArgs) -> Result<(), String> {
+    let files = [("--dot", &args.dot), ("--report", &args.report)].into_iter();
+    let outputs: Vec<(&str, &Path)> = files
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    check_distinct(&[Path::new(&args.file)], &outputs)?;
+    outputs
+        .into_iter()
+        .try_for_each(|(_, path)| check_writable(path))
+}
+
+fn limits(args: &CheckArgs) -> Limits {
+    Limits {
+        time: args.timeout.map(|whole| (Instant::now() + whole, whole)),
+        memory: args
+            .memory
+            .map(|megabytes| megabytes.saturating_mul(1 << 20)),
+    }
+}
+
+/// One question, within limits; one that takes too much is not answered.
+fn check_within(
+    limits: Limits,
+    program: &Program,
+    property: Property,
+    options: &Options,
+) -> Result<Report, Failure> {
+    let (nobody, full) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+    let given = (program.clone(), options.clone());
+    let work = move |_: &mut (dyn FnMut(()) + Send)| check(&given.0, property, &given.1);
+    let why = match watch(limits, &nobody, &full, work, |()| ()) {
+        Ended::Answered(report) | Ended::Filled(report) => return report,
+        Ended::LeftBehind(Over::Time) => "The time limit was reached; raise --timeout",
+        Ended::LeftBehind(Over::Memory) => "The memory limit was reached; raise --memory",
+        Ended::LeftBehind(Over::Told) => "The search was interrupted",
+    };
+    let why = format!("{why}, or ask for fewer threads or variables");
+    Ok(Report::stopped(program, property, options, &why))
+}
+
+fn write_dot(
+    file: &Path,
+    program: &Program,
+    options: &Options,
+    sources: &SourceMap,
+) -> Result<(), CliError> {
+    let (threads, variables) = (options.threads.unwrap_or(2), options.variables.unwrap_or(1));
+    let algorithm = Algorithm::new(program, threads, variables, options.manager);
+    let graph = match AlgorithmGraph::build(algorithm, false, dot::MAX_STATES) {
+        Ok(graph) => graph,
+        Err(Incomplete::Error(error)) => return Err(refuse(&[*error], sources)),
+        Err(Incomplete::Limit { .. }) => {
+            return Err(CliError::input(
+                "U003",
+                format!(
+                    "a picture has at most {} states; ask for fewer threads or variables",
+                    dot::MAX_STATES
+                ),
+            ));
+        }
+    };
+    write_file(file, &dot::picture(&graph)).map_err(|reason| CliError::output("U003", reason))
+}
