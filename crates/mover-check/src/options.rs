@@ -105,6 +105,15 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The reduction of explicit search, if it runs.
+    pub fn explicit_reduction(&self) -> ReductionChoice {
+        self.reduction.unwrap_or(if self.keep_going {
+            ReductionChoice::None
+        } else {
+            ReductionChoice::Dynamic
+        })
+    }
+
     /// Whether something was asked for that only explicit search does.
     pub fn needs_explicit_search(&self) -> bool {
         self.keep_going

@@ -3,8 +3,17 @@
 use std::fmt::Write;
 
 use mover_check::mover_trial::{Claim, Defect, NotAMover, Taken};
+use mover_check::words::grouped;
 use mover_ir::program::Program;
 use serde_json::{Value, json};
+
+/// What is said where not all could be tried.
+pub fn not_done(why: &str, states: u64) -> String {
+    format!(
+        "not all movers could be tried: {why} after {} states, all pairs so far commute",
+        grouped(states)
+    )
+}
 
 fn whereabouts(program: &Program, taken: &Taken) -> (String, usize, String, String) {
     let template = program.template(taken.template);

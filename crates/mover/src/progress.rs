@@ -9,22 +9,21 @@
 //! An estimate is given only where there is something to base it on: a breadth-first search whose
 //! frontier has been shrinking, or memory that fills up evenly. It says of itself that it is one.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mover_explicit::Statistics;
-use mover_report::text::grouped;
-use mover_symbolic::outcome::Statistics as SymbolicStatistics;
-use serde_json::{Value, json};
-
-use crate::symbolic::SymbolicEngine;
+use mover_check::Observer;
+use mover_check::words::grouped;
 use mover_cli::resources::peak_mb;
+use mover_cli::stderr_line;
+use mover_engine::{Engine, Statistics};
+use serde_json::{Value, json};
 
 /// What is shown of a search while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -50,8 +49,67 @@ fn lines() -> &'static MultiProgress {
     LINES.get_or_init(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(5)))
 }
 
+/// Shows how the engines of a search are coming on.
+pub struct Watcher {
+    show: Show,
+    /// Whether notes are left out, too.
+    quiet: bool,
+    /// Bytes that a search may take.
+    memory: Option<usize>,
+    /// By engine.
+    running: Mutex<HashMap<&'static str, Arc<Progress>>>,
+}
+
+impl Watcher {
+    pub fn new(show: Show, quiet: bool, memory: Option<usize>) -> Watcher {
+        Watcher {
+            show: if quiet { Show::None } else { show },
+            quiet,
+            memory,
+            running: Mutex::default(),
+        }
+    }
+
+    /// A line for something that is no engine.
+    pub fn line(&self, name: &'static str, unit: &'static str) -> Progress {
+        Progress::new(name, unit, self.show, self.memory)
+    }
+
+    fn running(&self, engine: &dyn Engine) -> Option<Arc<Progress>> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(engine.name()).cloned()
+    }
+}
+
+impl Observer for Watcher {
+    fn begin(&self, engine: &dyn Engine) {
+        let line = Arc::new(self.line(engine.name(), engine.unit()));
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(engine.name(), line);
+    }
+
+    fn progress(&self, engine: &dyn Engine, statistics: &Statistics) {
+        if let Some(line) = self.running(engine) {
+            line.show(statistics);
+        }
+    }
+
+    fn end(&self, engine: &dyn Engine) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(engine.name());
+    }
+
+    fn note(&self, message: &str) {
+        if !self.quiet {
+            stderr_line!("mover: {message}");
+        }
+    }
+}
+
 pub struct Progress {
     engine: &'static str,
+    /// What `depth` counts.
+    unit: &'static str,
     to: Target,
     /// Bytes that a search may take.
     memory: Option<usize>,
@@ -77,7 +135,12 @@ struct Past {
 }
 
 impl Progress {
-    pub fn new(engine: &'static str, show: Show, memory: Option<usize>) -> Self {
+    fn new(
+        engine: &'static str,
+        unit: &'static str,
+        show: Show,
+        memory: Option<usize>,
+    ) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let to = match show {
             Show::Json => Target::Program,
@@ -86,6 +149,7 @@ impl Progress {
         };
         Progress {
             engine,
+            unit,
             to,
             memory,
             past: Mutex::default(),
@@ -93,7 +157,15 @@ impl Progress {
     }
 
     pub fn show(&self, statistics: &Statistics) {
-        let seconds = statistics.elapsed.as_secs_f64().max(1e-6);
+        if self.unit == "steps" {
+            self.show_explicit(statistics);
+        } else {
+            self.show_symbolic(statistics);
+        }
+    }
+
+    fn show_explicit(&self, statistics: &Statistics) {
+        let seconds = statistics.time.as_secs_f64().max(1e-6);
         let rate = (statistics.states as f64 / seconds) as u64;
         match &self.to {
             Target::Nobody => {}
@@ -130,14 +202,14 @@ impl Progress {
         }
     }
 
-    pub fn show_symbolic(&self, engine: SymbolicEngine, figures: &SymbolicStatistics) {
+    fn show_symbolic(&self, figures: &Statistics) {
         match &self.to {
             Target::Nobody => {}
             Target::Program => self.write(|| {
-                let unit = match engine {
-                    SymbolicEngine::Bmc => "blocks",
-                    SymbolicEngine::Ic3 => "frame",
-                    SymbolicEngine::Token => "repetitions",
+                let unit = if self.unit == "frames" {
+                    "frame"
+                } else {
+                    self.unit
                 };
                 json!({
                     "progress": self.engine,
@@ -152,20 +224,20 @@ impl Progress {
                 })
             }),
             Target::Terminal { line, .. } => {
-                let what = match engine {
-                    SymbolicEngine::Bmc => format!("no violation within {} blocks", figures.depth),
-                    SymbolicEngine::Token => format!(
-                        "{} repetitions, {} events, {} pairs",
-                        grouped(figures.depth),
-                        grouped(figures.events),
-                        grouped(figures.pairs),
-                    ),
-                    SymbolicEngine::Ic3 => format!(
+                let what = match self.unit {
+                    "frames" => format!(
                         "frame {}, {} obligations, {} lemmas",
                         grouped(figures.depth),
                         grouped(figures.obligations),
                         grouped(figures.lemmas),
                     ),
+                    "repetitions" => format!(
+                        "{} repetitions, {} events, {} pairs",
+                        grouped(figures.depth),
+                        grouped(figures.events),
+                        grouped(figures.pairs),
+                    ),
+                    unit => format!("no violation within {} {unit}", figures.depth),
                 };
                 let memory = peak_mb().map_or(String::new(), |peak| format!(", {peak:.0} MB"));
                 line.set_message(format!(
@@ -193,10 +265,10 @@ impl Progress {
         let is_due = past
             .samples
             .back()
-            .is_none_or(|(time, ..)| now.elapsed >= *time + Duration::from_secs(1));
+            .is_none_or(|(time, ..)| now.time >= *time + Duration::from_secs(1));
         if is_due {
             past.samples
-                .push_back((now.elapsed, now.frontier, now.bytes));
+                .push_back((now.time, now.frontier, now.bytes));
         }
         while past.samples.len() > 8 {
             past.samples.pop_front();
@@ -264,7 +336,7 @@ fn estimate(samples: &[(Duration, u64, u64)], memory: Option<usize>) -> Option<S
     if shrinks && last.1 > 0 {
         let rate = (first.1 - last.1) as f64 / seconds;
         let left = last.1 as f64 / rate;
-        return Some(format!("about {} left if it goes on so", span(left)));
+        return Some(format!("about {} left if the trend continues", span(left)));
     }
     let room = u64::try_from(memory?).ok()?.saturating_sub(last.2);
     let grown = last.2.saturating_sub(first.2);
@@ -302,7 +374,7 @@ mod tests {
         let short = [sample(0, 100, 1), sample(1, 50, 1)];
         assert_eq!(estimate(&short, None), None);
         let shrinking = [sample(0, 100, 1), sample(2, 80, 1), sample(4, 60, 1)];
-        let told = "about 6 s left if it goes on so".to_string();
+        let told = "about 6 s left if the trend continues".to_string();
         assert_eq!(estimate(&shrinking, None), Some(told));
         let up_and_down = [sample(0, 100, 1), sample(2, 120, 1), sample(4, 60, 1)];
         assert_eq!(estimate(&up_and_down, None), None);

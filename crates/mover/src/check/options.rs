@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mover_ir::program::{Program, Property};
-use mover_reduce::{Movers, forgetful_movers};
-
-use crate::checkpoint::CheckpointArgs;
-use crate::formats::FormatArgs;
-use crate::input::InputArgs;
-use crate::progress::{Progress, Show};
-use crate::symbolic::{SymbolicArgs, SymbolicEngine};
+use mover_check::{EngineChoice, Options, ReductionChoice};
 use mover_cli::output::{check_distinct, check_writable};
 use mover_cli::resources::available_memory;
 use mover_cli::seconds::parse_seconds;
+use mover_cli::{CliError, stderr_line};
+use mover_engine::Task;
+use mover_explicit::Order;
+use mover_ir::program::Property;
+
+use super::checkpoint::CheckpointArgs;
+use super::formats::FormatArgs;
+use super::symbolic::SymbolicArgs;
+use crate::input::InputArgs;
+use crate::progress::{Show, Watcher};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
@@ -35,12 +38,13 @@ pub enum Engine {
 }
 
 impl Engine {
-    pub(super) fn symbolic(self) -> Option<SymbolicEngine> {
+    fn choice(self) -> EngineChoice {
         match self {
-            Engine::Auto | Engine::Explicit => None,
-            Engine::Bmc => Some(SymbolicEngine::Bmc),
-            Engine::Ic3 => Some(SymbolicEngine::Ic3),
-            Engine::Token => Some(SymbolicEngine::Token),
+            Engine::Auto => EngineChoice::Auto,
+            Engine::Explicit => EngineChoice::Explicit,
+            Engine::Bmc => EngineChoice::Bmc,
+            Engine::Ic3 => EngineChoice::Ic3,
+            Engine::Token => EngineChoice::Token,
         }
     }
 }
@@ -64,15 +68,15 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    pub(super) fn name(self) -> &'static str {
+    fn choice(self) -> Option<ReductionChoice> {
         match self {
-            Reduction::Auto => "auto",
-            Reduction::None => "none",
-            Reduction::Static => "static",
-            Reduction::Left => "left",
-            Reduction::Phase => "phase",
-            Reduction::Dynamic => "dynamic",
-            Reduction::Peephole => "peephole",
+            Reduction::Auto => None,
+            Reduction::None => Some(ReductionChoice::None),
+            Reduction::Static => Some(ReductionChoice::Static),
+            Reduction::Left => Some(ReductionChoice::Left),
+            Reduction::Phase => Some(ReductionChoice::Phase),
+            Reduction::Dynamic => Some(ReductionChoice::Dynamic),
+            Reduction::Peephole => Some(ReductionChoice::Peephole),
         }
     }
 }
@@ -94,7 +98,7 @@ pub enum Ignoring {
 }
 
 impl Ignoring {
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Ignoring::Blocks => "blocks",
             Ignoring::Cpc => "cpc",
@@ -106,7 +110,7 @@ impl Ignoring {
     }
 
     /// What it is in the engine, if it is another search than blocks.
-    pub(super) fn solution(self) -> Option<mover_explicit::Ignoring> {
+    fn solution(self) -> Option<mover_explicit::Ignoring> {
         match self {
             Ignoring::Blocks => None,
             Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
@@ -158,10 +162,6 @@ pub struct CheckArgs {
     /// Which interleavings to leave out; see the guide on reductions
     #[arg(long, value_enum, default_value = "auto")]
     pub(super) reduce: Reduction,
-
-    /// Whether it was left to mover.
-    #[arg(skip)]
-    pub(super) is_reduction_chosen: bool,
 
     /// How a transaction that never ends is kept from hiding the others (default: blocks)
     #[arg(long, value_enum)]
@@ -230,6 +230,10 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub(super) symbolic: SymbolicArgs,
 
+    /// Print which engines run, in which order, on standard error
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(super) verbose: bool,
+
     /// No progress on standard error
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -240,42 +244,68 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// Chooses the reduction if that is left to mover: the one that stores least of those
-    /// that go with the other options. Other engines than explicit search have none by default.
-    pub(super) fn choose_reduction(&mut self) {
-        if self.reduce != Reduction::Auto {
-            return;
-        }
-        self.is_reduction_chosen = true;
-        let wants_all = self.keep_going || self.engine.symbolic().is_some();
-        self.reduce = if wants_all {
-            Reduction::None
-        } else {
-            Reduction::Dynamic
+    /// How the driver is to answer.
+    pub(super) fn driver_options(&self, task: &Task) -> Result<Options, CliError> {
+        let mut options = Options {
+            engine: self.engine.choice(),
+            reduction: self.reduce.choice(),
+            ignoring: self.ignoring.and_then(Ignoring::solution),
+            order: self.order.map(|order| match order {
+                SearchOrder::Bfs => Order::BreadthFirst,
+                SearchOrder::Dfs => Order::DepthFirst,
+            }),
+            keep_going: self.keep_going,
+            keep_dead_values: self.keep_dead_values,
+            jobs: self.jobs,
+            timeout: self.timeout,
+            memory: self.memory_limit(),
+            symbolic: self.symbolic.options(),
+            certify: self.symbolic.certify,
+            as_found: self.as_found,
+            checkpoints: None,
         };
+        // `--ignoring blocks` and `--check-movers` are about explicit search, too.
+        if self.engine == Engine::Auto && self.explicit_only().is_some() {
+            options.engine = EngineChoice::Explicit;
+        }
+        let decisive = self.decisive_options(task, &options);
+        options.checkpoints = self.checkpoints.options(task.program(), &decisive)?;
+        Ok(options)
     }
 
-    /// The movers that explicit search goes by.
-    pub(super) fn movers(&self, program: &Program) -> Result<Movers, String> {
-        if self.keep_dead_values {
-            mover_reduce::movers(program)
-        } else {
-            forgetful_movers(program)
-        }
+    /// What decides which states a search stores, and in which order.
+    fn decisive_options(&self, task: &Task, options: &Options) -> Vec<(&'static str, String)> {
+        let names: Vec<&str> = task.properties().iter().map(|p| p.name()).collect();
+        let order = match self.order {
+            None | Some(SearchOrder::Bfs) => "bfs",
+            Some(SearchOrder::Dfs) => "dfs",
+        };
+        vec![
+            ("--property", names.join(" and ")),
+            ("--reduce", options.explicit_reduction().name().into()),
+            ("--keep-dead-values", self.keep_dead_values.to_string()),
+            ("--order", order.into()),
+            ("--keep-going", self.keep_going.to_string()),
+        ]
     }
 
-    pub(super) fn progress(&self, engine: &'static str, memory: Option<usize>) -> Progress {
-        let show = if self.quiet {
-            Show::None
+    /// The reduction whose movers `--check-movers` tries.
+    pub(super) fn trial_reduction(&self) -> ReductionChoice {
+        self.reduce.choice().unwrap_or(if self.keep_going {
+            ReductionChoice::None
         } else {
-            self.progress
-        };
-        Progress::new(engine, show, memory)
+            ReductionChoice::Dynamic
+        })
+    }
+
+    pub(super) fn watcher(&self) -> Watcher {
+        Watcher::new(self.progress, self.quiet, self.memory_limit())
     }
 
     /// What does not go together, or cannot be written, is refused by name.
     pub(super) fn check(&self) -> Result<(), String> {
-        if self.engine == Engine::Token && self.reduce != Reduction::None {
+        let is_reduced = !matches!(self.reduce, Reduction::Auto | Reduction::None);
+        if self.engine == Engine::Token && is_reduced {
             return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
         }
         if self.reduce == Reduction::Peephole && self.engine != Engine::Bmc {
@@ -305,7 +335,7 @@ impl CheckArgs {
         if self.dump == Some(Dump::Smt2) && (is_explicit || self.engine == Engine::Token) {
             return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
         }
-        self.symbolic.check(self.engine.symbolic())?;
+        self.symbolic.check(self.engine.choice())?;
         if let Some(option) = self.checkpoints.given() {
             if self.jobs > 1 {
                 return Err(format!(
@@ -321,7 +351,7 @@ impl CheckArgs {
         }
         self.formats.check(&self.input)?;
         self.check_outputs()?;
-        if self.keep_going && self.reduce != Reduction::None {
+        if self.keep_going && is_reduced {
             return Err("--keep-going counts all states and goes with `--reduce none` only".into());
         }
         if self.jobs == 0 {

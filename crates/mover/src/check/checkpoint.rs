@@ -5,16 +5,17 @@
 //! understood, and every option that decides which states are stored in which order. Limits of
 //! time and memory are not among them: to go on with a larger one is what checkpoints are for.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
-use mover_explicit::checkpoint::{Checkpoints, Identity, Snapshot, open, sum_of};
-use mover_explicit::{Options, Outcome, explore_with_checkpoints};
+use mover_check::CheckpointOptions;
+use mover_explicit::checkpoint::{Identity, Snapshot, open, sum_of};
 use mover_ir::program::Program;
 
 use mover_cli::CliError;
@@ -63,14 +64,16 @@ impl CheckpointArgs {
         self.resume.as_deref()
     }
 
-    /// Explores with checkpoints; also gives what to do next if the search is stopped.
-    /// `options_asked` are the options that decide about the search.
-    pub fn explore(
+    /// What the search is told of it; nothing if no option was given. `options_asked` are the
+    /// options that decide about the search.
+    pub fn options(
         &self,
         program: &Program,
-        options: Options,
         options_asked: &[(&str, String)],
-    ) -> Result<(Result<Outcome, String>, Option<String>), CliError> {
+    ) -> Result<Option<Arc<CheckpointOptions>>, CliError> {
+        if self.given().is_none() {
+            return Ok(None);
+        }
         let identity = identity(program, options_asked);
         let resume = match &self.resume {
             Some(path) => Some(opened(path, &identity)?),
@@ -79,28 +82,31 @@ impl CheckpointArgs {
         if let Some(path) = &self.checkpoint {
             remove_left_overs(path);
         }
-        let has_failed = Cell::new(false);
-        let mut save = |snapshot: &Snapshot| {
-            let Some(path) = &self.checkpoint else {
-                return;
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let failed = Arc::clone(&has_failed);
+        let save = self.checkpoint.clone().map(|path| {
+            let save = move |snapshot: &Snapshot| {
+                // The search goes on; the checkpoint before this one is still there.
+                if let Err(reason) = write(&path, snapshot)
+                    && !failed.swap(true, Ordering::Relaxed)
+                {
+                    CliError::output("U003", reason).print();
+                }
             };
-            // The search goes on; the checkpoint before this one is still there.
-            if let Err(reason) = write(path, snapshot)
-                && !has_failed.replace(true)
-            {
-                CliError::output("U003", reason).print();
-            }
+            Mutex::new(Box::new(save) as Box<dyn FnMut(&Snapshot) + Send>)
+        });
+        let path = self.checkpoint.clone();
+        let advice = move || {
+            let path = path.as_ref().filter(|_| !has_failed.load(Ordering::Relaxed))?;
+            Some(format!("going on with `--resume {}`", path.display()))
         };
-        let checkpoints = Checkpoints {
+        Ok(Some(Arc::new(CheckpointOptions {
             identity,
             every: self.checkpoint_every,
-            save: Some(&mut save),
-            resume,
-        };
-        let outcome = explore_with_checkpoints(program, options, checkpoints);
-        let path = self.checkpoint.as_ref().filter(|_| !has_failed.get());
-        let advice = path.map(|path| format!("going on with `--resume {}`", path.display()));
-        Ok((outcome, advice))
+            save,
+            resume: Mutex::new(resume),
+            advice: Box::new(advice),
+        })))
     }
 }
 
@@ -113,7 +119,7 @@ fn write(path: &Path, snapshot: &Snapshot) -> Result<(), String> {
     })
 }
 
-fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read>, CliError> {
+fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read + Send>, CliError> {
     let refuse = |reason: String| {
         CliError::input(
             "U011",

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use mover_ir::program::Program;
-use mover_report::verdict::{Answer, Verdict};
+use mover_check::answer::{Answer, Verdict};
 use mover_report::witness::{self, Invariant, Task, YamlVersion};
 use mover_report::{graph, sarif, trail};
 
@@ -59,8 +59,6 @@ pub struct Told<'a> {
     pub program: &'a Program,
     pub answer: &'a Answer,
     pub numbers: Option<&'a mover_promela::StatementNumbers>,
-    /// The invariant of a proof, as the engine prints it.
-    pub invariant: &'a [String],
 }
 
 fn extension(path: &Path) -> &str {
@@ -168,7 +166,7 @@ impl FormatArgs {
             written: now(),
         };
         let invariants = if told.answer.reduction == "none" {
-            global_invariants(told.program, told.invariant)
+            global_invariants(told.program, &told.answer.invariant)
         } else {
             // A reduced proof speaks only of states between transactions.
             Vec::new()
