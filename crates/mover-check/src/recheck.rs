@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 
 use mover_engine::{Control, Task};
-use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::program::{Program, Property};
 use mover_ir::semantics::{Machine, Message, State, Step};
 
 use crate::CheckError;
@@ -74,12 +74,11 @@ pub fn certify(
     Ok(())
 }
 
-/// Looks at all states, if there are not too many, for violations of the properties and for threads at
-/// places where they must not be. `is_over` is asked now and then.
+/// Looks at all states, if there are not too many, for violations of the properties and for bounds
+/// that are met, since `safe` says that there is none. `is_over` is asked now and then.
 pub fn recheck(
     program: &Program,
     properties: &[Property],
-    forbidden: &[(TemplateId, LocationId)],
     limit: Most,
     is_over: &dyn Fn() -> bool,
 ) -> Recheck {
@@ -89,7 +88,7 @@ pub fn recheck(
     let (mut bytes, mut steps) = (0, 0u64);
     seen.extend(waiting.iter().cloned());
     while let Some(state) = waiting.pop() {
-        if let Some(what) = violated(&machine, &state, properties, forbidden) {
+        if let Some(what) = violated(&machine, &state, properties) {
             return Recheck::Fails { what };
         }
         for step in machine.undecided_steps(&state) {
@@ -128,20 +127,14 @@ pub fn recheck(
     Recheck::Holds { states: seen.len() }
 }
 
-fn violated(
-    machine: &Machine,
-    state: &State,
-    properties: &[Property],
-    forbidden: &[(TemplateId, LocationId)],
-) -> Option<String> {
+fn violated(machine: &Machine, state: &State, properties: &[Property]) -> Option<String> {
     if let Some((_, mark)) = machine.error(state) {
         let counts =
             mark.property != Property::UnreachCall || properties.contains(&Property::UnreachCall);
         return counts.then(|| mark.message.clone());
     }
-    let mut threads = state.threads.iter().flatten();
-    if threads.any(|thread| forbidden.contains(&(thread.template, thread.location))) {
-        return Some("a run is cut off by the translation".into());
+    if let Some((_, mark)) = machine.bound(state) {
+        return Some(format!("a bound is met: {}", mark.message));
     }
     let is_deadlock = properties.contains(&Property::NoDeadlock) && machine.is_deadlock(state);
     is_deadlock.then(|| "a deadlock is reachable".into())

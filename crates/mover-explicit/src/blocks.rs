@@ -47,7 +47,7 @@ use hashbrown::HashTable;
 
 use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
+use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
 use crate::store::scramble;
 use crate::successors::{Gathered, Reach, Stepper, Trail};
 

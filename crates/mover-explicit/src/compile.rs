@@ -12,8 +12,8 @@ use crate::code::Compiler;
 use crate::guards::decide;
 use crate::layout::Layout;
 use crate::machine::{
-    Action, Choices, CompiledEdge, CompiledLocation, RunEnd, Image, MAX_CHOICES, Moves,
-    Operation, Place, Workspace,
+    Action, Choices, CompiledEdge, CompiledLocation, Image, MAX_CHOICES, Moves, Operation, Place,
+    RunEnd, Workspace,
 };
 
 pub fn compile_location(

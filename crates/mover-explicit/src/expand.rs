@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashTable;
 
-use crate::machine::{RunEnd, Machine, Step, Workspace};
+use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::store::scramble;
 
 /// Atomic sequences of up to this many steps are walked without remembering: few

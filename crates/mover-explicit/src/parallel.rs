@@ -32,7 +32,7 @@ use mover_reduce::Movers;
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{RunEnd, Machine, Step, Workspace};
+use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::path_reconstruction::steps_through;
 use crate::search::{Options, Searched, common_halt, ends_in_deadlock};
 use mover_engine::{Control, Statistics, Stop, Violation};
@@ -740,11 +740,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn meet_run_end(
-        &mut self,
-        end: RunEnd,
-        steps: impl FnOnce() -> Vec<Step>,
-    ) -> ControlFlow<()> {
+    fn meet_run_end(&mut self, end: RunEnd, steps: impl FnOnce() -> Vec<Step>) -> ControlFlow<()> {
         self.transitions += 1;
         match end.violates {
             None => {

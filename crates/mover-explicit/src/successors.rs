@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::classify::{Classifier, Look};
 use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
-use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
+use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
 
 /// A state that a step leads to; lanes and steps lie in [`Trail`].
 #[derive(Clone)]

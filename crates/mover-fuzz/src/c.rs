@@ -219,8 +219,7 @@ pub fn program(text: &str) -> Result<Result<Program, Refused>, String> {
         ..mover_c::Options::default()
     };
     match mover_c::read(&[file], &options) {
-        Ok(read) if read.limits.is_empty() => Ok(Ok(read.program)),
-        Ok(_) => Err("a bound of the translation".into()),
+        Ok(read) => Ok(Ok(read.program)),
         Err(failure) => {
             let said = failure.diagnostics.iter().map(|d| d.message.clone());
             let said = said.collect::<Vec<_>>().join("; ");

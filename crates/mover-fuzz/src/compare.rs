@@ -2,7 +2,8 @@
 //!
 //! The judge is the search without any reduction, and it is judged itself: the program is
 //! walked once more by the concrete semantics ([`mod@crate::ir::judge`]), which must find as
-//! many states. Every other way must say the same about errors and about deadlocks, and what
+//! many states. Every other way must say the same about errors, about deadlocks and, where there
+//! are none of these, about bounds, and what
 //! it reports must replay on the concrete semantics. A new option joins by a line in [`WAYS`].
 
 use std::fmt;
@@ -211,6 +212,9 @@ pub struct Compared {
     pub tallies: Vec<Tally>,
     pub is_wrong: bool,
     pub has_deadlock: bool,
+    /// Whether runs meet a bound, as far as errors and as far as deadlocks were asked for. Says
+    /// nothing where there are some.
+    pub meets_bound: [bool; 2],
 }
 
 impl Compared {
@@ -233,8 +237,10 @@ pub fn compare(
         tallies: vec![Tally::default(); WAYS.len() + 1],
         is_wrong: false,
         has_deadlock: false,
+        meets_bound: [false; 2],
     };
-    for property in [Property::UnreachCall, Property::NoDeadlock] {
+    let properties = [Property::UnreachCall, Property::NoDeadlock];
+    for (asked, property) in properties.into_iter().enumerate() {
         let mut program = program.clone();
         if property == Property::NoDeadlock {
             program.resume_after_errors();
@@ -284,17 +290,24 @@ pub fn compare(
             }
             stored.push(states);
             let found = outcome.violation.is_some();
+            let meets_bound = !outcome.bounds.is_empty();
             match judged {
                 None => {
                     judged = Some(found);
+                    compared.meets_bound[asked] = meets_bound;
                     compared.tallies[WAYS.len()] +=
-                        define(&program, property, found, states).map_err(fails)?;
+                        define(&program, property, &outcome).map_err(fails)?;
                 }
                 Some(expected) if expected != found && !(expected && way.may_miss()) => {
                     let what = if expected { "missed" } else { "made up" };
                     return Err(fails(format!("a violation is {what}")));
                 }
                 Some(_) => {}
+            }
+            let expected = compared.meets_bound[asked];
+            if !found && meets_bound != expected && !(expected && way.may_miss()) {
+                let what = if expected { "missed" } else { "made up" };
+                return Err(fails(format!("a bound is {what}")));
             }
         }
         let found = judged == Some(true);
@@ -307,12 +320,9 @@ pub fn compare(
 }
 
 /// Compares the search of all interleavings with the definition.
-fn define(
-    program: &Program,
-    property: Property,
-    found: bool,
-    states: u64,
-) -> Result<Tally, String> {
+fn define(program: &Program, property: Property, outcome: &Outcome) -> Result<Tally, String> {
+    let found = outcome.violation.is_some();
+    let states = outcome.statistics.states;
     let mut tally = Tally::default();
     let Some(judgement) = judge(program) else {
         tally.unfinished += 1;
@@ -329,6 +339,10 @@ fn define(
     let stored = judgement.stored as u64;
     if !found && stored != states {
         return Err(format!("{states} states, but {stored} by the definition"));
+    }
+    if !found && judgement.bound == outcome.bounds.is_empty() {
+        let what = if judgement.bound { "missed" } else { "made up" };
+        return Err(format!("a bound is {what}, says the definition"));
     }
     tally.answered += 1;
     tally.states += stored;

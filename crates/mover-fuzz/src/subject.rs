@@ -254,19 +254,20 @@ fn examine(
         mut tallies,
         is_wrong,
         has_deadlock,
+        meets_bound,
     } = compared;
     let voters = tallies.len();
     tallies.resize(engines().len(), Tally::default());
     if let Some(patience) = patience {
-        for (property, expected) in [
-            (Property::UnreachCall, is_wrong),
-            (Property::NoDeadlock, has_deadlock),
+        for (property, expected, meets_bound) in [
+            (Property::UnreachCall, is_wrong, meets_bound[0]),
+            (Property::NoDeadlock, has_deadlock, meets_bound[1]),
         ] {
             let mut program = program.clone();
             if property == Property::NoDeadlock {
                 program.resume_after_errors();
             }
-            let more = vote(&program, property, expected, patience)?;
+            let more = vote(&program, property, expected, meets_bound, patience)?;
             for (tally, more) in tallies[voters..].iter_mut().zip(more) {
                 *tally += more;
             }

@@ -57,11 +57,13 @@ impl fmt::Display for Voter {
 /// Blocks that are unrolled at most.
 const DEPTH: u64 = 16;
 
-/// Asks all engines whether a property holds; gives what each made of it.
+/// Asks all engines whether a property holds, and if so whether runs meet a bound; gives what each
+/// made of it.
 pub fn vote(
     program: &Program,
     property: Property,
     expected: bool,
+    meets_bound: bool,
     patience: Duration,
 ) -> Result<Vec<Tally>, Mismatch> {
     let mut tallies = vec![Tally::default(); VOTERS.len()];
@@ -83,10 +85,18 @@ pub fn vote(
             Conclusion::Unsafe(_) if !expected => {
                 return Err(fails("a violation is made up".into()));
             }
-            Conclusion::Safe { up_to } if up_to.is_empty() && expected => {
+            Conclusion::Safe { up_to, .. } if up_to.is_empty() && expected => {
                 return Err(fails("a violation is missed".into()));
             }
-            Conclusion::Safe { up_to } if !up_to.is_empty() => tally.unfinished += 1,
+            Conclusion::Safe { bounds, .. } if !expected && !meets_bound && !bounds.is_empty() => {
+                return Err(fails("a bound is made up".into()));
+            }
+            Conclusion::Safe { up_to, bounds }
+                if up_to.is_empty() && meets_bound && bounds.is_empty() =>
+            {
+                return Err(fails("a bound is missed".into()));
+            }
+            Conclusion::Safe { up_to, .. } if !up_to.is_empty() => tally.unfinished += 1,
             Conclusion::Unknown { .. } => tally.unfinished += 1,
             Conclusion::Unsafe(_) | Conclusion::Safe { .. } => tally.answered += 1,
         }

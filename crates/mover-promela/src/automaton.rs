@@ -152,6 +152,7 @@ impl Builder<'_, '_> {
             atomic: key.atomic,
             valid_end: key.within.is_none() && self.states.is_end(key.element),
             error: None,
+            bound: None,
             edges: Vec::new(),
             span: Some(element.span),
         });

@@ -7,15 +7,19 @@
 //! reached in so many blocks cost nothing.
 //!
 //! `safe` is said only if no run is longer than what was unrolled.
+//!
+//! A run that meets a bound of the program is asked for together with violations. A bound that is
+//! met is noted and not asked for again; the search goes on at the same depth.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use mover_ir::program::Program;
+use mover_ir::program::{BoundMet, Program};
 
 use crate::Prepared;
 use crate::blast::Blaster;
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, Statistics};
+use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, RunEnd, Statistics};
 use crate::peephole::{Move, Peephole};
 use crate::sat::Answer;
 use crate::smtlib;
@@ -55,8 +59,10 @@ fn check_within(
             Err(reason) => declined = Some(reason),
         }
     }
+    let places = prepared.bounds();
+    let mut bounds = BTreeSet::new();
     let conclusion = loop {
-        let found = search.next_bound();
+        let found = search.next_depth();
         search.statistics.time = started.elapsed();
         progress(&search.statistics);
         let mut up_to = Vec::new();
@@ -65,14 +71,23 @@ fn check_within(
         }
         match found {
             Found::Nothing => {}
-            Found::Violation(steps) => {
-                break Conclusion::Unsafe(prepared.confirm(original, steps)?);
-            }
+            Found::Run(steps) => match prepared.confirm(original, steps)? {
+                RunEnd::Violation(violation) => break Conclusion::Unsafe(violation),
+                RunEnd::Bound(met) => {
+                    // The same depth again, without this bound.
+                    let same = places.iter().filter(|(_, original)| *original == met);
+                    search.met.extend(same.map(|(here, _)| *here));
+                    if !bounds.insert(met) {
+                        return Err(Failure::Internal("a bound is met twice".into()));
+                    }
+                    continue;
+                }
+            },
             Found::Complete => {
                 if let Some(contexts) = question.contexts {
                     up_to.push(format!("{contexts} context switches"));
                 }
-                break Conclusion::Safe { up_to };
+                break safe(up_to, &bounds);
             }
             Found::Stopped => {
                 let depth = search.statistics.depth;
@@ -87,7 +102,7 @@ fn check_within(
             .is_some_and(|most| search.statistics.depth >= most)
         {
             up_to.insert(0, format!("{} blocks", search.statistics.depth));
-            break Conclusion::Safe { up_to };
+            break safe(up_to, &bounds);
         }
     };
     let mut proof = Proof::default();
@@ -101,6 +116,13 @@ fn check_within(
         proof: Some(proof),
     };
     Ok((outcome, search.is_beyond))
+}
+
+fn safe(up_to: Vec<String>, bounds: &BTreeSet<BoundMet>) -> Conclusion {
+    Conclusion::Safe {
+        up_to,
+        bounds: bounds.iter().copied().collect(),
+    }
 }
 
 /// Blocks that a dumped question unrolls if nothing else was asked for.
@@ -134,9 +156,10 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
 }
 
 enum Found {
-    /// No violation at this bound.
+    /// No violation and no further bound of the program at this depth.
     Nothing,
-    Violation(Vec<mover_ir::semantics::Step>),
+    /// A run to a violation or a bound of the program.
+    Run(Vec<mover_ir::semantics::Step>),
     /// No run goes on from here.
     Complete,
     Stopped,
@@ -152,6 +175,8 @@ struct Search<'a, 'p> {
     inputs: Vec<Term>,
     /// How often another thread has taken over so far.
     switches: Term,
+    /// The bounds of the encoded program that are known to be met.
+    met: BTreeSet<BoundMet>,
     /// Whether some run needs more than is encoded.
     is_beyond: bool,
     peephole: Option<Peephole<'a>>,
@@ -178,6 +203,7 @@ impl<'a, 'p> Search<'a, 'p> {
             unrolled: Vec::new(),
             inputs: Vec::new(),
             switches,
+            met: BTreeSet::new(),
             is_beyond: false,
             peephole: None,
             last_move: None,
@@ -189,8 +215,8 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Looks for violations at the present bound, then unrolls one more block.
-    fn next_bound(&mut self) -> Found {
+    /// Looks for violations at the present depth, then unrolls one more block.
+    fn next_depth(&mut self) -> Found {
         let found = self.look();
         self.statistics.terms = self.terms.len() as u64;
         self.statistics.effort = self.blaster.solver.effort();
@@ -199,8 +225,13 @@ impl<'a, 'p> Search<'a, 'p> {
 
     fn look(&mut self) -> Found {
         let bad = crate::bad(self.blocks, self.question, &mut self.terms, &self.state);
-        match self.blaster.check(&self.terms, &[bad]) {
-            Answer::Sat => return Found::Violation(self.steps()),
+        let met = &self.met;
+        let bound = self
+            .blocks
+            .meets_bound(&mut self.terms, &self.state, |at, _| !met.contains(&at));
+        let wanted = self.terms.or(bad, bound);
+        match self.blaster.check(&self.terms, &[wanted]) {
+            Answer::Sat => return Found::Run(self.steps()),
             Answer::Stopped => return Found::Stopped,
             Answer::Unsat => {}
         }

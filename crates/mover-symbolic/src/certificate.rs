@@ -24,7 +24,7 @@ use crate::ic3::{self, Cube, Found};
 use crate::outcome::{Failure, Proof, Question};
 use crate::sat::Answer;
 use crate::system::refine::{Comparison, Side};
-use crate::system::{Source, System};
+use crate::system::{AlsoBad, Source, System};
 use crate::term::{Evaluation, Term, Terms, Var};
 
 /// The proof that the excluded cubes give, certified if that was asked for; none if
@@ -32,7 +32,7 @@ use crate::term::{Evaluation, Term, Terms, Var};
 pub fn prove(
     system: &System,
     question: &Question,
-    beyond: bool,
+    also_bad: &AlsoBad,
     excluded: &[Cube],
 ) -> Result<Option<Proof>, Failure> {
     let invariant = excluded
@@ -48,7 +48,7 @@ pub fn prove(
     };
     if question.certify {
         let mut checks = Proof::default();
-        if !certify_anew(system, question, beyond, excluded, &mut checks)? {
+        if !certify_anew(system, question, also_bad, excluded, &mut checks)? {
             return Ok(None);
         }
         proof.certified.push(format!(
@@ -64,7 +64,7 @@ pub fn prove(
 pub struct Proved<'s, 'a, 'p> {
     pub system: &'s System<'a, 'p>,
     pub excluded: &'s [Cube],
-    pub beyond: bool,
+    pub also_bad: &'s AlsoBad,
 }
 
 /// Makes a proof about transactions one about single steps and adds to it whether that was
@@ -91,7 +91,7 @@ pub fn carry_over(
             .push(format!("by an invariant of single steps: {reason}"));
         Ok(())
     };
-    let Some(mut system) = System::new(&blocks, &question, proved.beyond, true) else {
+    let Some(mut system) = System::new(&blocks, &question, proved.also_bad, true) else {
         return not_done(None);
     };
     let carried = translate(proved, &mut system);
@@ -111,7 +111,7 @@ pub fn carry_over(
         Found::Invariant(found) => found,
     };
     let mut checks = Proof::default();
-    if !certify_anew(&system, &question, proved.beyond, &excluded, &mut checks)? {
+    if !certify_anew(&system, &question, proved.also_bad, &excluded, &mut checks)? {
         return not_done(None);
     }
     let kept = excluded.iter().filter(|cube| carried.contains(cube));
@@ -185,11 +185,11 @@ fn translate(proved: &Proved, system: &mut System) -> Vec<Cube> {
 fn certify_anew(
     system: &System,
     question: &Question,
-    beyond: bool,
+    also_bad: &AlsoBad,
     excluded: &[Cube],
     checks: &mut Proof,
 ) -> Result<bool, Failure> {
-    let Some(mut again) = System::new(system.blocks, question, beyond, true) else {
+    let Some(mut again) = System::new(system.blocks, question, also_bad, true) else {
         return Ok(false);
     };
     for &comparison in &system.refinements {

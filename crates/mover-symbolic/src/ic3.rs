@@ -32,10 +32,10 @@ mod generalise;
 mod reached;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::time::{Duration, Instant};
 
-use mover_ir::program::Program;
+use mover_ir::program::{BoundKind, Program};
 use mover_ir::semantics::Step;
 use mover_reduce::Reduction;
 use rustc_hash::FxHashMap;
@@ -43,9 +43,9 @@ use rustc_hash::FxHashMap;
 use crate::Prepared;
 use crate::blast::Blaster;
 use crate::certificate::{self, Proved};
-use crate::outcome::{Conclusion, Failure, Outcome, Question, Statistics};
+use crate::outcome::{Conclusion, Failure, Outcome, Question, RunEnd, Statistics};
 use crate::sat::{Answer, Decisions, Effort, Limit, Lit, Solver};
-use crate::system::{Source, System};
+use crate::system::{AlsoBad, Source, System};
 use crate::term::{Evaluation, Term, Var};
 use reached::Reached;
 
@@ -64,19 +64,26 @@ pub fn check(
     let mut question = question.clone();
     let mut total = Effort::default();
     let mut ignores_beyond = false;
+    let mut asked_bounds = BTreeSet::from(BoundKind::ALL);
+    let mut bounds = BTreeSet::new();
     loop {
         let prepared = Prepared::new(original, &question)?;
         let conditions = &prepared.conditions;
         let blocks = prepared.blocks(&question)?;
         // First a run that leaves the bounds counts as bad; if there is one, they
         // grow, and in the end the answer is for runs that do not leave them.
-        let beyond = !blocks.layout.is_exact() && !ignores_beyond;
+        // A bound of the program counts as bad, too. Once one is met there is no proof for all
+        // runs; the search begins again without those of its kind.
+        let also_bad = AlsoBad {
+            beyond: !blocks.layout.is_exact() && !ignores_beyond,
+            bounds: asked_bounds.clone(),
+        };
         let up_to = if ignores_beyond {
             blocks.layout.bounds()
         } else {
             Vec::new()
         };
-        let Some(mut system) = System::new(&blocks, &question, beyond, true) else {
+        let Some(mut system) = System::new(&blocks, &question, &also_bad, true) else {
             return Ok(Outcome {
                 conclusion: Conclusion::Unknown {
                     reason: "a limit was reached before the formula was made".into(),
@@ -112,11 +119,19 @@ pub fn check(
                 }
                 continue;
             }
-            Found::Run { steps, .. } => {
-                (Conclusion::Unsafe(prepared.confirm(original, steps)?), None)
-            }
+            Found::Run { steps, .. } => match prepared.confirm(original, steps)? {
+                RunEnd::Violation(violation) => (Conclusion::Unsafe(violation), None),
+                RunEnd::Bound(met) => {
+                    let kind = original.bound(met).map(|mark| mark.kind);
+                    if !kind.is_some_and(|kind| asked_bounds.remove(&kind)) {
+                        return Err(Failure::Internal("a bound is met twice".into()));
+                    }
+                    bounds.insert(met);
+                    continue;
+                }
+            },
             Found::Invariant(clauses) => {
-                match certificate::prove(&system, &question, beyond, &clauses)? {
+                match certificate::prove(&system, &question, &also_bad, &clauses)? {
                     Some(mut proof) => {
                         if question.carry_over && conditions.reduction != Reduction::None {
                             let patience = CARRYING_OVER + 3 * started.elapsed();
@@ -128,11 +143,12 @@ pub fn check(
                             let proved = Proved {
                                 system: &system,
                                 excluded: &clauses,
-                                beyond,
+                                also_bad: &also_bad,
                             };
                             certificate::carry_over(original, &question, &proved, &mut proof)?;
                         }
-                        (Conclusion::Safe { up_to }, Some(proof))
+                        let bounds = bounds.into_iter().collect();
+                        (Conclusion::Safe { up_to, bounds }, Some(proof))
                     }
                     None => {
                         let unknown = Conclusion::Unknown {
@@ -162,7 +178,11 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     let prepared = Prepared::new(original, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
-    let Some(mut system) = System::new(&blocks, question, true, true) else {
+    let also_bad = AlsoBad {
+        beyond: true,
+        ..AlsoBad::default()
+    };
+    let Some(mut system) = System::new(&blocks, question, &also_bad, true) else {
         return Err(Failure::Unsupported(
             "a limit was reached before the formula was made".into(),
         ));

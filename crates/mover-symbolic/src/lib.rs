@@ -34,7 +34,7 @@ pub mod system;
 pub mod term;
 pub mod token;
 
-use mover_ir::program::{Program, Property};
+use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
 use mover_reduce::facts::pointer_provenance::pointers_stay;
@@ -42,7 +42,7 @@ use mover_reduce::transform::unfold::{Unfolded, unfold};
 
 use blocks::Blocks;
 use layout::Layout;
-use outcome::{Failure, Outcome, Question, Statistics, Violation};
+use outcome::{Failure, Outcome, Question, RunEnd, Statistics};
 use term::{Term, Terms};
 
 /// A program made ready for an engine.
@@ -89,8 +89,30 @@ impl Prepared {
         .map_err(Failure::Unsupported)
     }
 
-    /// Runs a claimed counterexample on the semantics of the original.
-    fn confirm(&self, original: &Program, steps: Vec<Step>) -> Result<Violation, Failure> {
+    /// The bounds of the program that is encoded, each with the one of the original that it is.
+    fn bounds(&self) -> Vec<(BoundMet, BoundMet)> {
+        let mut bounds = Vec::new();
+        for (template, body) in self.conditions.program.templates.iter().enumerate() {
+            for (location, place) in body.locations.iter().enumerate() {
+                if place.bound.is_none() {
+                    continue;
+                }
+                let here = BoundMet {
+                    template: TemplateId(template as u32),
+                    location: LocationId(location as u32),
+                };
+                let original = match &self.unfolded {
+                    Some(unfolded) => unfolded.original_bound(here),
+                    None => Some(here),
+                };
+                bounds.extend(original.map(|original| (here, original)));
+            }
+        }
+        bounds
+    }
+
+    /// Runs what an engine found on the semantics of the original.
+    fn confirm(&self, original: &Program, steps: Vec<Step>) -> Result<RunEnd, Failure> {
         let steps = match &self.unfolded {
             Some(unfolded) => unfolded
                 .original_steps(original, &steps)
@@ -104,7 +126,7 @@ impl Prepared {
 /// That a state violates what is asked for.
 fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) -> Term {
     let counts = |property: Property| property != Property::UnreachCall || question.errors;
-    let error = blocks.somebody_at(terms, state, |location| {
+    let error = blocks.somebody_at(terms, state, |_, location| {
         location
             .error
             .as_ref()

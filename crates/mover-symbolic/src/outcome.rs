@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::{Machine, Step};
 use mover_reduce::{Heuristics, Reduction};
 
@@ -83,9 +83,13 @@ pub struct Violation {
 /// What an engine found out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conclusion {
-    /// No run violates a property; what bounds that rests on, if any.
+    /// No run violates a property.
     Safe {
+        /// The bounds of the search that this rests on, if any.
         up_to: Vec<String>,
+        /// The bounds of the program that runs meet, in ascending order; what lies beyond them was
+        /// not seen.
+        bounds: Vec<BoundMet>,
     },
     Unsafe(Violation),
     Unknown {
@@ -162,8 +166,14 @@ pub struct Outcome {
     pub proof: Option<Proof>,
 }
 
-/// Runs the steps of a claimed counterexample and says what they violate.
-pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, Failure> {
+/// How a run ends that an engine found.
+pub enum RunEnd {
+    Violation(Violation),
+    Bound(BoundMet),
+}
+
+/// Runs the steps that an engine found and says what they violate, or which bound they meet.
+pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<RunEnd, Failure> {
     let machine = Machine::new(program);
     let mut state = machine.initial();
     for (number, &step) in steps.iter().enumerate() {
@@ -177,18 +187,21 @@ pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, Failure
     }
     if let Some((thread, mark)) = machine.error(&state) {
         let error = state.threads[thread].as_ref();
-        return Ok(Violation {
+        return Ok(RunEnd::Violation(Violation {
             property: mark.property,
             error: error.map(|thread| (thread.template, thread.location)),
             steps,
-        });
+        }));
+    }
+    if let Some((met, _)) = machine.bound(&state) {
+        return Ok(RunEnd::Bound(met));
     }
     if machine.is_deadlock(&state) {
-        return Ok(Violation {
+        return Ok(RunEnd::Violation(Violation {
             property: Property::NoDeadlock,
             error: None,
             steps,
-        });
+        }));
     }
     Err(Failure::Internal(
         "the counterexample violates nothing".into(),

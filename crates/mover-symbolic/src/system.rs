@@ -13,8 +13,10 @@
 pub mod refine;
 mod weakest;
 
+use std::collections::BTreeSet;
+
 use mover_ir::expr::Expr;
-use mover_ir::program::{Effect, LocationId};
+use mover_ir::program::{BoundKind, Effect, LocationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks::{Block, Blocks, Inputs};
@@ -62,6 +64,15 @@ pub struct Predicate {
     pub next: Term,
 }
 
+/// What counts as bad besides violations.
+#[derive(Clone, Default)]
+pub struct AlsoBad {
+    /// Leaving the bounds of the encoding.
+    pub beyond: bool,
+    /// Meeting a bound of the program of one of these kinds.
+    pub bounds: BTreeSet<BoundKind>,
+}
+
 pub struct System<'a, 'p> {
     pub blocks: &'a Blocks<'p>,
     pub terms: Terms,
@@ -81,11 +92,11 @@ pub struct System<'a, 'p> {
 }
 
 impl<'a, 'p> System<'a, 'p> {
-    /// `beyond` says whether leaving the bounds counts as bad. Nothing if a limit was reached.
+    /// Nothing if a limit was reached.
     pub fn new(
         blocks: &'a Blocks<'p>,
         question: &Question,
-        beyond: bool,
+        also_bad: &AlsoBad,
         predicates: bool,
     ) -> Option<Self> {
         let layout = &blocks.layout;
@@ -120,7 +131,10 @@ impl<'a, 'p> System<'a, 'p> {
                 continue;
             }
             let mut bad = crate::bad(blocks, question, &mut terms, &state);
-            if beyond {
+            let asked = &also_bad.bounds;
+            let bound = blocks.meets_bound(&mut terms, &state, |_, kind| asked.contains(&kind));
+            bad = terms.or(bad, bound);
+            if also_bad.beyond {
                 let over = blocks.beyond(&mut terms, &state);
                 bad = terms.or(bad, over);
             }

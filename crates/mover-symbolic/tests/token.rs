@@ -72,7 +72,7 @@ fn ask(
     match token::check(program, &question, &settings, &mut |_| {}) {
         Ok(outcome) => match outcome.conclusion {
             Conclusion::Unsafe(_) => Some(true),
-            Conclusion::Safe { up_to } if up_to.is_empty() => Some(false),
+            Conclusion::Safe { up_to, .. } if up_to.is_empty() => Some(false),
             Conclusion::Safe { .. } | Conclusion::Unknown { .. } => None,
         },
         Err(reason) => panic!("{} {}: {reason}", pairs.name(), program.info.name),

@@ -60,7 +60,7 @@ fn agrees(outcome: Result<Outcome, Failure>, expected: bool, what: &str) -> Opti
                 assert!(expected, "{what}: a violation that is none: {violation:?}");
                 Some(true)
             }
-            Conclusion::Safe { up_to } if up_to.is_empty() => {
+            Conclusion::Safe { up_to, .. } if up_to.is_empty() => {
                 assert!(!expected, "{what}: misses a violation");
                 Some(false)
             }

@@ -90,20 +90,10 @@ impl InputArgs {
     }
 }
 
-/// A place where the translation stops short of what the program does.
-#[derive(Clone)]
-pub struct Limit {
-    pub template: TemplateId,
-    pub location: LocationId,
-    /// Which bound, in words.
-    pub message: String,
-}
-
 pub struct Input {
     pub program: Program,
     /// What was asked, or what is asked in this language.
     pub properties: Vec<Property>,
-    pub limits: Vec<Limit>,
     /// How SPIN numbers the statements of a Promela model.
     pub numbers: Option<mover_promela::StatementNumbers>,
     /// Where the accesses of a C program stand.
@@ -181,7 +171,6 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliErro
                 } else {
                     asked
                 },
-                limits: Vec::new(),
                 numbers: read.numbers,
                 #[cfg(feature = "c")]
                 sites: Vec::new(),
@@ -208,15 +197,9 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliError> {
     match mover_c::read(&args.files, &options) {
         Ok(mut read) => {
             mover_reduce::facts::races::rule_out(&mut read.program);
-            let limit = |limit: mover_c::Limit| Limit {
-                template: limit.template,
-                location: limit.location,
-                message: limit.message,
-            };
             Ok(Input {
                 program: read.program,
                 properties,
-                limits: read.limits.into_iter().map(limit).collect(),
                 numbers: None,
                 sites: read.sites,
             })

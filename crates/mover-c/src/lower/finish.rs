@@ -173,7 +173,9 @@ impl Builder<'_, '_> {
         let mut edges: Vec<Vec<usize>> = vec![Vec::new(); count];
         let mut is_silent = vec![true; count];
         for pending in &self.pending {
-            is_silent[pending.from] &= !pending.shared;
+            // Who meets a bound ends the run, so the others must be able to move before.
+            let meets_bound = self.stands[pending.to].bound.is_some();
+            is_silent[pending.from] &= !pending.shared && !meets_bound;
             edges[pending.from].push(pending.to);
         }
         for (number, stand) in self.stands.iter().enumerate() {

@@ -30,7 +30,7 @@ use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Source};
 use crate::classify::{Block, Classifier, Ledger, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
-use crate::machine::{RunEnd, Machine, Step, Workspace};
+use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::parallel;
 use crate::path_reconstruction::steps_through;
 use seen::Seen;
@@ -652,11 +652,7 @@ impl Search<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    fn meet_run_end(
-        &mut self,
-        end: RunEnd,
-        steps: impl FnOnce() -> Vec<Step>,
-    ) -> ControlFlow<()> {
+    fn meet_run_end(&mut self, end: RunEnd, steps: impl FnOnce() -> Vec<Step>) -> ControlFlow<()> {
         self.limits.statistics.transitions += 1;
         let Some(property) = end.violates else {
             self.bounds.insert(end.bound_met());

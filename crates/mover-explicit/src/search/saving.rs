@@ -10,7 +10,7 @@ use super::{Cursor, Expanded, Found, Order, Search};
 use crate::blocks::Blocks;
 use crate::checkpoint::{Checkpoints, Sink, Snapshot, Source, nonsense};
 use crate::classify::{restore_blocks, save_blocks};
-use crate::machine::{RunEnd, Machine, Workspace};
+use crate::machine::{Machine, RunEnd, Workspace};
 use crate::store::Store;
 
 impl Search<'_, '_> {

@@ -13,6 +13,8 @@ pub struct Judgement {
     pub error: bool,
     /// Whether there is an error that ends the run whatever is asked, such as a wrong access to memory.
     pub fatal_error: bool,
+    /// Whether a run meets a bound.
+    pub bound: bool,
 }
 
 pub const MOST_STATES: usize = 4_000;
@@ -32,6 +34,7 @@ pub fn judge(program: &Program) -> Option<Judgement> {
         deadlock: false,
         error: false,
         fatal_error: false,
+        bound: false,
     };
     let mut inner = 0;
     while let Some(state) = queue.pop_front() {
@@ -58,6 +61,8 @@ pub fn judge(program: &Program) -> Option<Judgement> {
                     let here = level + 1;
                     judgement.error_depth =
                         Some(judgement.error_depth.map_or(here, |best| best.min(here)));
+                } else if machine.bound(&next).is_some() {
+                    judgement.bound = true;
                 } else if next.exclusive.is_some() {
                     if passed.insert(next.clone()) {
                         chain.push(next);

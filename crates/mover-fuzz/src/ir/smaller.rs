@@ -150,6 +150,10 @@ fn unused(program: &Program, offer: &mut Offer) {
     for (template, body) in program.templates.iter().enumerate() {
         for location in 0..body.locations.len() {
             offer(&|less| remove_location(less, template, location));
+            offer(&|less| {
+                let location = &mut less.templates[template].locations[location];
+                location.bound.take().is_some()
+            });
         }
         offer(&|less| less.templates[template].channels.pop().is_some());
         offer(&|less| {

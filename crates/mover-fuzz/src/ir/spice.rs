@@ -8,10 +8,12 @@
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef};
 use mover_ir::program::{
-    Edge, Effect, Exclusive, Init, LocationId, Program, Template, Variable, VariableId,
+    BoundKind, BoundMark, Edge, Effect, Exclusive, Init, Location, LocationId, Program, Template,
+    Variable, VariableId,
 };
 use mover_source::Span;
 
+use crate::ir::pieces::edge;
 use crate::random::Random;
 
 /// One to four things.
@@ -46,6 +48,53 @@ pub fn spice(random: &mut Random, program: &mut Program) {
             _ => program.max_threads = program.max_threads.saturating_sub(1).max(1),
         }
     }
+    if random.one_in(4) {
+        bound(random, program);
+    }
+}
+
+/// Makes a location a bound, or leads to a new one from somewhere.
+pub fn bound(random: &mut Random, program: &mut Program) {
+    let template = random.below(program.templates.len() as u64) as usize;
+    let places = small_places(program, template);
+    let body = &mut program.templates[template];
+    let at = random.below(body.locations.len() as u64) as usize;
+    let mark = BoundMark {
+        kind: random.pick(&BoundKind::ALL),
+        message: "a bound".into(),
+    };
+    if body.locations[at].ends_run() {
+        return;
+    }
+    program.presence = None;
+    if at != body.entry.index() && random.one_in(2) {
+        body.locations[at].edges.clear();
+        body.locations[at].bound = Some(mark);
+        let id = LocationId(at as u32);
+        for edge in body.locations.iter_mut().flat_map(|l| &mut l.edges) {
+            if edge.target == id {
+                edge.effects.clear();
+            }
+        }
+        return;
+    }
+    let target = LocationId(body.locations.len() as u32);
+    body.locations.push(Location {
+        bound: Some(mark),
+        ..Location::default()
+    });
+    let guard = match &places[..] {
+        [] => Expr::TRUE,
+        places => {
+            let place = random.pick(places);
+            let value = Expr::constant(random.below(2) as i64, place.ty.width);
+            let op = random.pick(&[BinaryOp::Eq, BinaryOp::Ne]);
+            Expr::binary(op, Expr::Read(place), value)
+        }
+    };
+    body.locations[at]
+        .edges
+        .push(edge(guard, Vec::new(), target.0, "bound"));
 }
 
 fn with_location(
@@ -56,7 +105,7 @@ fn with_location(
 ) {
     let locations = &mut program.templates[template].locations;
     let at = random.below(locations.len() as u64) as usize;
-    if locations[at].error.is_none() {
+    if !locations[at].ends_run() {
         change(&mut locations[at]);
     }
 }
@@ -80,7 +129,7 @@ fn shortcut(random: &mut Random, template: &mut Template) {
     let count = template.locations.len() as u64;
     let from = random.below(count) as usize;
     let target = LocationId(random.below(count) as u32);
-    if template.locations[target.index()].error.is_none()
+    if !template.locations[target.index()].ends_run()
         && let Some(edge) = template.locations[from].edges.first().cloned()
     {
         let edge = Edge { target, ..edge };

@@ -206,9 +206,7 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
     let edges: Vec<EdgeRef> = movers
         .table
         .iter()
-        .filter(|(edge, accesses)| {
-            accesses.contains_key(&object) && !ends_run(program, *edge)
-        })
+        .filter(|(edge, accesses)| accesses.contains_key(&object) && !ends_run(program, *edge))
         .map(|(edge, _)| edge)
         .collect();
     let in_hand: Vec<_> = edges

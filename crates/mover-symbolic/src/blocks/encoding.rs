@@ -138,7 +138,7 @@ impl Encoding<'_, '_> {
         let blocks = self.blocks;
         let body = blocks.template(template);
         let place = &body.locations[node.location];
-        if place.error.is_some() {
+        if place.ends_run() {
             return;
         }
         let conditions = &blocks.conditions.edges[template][node.location];
@@ -165,8 +165,12 @@ impl Encoding<'_, '_> {
             _ => false,
         };
         if ends_if_stuck {
-            // A thread that can only stay where it is must let the others go on, too.
-            let leads_on = options.iter().filter(|o| !is_idle(node.location, o.body));
+            // A thread that can only stay where it is, or end the run, must let the others go on,
+            // too.
+            let ends_run = |edge: &Edge| body.location(edge.target).ends_run();
+            let leads_on = options
+                .iter()
+                .filter(|o| !is_idle(node.location, o.body) && !ends_run(o.body));
             let any = terms.any(leads_on.map(|option| option.condition));
             let stuck = terms.not(any);
             let ends = terms.and(condition, stuck);

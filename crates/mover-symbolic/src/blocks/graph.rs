@@ -66,7 +66,7 @@ impl Blocks<'_> {
         let body = self.template(template);
         let place = &body.locations[location];
         !place.edges.is_empty()
-            && place.error.is_none()
+            && !place.ends_run()
             && !self.conditions.meets[template][location]
             && self.conditions.reduction != Reduction::None
             && place.edges.iter().enumerate().all(|(number, edge)| {
@@ -88,6 +88,10 @@ impl Blocks<'_> {
             done: &mut FxHashSet<usize>,
         ) -> bool {
             let place = &blocks.template(template).locations[location];
+            // Whoever is about to meet a bound in it must let the others go on first.
+            if place.bound.is_some() {
+                return false;
+            }
             if !place.atomic || done.contains(&location) {
                 return true;
             }
@@ -264,7 +268,7 @@ impl Blocks<'_> {
     fn successors(&self, template: usize, graph: &Graph, node: Node) -> Vec<Node> {
         let body = self.template(template);
         let mut after = Vec::new();
-        if body.locations[node.location].error.is_some() {
+        if body.locations[node.location].ends_run() {
             return after;
         }
         for (number, edge) in body.locations[node.location].edges.iter().enumerate() {
@@ -309,7 +313,7 @@ impl Blocks<'_> {
         let external = Arrival::Ends(Ending::External);
         let location = edge.target.index();
         let place = &self.template(template).locations[location];
-        if edge.effects.last() == Some(&Effect::Exit) || place.error.is_some() {
+        if edge.effects.last() == Some(&Effect::Exit) || place.ends_run() {
             return external;
         }
         let took_before = match from {

@@ -23,7 +23,8 @@
 //!
 //! Corrections to the paper, found by experiment: a left location is external not
 //! only where some edge may not move, but also where no edge is enabled or none is
-//! there; otherwise others would wait for it for ever.
+//! there; otherwise others would wait for it for ever. An edge into an error or a bound is not
+//! one that leads on: a run that ends there says nothing of what others could have done.
 //!
 //! **Atomic sequences.** Steps inside of one are a single step to others: right if
 //! all its steps are, left only if that is known statically, for it cannot be left
@@ -38,7 +39,7 @@
 mod encoding;
 mod graph;
 
-use mover_ir::program::Template;
+use mover_ir::program::{BoundKind, BoundMet, Location, LocationId, Template, TemplateId};
 use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
 use mover_reduce::facts::access::EdgeRef;
@@ -199,13 +200,13 @@ impl<'p> Blocks<'p> {
             }
             _ => vec![Terms::TRUE; slots],
         };
-        let no_error = {
-            let error = self.error(terms, state);
-            terms.not(error)
+        let goes_on = {
+            let is_over = self.run_is_over(terms, state);
+            terms.not(is_over)
         };
         for (slot, &may_start) in first.iter().enumerate() {
             let chosen = terms.equals(who, slot as u64);
-            let chosen = terms.and(chosen, no_error);
+            let chosen = terms.and(chosen, goes_on);
             for template in 0..self.graphs.len() {
                 if self.layout.slots[slot].residents[template].is_some() {
                     block.thread(terms, state, slot, template, chosen, may_start, timeout);
@@ -235,7 +236,7 @@ impl<'p> Blocks<'p> {
                 let mut cases = Vec::new();
                 for template in 0..self.graphs.len() {
                     for (location, place) in self.template(template).locations.iter().enumerate() {
-                        let id = mover_ir::program::LocationId(location as u32);
+                        let id = LocationId(location as u32);
                         let Some(value) = self.layout.place_value(slot, template, id) else {
                             continue;
                         };
@@ -296,23 +297,40 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    /// Whether some thread has run into an error.
-    pub fn error(&self, terms: &mut Terms, state: &[Term]) -> Term {
-        self.somebody_at(terms, state, |location| location.error.is_some())
+    /// Whether some thread has run into an error or a bound.
+    pub fn run_is_over(&self, terms: &mut Terms, state: &[Term]) -> Term {
+        self.somebody_at(terms, state, |_, location| location.ends_run())
+    }
+
+    /// Whether some thread has met one of the bounds that are asked for.
+    pub fn meets_bound(
+        &self,
+        terms: &mut Terms,
+        state: &[Term],
+        is_asked: impl Fn(BoundMet, BoundKind) -> bool,
+    ) -> Term {
+        self.somebody_at(terms, state, |at, location| {
+            let mark = location.bound.as_ref();
+            mark.is_some_and(|mark| is_asked(at, mark.kind))
+        })
     }
 
     pub fn somebody_at(
         &self,
         terms: &mut Terms,
         state: &[Term],
-        wanted: impl Fn(&mover_ir::program::Location) -> bool,
+        wanted: impl Fn(BoundMet, &Location) -> bool,
     ) -> Term {
         let mut cases = Vec::new();
         for slot in 0..self.layout.slots.len() {
             for (template, body) in self.conditions.program.templates.iter().enumerate() {
                 for (location, place) in body.locations.iter().enumerate() {
-                    let id = mover_ir::program::LocationId(location as u32);
-                    if wanted(place)
+                    let id = LocationId(location as u32);
+                    let at = BoundMet {
+                        template: TemplateId(template as u32),
+                        location: id,
+                    };
+                    if wanted(at, place)
                         && let Some(value) = self.layout.place_value(slot, template, id)
                     {
                         let cell = self.layout.slots[slot].place;
@@ -326,11 +344,11 @@ impl<'p> Blocks<'p> {
 
     /// Whether no thread can move although some thread is not at a proper end.
     pub fn deadlock(&self, terms: &mut Terms, state: &[Term]) -> Term {
-        let waits = self.somebody_at(terms, state, |location| !location.valid_end);
-        let error = self.error(terms, state);
-        let no_error = terms.not(error);
+        let waits = self.somebody_at(terms, state, |_, location| !location.valid_end);
+        let is_over = self.run_is_over(terms, state);
+        let goes_on = terms.not(is_over);
         let turn = terms.equals(state[self.layout.turn], 0);
-        let mut all = vec![waits, no_error, turn];
+        let mut all = vec![waits, goes_on, turn];
         let timeouts = if self.uses_timeout {
             vec![Terms::FALSE, Terms::TRUE]
         } else {

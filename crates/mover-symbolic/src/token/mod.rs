@@ -26,17 +26,20 @@ pub mod pairs;
 pub mod survey;
 pub mod unroll;
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
-use mover_ir::program::{ChannelDecl, Effect, Init, Program, Template};
+use mover_ir::program::{BoundMet, ChannelDecl, Effect, Init, Program, Template};
 use mover_ir::semantics::{Machine, Step};
 use mover_reduce::{Movers, Reduction, movers};
 use mover_source::Span;
 
 use crate::blast::Blaster;
 use crate::layout::Layout;
-use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, Statistics, confirm};
+use crate::outcome::{
+    Conclusion, Failure, Outcome, Proof, Question, RunEnd, Statistics, Violation, confirm,
+};
 use crate::sat::{Answer, Lit};
 use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
@@ -92,17 +95,20 @@ pub fn check(
     let mut question = question.clone();
     let mut depth = 0;
     let mut proof = Proof::default();
+    let mut bounds = BTreeSet::new();
     let conclusion = loop {
         let layout =
             Layout::new(&movers.fused.program, question.bounds).map_err(Failure::Unsupported)?;
         let search = Search {
+            original,
+            program,
             movers: &movers,
             layout: &layout,
             question: &question,
             settings,
         };
         statistics.depth = depth;
-        let found = match search.at(depth, &mut statistics, &mut proof) {
+        let found = match search.at(depth, &mut statistics, &mut proof, &mut bounds) {
             Err(Failure::Unsupported(reason)) => {
                 break Conclusion::Unknown {
                     reason: format!("`--engine token` does not take this: {reason}"),
@@ -115,10 +121,7 @@ pub fn check(
         progress(&statistics);
         let mut up_to = Vec::new();
         match found {
-            Found::Violation(steps) => {
-                let steps = finish(original, program, steps);
-                break Conclusion::Unsafe(confirm(original, steps)?);
-            }
+            Found::Violation(violation) => break Conclusion::Unsafe(violation),
             Found::Stopped => {
                 break Conclusion::Unknown {
                     reason: format!("a limit was reached{}", so_far(depth)),
@@ -168,7 +171,10 @@ pub fn check(
                 if let Some(contexts) = &settings.contexts {
                     up_to.push(context_words(contexts, settings.pairs));
                 }
-                break Conclusion::Safe { up_to };
+                break Conclusion::Safe {
+                    up_to,
+                    bounds: bounds.into_iter().collect(),
+                };
             }
         }
     };
@@ -219,13 +225,16 @@ fn context_words(contexts: &[ContextBound], pairs: Pairs) -> String {
 }
 
 enum Found {
-    Violation(Vec<Step>),
+    Violation(Violation),
     /// No violation, and where runs were cut off.
     Nothing(Vec<Cut>),
     Stopped,
 }
 
 struct Search<'a> {
+    original: &'a Program,
+    /// The one that is unrolled, before its steps were fused.
+    program: &'a Program,
     movers: &'a Movers,
     layout: &'a Layout<'a>,
     question: &'a Question,
@@ -233,12 +242,14 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks for a violation in the unrolling to some depth.
+    /// Looks for a violation in the unrolling to some depth, and for bounds that are not known to
+    /// be met yet.
     fn at(
         &self,
         depth: u64,
         statistics: &mut Statistics,
         proof: &mut Proof,
+        bounds: &mut BTreeSet<BoundMet>,
     ) -> Result<Found, Failure> {
         let mut plan = Plan {
             depth,
@@ -294,9 +305,13 @@ impl Search<'_> {
             answer = asker.ask(goal);
         }
         let mut found = match answer {
-            Answer::Sat => {
-                Found::Violation(encoding.steps(&terms, &blaster, &self.movers.fused.made_of))
-            }
+            Answer::Sat => match self.run_end(&encoding, &terms, &blaster)? {
+                RunEnd::Violation(violation) => Found::Violation(violation),
+                RunEnd::Bound(_) => {
+                    let reason = "a run to a violation meets a bound before it";
+                    return Err(Failure::Internal(reason.into()));
+                }
+            },
             Answer::Stopped => Found::Stopped,
             Answer::Unsat => Found::Nothing(Vec::new()),
         };
@@ -308,6 +323,28 @@ impl Search<'_> {
                 Answer::Unsat => {
                     return Err(Failure::Internal("no run fits the formula".into()));
                 }
+            }
+        }
+        while let Found::Nothing(_) = found {
+            let bound = encoding.bound(&mut terms, bounds);
+            if bound == Terms::FALSE {
+                break;
+            }
+            let mut asker = Asker {
+                terms: &terms,
+                blaster: &mut blaster,
+                switch,
+            };
+            match asker.ask(bound) {
+                Answer::Sat => match self.run_end(&encoding, &terms, &blaster)? {
+                    RunEnd::Bound(met) if bounds.insert(met) => {}
+                    _ => {
+                        let reason = "a run to a bound does not end there";
+                        return Err(Failure::Internal(reason.into()));
+                    }
+                },
+                Answer::Unsat => break,
+                Answer::Stopped => found = Found::Stopped,
             }
         }
         if let Found::Nothing(cuts) = &mut found {
@@ -338,6 +375,17 @@ impl Search<'_> {
         proof.certified.clear();
         proof.note_checks(&blaster.solver)?;
         Ok(found)
+    }
+
+    /// How the run ends that the solver found.
+    fn run_end(
+        &self,
+        encoding: &Encoding,
+        terms: &Terms,
+        blaster: &Blaster,
+    ) -> Result<RunEnd, Failure> {
+        let steps = encoding.steps(terms, blaster, &self.movers.fused.made_of);
+        confirm(self.original, finish(self.original, self.program, steps))
     }
 }
 
@@ -493,7 +541,7 @@ fn leaves_only(edges: &[mover_ir::program::Edge]) -> bool {
     matches!(edges, [edge] if edge.effects == [Effect::Exit])
 }
 
-/// The steps up to the first error; without one, threads that were parked go at the end.
+/// The steps up to the first error or bound; without one, threads that were parked go at the end.
 fn finish(original: &Program, parked: &Program, mut steps: Vec<Step>) -> Vec<Step> {
     let machine = Machine::new(original);
     let mut state = machine.initial();
@@ -502,7 +550,7 @@ fn finish(original: &Program, parked: &Program, mut steps: Vec<Step>) -> Vec<Ste
             return steps;
         }
         state = machine.apply(&state, step);
-        if machine.error(&state).is_some() {
+        if machine.error(&state).is_some() || machine.bound(&state).is_some() {
             steps.truncate(number + 1);
             return steps;
         }

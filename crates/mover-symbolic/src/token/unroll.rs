@@ -34,7 +34,7 @@ mod touched;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use mover_ir::expr::mask;
-use mover_ir::program::{Edge, Effect};
+use mover_ir::program::{BoundMet, Edge, Effect, LocationId, TemplateId};
 use mover_reduce::facts::access::EdgeRef;
 
 pub use ground::Unroller;
@@ -115,6 +115,8 @@ pub struct Thread {
     pub nodes: Vec<Node>,
     /// Steps into errors that count.
     pub errors: Vec<Term>,
+    /// Steps into bounds of the program.
+    pub bounds: Vec<(BoundMet, Term)>,
     pub cuts: Vec<(Cut, Term)>,
     /// Nodes at which the unrolling ends before a thread that somebody may start.
     pub unborn: Vec<usize>,
@@ -186,6 +188,7 @@ impl Unroller<'_> {
                     slot,
                     nodes: Vec::new(),
                     errors: Vec::new(),
+                    bounds: Vec::new(),
                     cuts: Vec::new(),
                     unborn: Vec::new(),
                     early: Writes::new(),
@@ -398,7 +401,11 @@ impl<'p> Unrolling<'_, 'p> {
         match standing {
             Standing::Unborn => self.begin(origin),
             Standing::At { template, location } => {
-                let may_stop = is_event || is_contended && self.of.plan.stops;
+                // A run that meets a bound ends there. So that it hides nothing that others do,
+                // its thread may stop before.
+                let edges = &self.location(template, location).edges;
+                let nears_bound = edges.iter().any(|e| self.of.may_meet_bound(template, e));
+                let may_stop = is_event || is_contended && self.of.plan.stops || nears_bound;
                 let is_free = may_stop && !is_held;
                 self.steps(origin, template, location, is_free, is_held)?;
             }
@@ -654,7 +661,15 @@ impl<'p> Unrolling<'_, 'p> {
     /// Lets the thread take one of the options, or none and be a ghost from here on.
     fn take(&mut self, origin: Origin, options: Vec<Option_>, guards: &[Term], is_free: bool) {
         let node = origin.number;
-        let is_open = options.iter().any(|option| option.enabled == Terms::TRUE);
+        let is_forced = |option: &Option_| match (option.edge, option.target) {
+            (Some(_), Standing::At { template, location }) => {
+                !self.of.meets_bound[template][location]
+            }
+            _ => true,
+        };
+        let is_open = options
+            .iter()
+            .any(|option| option.enabled == Terms::TRUE && is_forced(option));
         let is_free = is_free && !(self.of.plan.maximal && is_open);
         self.thread.nodes[node].is_free = is_free;
         let live = self.thread.nodes[node].live;
@@ -772,10 +787,18 @@ impl<'p> Unrolling<'_, 'p> {
         if option.edge.is_none() {
             excluded.clear();
         }
-        if let Standing::At { template, location } = option.target
-            && self.location(template, location).error.is_some()
-        {
-            self.thread.errors.push(condition);
+        if let Standing::At { template, location } = option.target {
+            let place = self.location(template, location);
+            if place.error.is_some() {
+                self.thread.errors.push(condition);
+            }
+            if place.bound.is_some() {
+                let met = BoundMet {
+                    template: TemplateId(template as u32),
+                    location: LocationId(location as u32),
+                };
+                self.thread.bounds.push((met, condition));
+            }
         }
         let pending = self.pending.entry(key).or_default();
         pending.arrivals.push(Arrival {

@@ -111,7 +111,7 @@ fn the_walk_agrees_with_explicit_search() {
             panic!("{} is an example", path.display());
         };
         let verdict = check(&path, &[]).code;
-        match recheck(&frontend.program, &Property::BASIC, &[], most, &|| false) {
+        match recheck(&frontend.program, &Property::BASIC, most, &|| false) {
             Recheck::Holds { .. } => {
                 assert_eq!(verdict, Some(0), "{}", path.display());
                 holds += 1;

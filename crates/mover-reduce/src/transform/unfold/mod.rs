@@ -33,7 +33,7 @@
 mod suited;
 mod values;
 
-use std::collections::{BTreeMap};
+use std::collections::BTreeMap;
 
 use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::program::{

@@ -4,6 +4,10 @@
 //! have gone on, are questions about the end of the run: where each thread stands, and the
 //! shared cells as the last holder of the token left them.
 
+use std::collections::BTreeSet;
+
+use mover_ir::program::BoundMet;
+
 use super::{Encoding, merge};
 use crate::blast::Blaster;
 use crate::machine::{Readiness, View};
@@ -18,12 +22,39 @@ impl Encoding<'_, '_> {
         shared.map(|&cell| u64::from(widths[cell])).sum()
     }
 
-    /// That a thread runs into an error.
+    /// That a thread runs into an error, and nobody into a bound.
     pub fn error(&self, terms: &mut Terms) -> Term {
-        let errors = self.unrolled.threads.iter().flat_map(|t| &t.errors);
-        let error = terms.any(errors.copied());
+        let error = self.some_error(terms);
+        let bound = self.some_bound(terms, |_| true);
+        let no_bound = terms.not(bound);
         let is_run = self.is_run(terms);
-        terms.and(error, is_run)
+        terms.all([error, no_bound, is_run])
+    }
+
+    fn some_error(&self, terms: &mut Terms) -> Term {
+        let errors = self.unrolled.threads.iter().flat_map(|t| &t.errors);
+        terms.any(errors.copied())
+    }
+
+    fn some_bound(&self, terms: &mut Terms, is_meant: impl Fn(BoundMet) -> bool) -> Term {
+        let bounds = self.unrolled.threads.iter().flat_map(|t| &t.bounds);
+        let meant = bounds.filter(|(met, _)| is_meant(*met));
+        terms.any(meant.map(|(_, condition)| *condition))
+    }
+
+    /// That a run meets a bound that is not known to be met, and none of those that are.
+    ///
+    /// In the formula others may go on when a thread has met a bound. That does not matter: the
+    /// step into the bound changes nothing, and no thread has to take one, so the run up to the
+    /// first of these steps is one of the program's.
+    pub fn bound(&self, terms: &mut Terms, known: &BTreeSet<BoundMet>) -> Term {
+        let met = self.some_bound(terms, |bound| !known.contains(&bound));
+        let again = self.some_bound(terms, |bound| known.contains(&bound));
+        let error = self.some_error(terms);
+        let another_end = terms.or(again, error);
+        let no_other_end = terms.not(another_end);
+        let is_run = self.is_run(terms);
+        terms.all([met, no_other_end, is_run])
     }
 
     /// That the run is one of the program's.
@@ -82,7 +113,9 @@ impl Encoding<'_, '_> {
             .collect();
         let mut cases = Vec::new();
         for (edge, &this) in edges.iter().zip(&ready) {
-            if only_useful && self.unroller.is_useless(template, location, edge) {
+            let is_useless = self.unroller.is_useless(template, location, edge)
+                || self.unroller.may_meet_bound(template, edge);
+            if only_useful && is_useless {
                 continue;
             }
             let higher = edges.iter().zip(&ready);
@@ -144,7 +177,7 @@ impl Encoding<'_, '_> {
                     if !place.valid_end {
                         waits.push(here);
                     }
-                    if place.error.is_some() {
+                    if place.ends_run() {
                         moves = Terms::TRUE;
                     }
                 }

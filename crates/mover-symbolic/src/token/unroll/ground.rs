@@ -33,6 +33,9 @@ pub struct Unroller<'p> {
     /// By template and location: a number that grows along every way but at loops.
     pub(super) rank: Vec<Vec<usize>>,
     pub(super) reach: Vec<Vec<Bits>>,
+    /// By template and location: whether a thread that comes there may meet a bound before it
+    /// lets others pass.
+    pub(super) meets_bound: Vec<Vec<bool>>,
     pub(super) shared: Vec<usize>,
 }
 
@@ -76,6 +79,7 @@ impl<'p> Unroller<'p> {
             left: Vec::new(),
             rank: program.templates.iter().map(ranks).collect(),
             reach: program.templates.iter().map(reaches).collect(),
+            meets_bound: program.templates.iter().map(bounds_through).collect(),
             shared: Vec::new(),
         };
         unroller.contended = (0..program.templates.len())
@@ -252,7 +256,13 @@ impl<'p> Unroller<'p> {
         }
     }
 
-    /// Whether taking the edge leads to no violation: it changes nothing, or ends the run.
+    /// Whether the edge may lead to a bound before others are let pass. Nobody has to take it.
+    pub fn may_meet_bound(&self, template: usize, edge: &Edge) -> bool {
+        self.meets_bound[template][edge.target.index()]
+    }
+
+    /// Whether taking the edge leads to no violation and no bound: it changes nothing, or ends the
+    /// run.
     pub fn is_useless(&self, template: usize, location: usize, edge: &Edge) -> bool {
         if edge.effects.contains(&Effect::Exit) {
             return false;
@@ -300,6 +310,29 @@ fn halts(location: &mover_ir::program::Location, id: LocationId) -> bool {
     let idle = |edge: &Edge| is_idle(id.index(), edge);
     let always = |edge: &Edge| edge.guard == mover_ir::expr::Expr::TRUE;
     location.atomic && location.edges.iter().all(idle) && location.edges.iter().any(always)
+}
+
+/// For each location whether it is a bound or in an atomic sequence that can come to one.
+fn bounds_through(template: &Template) -> Vec<bool> {
+    let mut meets: Vec<bool> = template
+        .locations
+        .iter()
+        .map(|location| location.bound.is_some())
+        .collect();
+    loop {
+        let mut changed = false;
+        for (number, location) in template.locations.iter().enumerate() {
+            let mut edges = location.edges.iter();
+            let leads = location.atomic && edges.any(|edge| meets[edge.target.index()]);
+            if leads && !meets[number] {
+                meets[number] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return meets;
+        }
+    }
 }
 
 /// A number for each location that is smaller than that of its successors, except along
