@@ -130,11 +130,7 @@ fn run_stage(
     observer: &dyn Observer,
     is_later: bool,
 ) -> Result<Finished, CheckError> {
-    let engines: Vec<Arc<dyn Engine>> = stage
-        .runs
-        .iter()
-        .map(|run| engine(run, options))
-        .collect();
+    let engines: Vec<Arc<dyn Engine>> = stage.runs.iter().map(|run| engine(run, options)).collect();
     let [first, others @ ..] = &engines[..] else {
         return Err(CheckError::Internal("a stage without a run".into()));
     };
@@ -343,13 +339,10 @@ fn told(
     let mut length = None;
     if !options.as_found {
         // A search that took all of its time has still this much for its story.
-        let control = Control {
-            deadline: Some(Instant::now() + LONGEST_SHORTENING),
-            ..control.clone()
-        };
+        let deadline = Instant::now() + LONGEST_SHORTENING;
         let effort = Effort {
             work: Effort::USUAL_WORK,
-            control,
+            control: control.clone().with_deadline(Some(deadline)),
         };
         let better = shorten::shorten(program, &violation.steps, violation.property, &effort);
         length = Some(Length {
@@ -359,8 +352,7 @@ fn told(
         violation.steps = better.steps;
         violation.error = better.error;
     }
-    let mut trace = Trace::replay(program, &violation)
-        .map_err(|error| {
+    let mut trace = Trace::replay(program, &violation).map_err(|error| {
         CheckError::Internal(format!("the shortened run does not replay: {error}"))
     })?;
     trace.length = length;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mover_engine::Engine;
+use mover_engine::{Control, Engine, EngineError, Task};
 use mover_explicit::{Completion, Explicit, Order};
 use mover_reduce::Reduction;
 use mover_symbolic::{Bmc, Ic3, Token};
@@ -44,6 +44,36 @@ fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
     match options.ignoring {
         Some(ignoring) => Arc::new(Completion { search, ignoring }),
         None => Arc::new(search),
+    }
+}
+
+/// The question that `bmc` asks, in SMT-LIB.
+pub fn dump_bounded(task: &Task, options: &Options) -> Result<String, EngineError> {
+    let reduction = options.reduction.unwrap_or(ReductionChoice::None);
+    let engine = Bmc {
+        reduction: self::reduction(reduction),
+        peephole: false,
+        options: options.symbolic.clone(),
+        certify: false,
+    };
+    engine.dump(task, &control(options))
+}
+
+/// The question whether the invariant that `ic3` finds can be broken, in SMT-LIB.
+pub fn dump_invariant(task: &Task, options: &Options) -> Result<String, EngineError> {
+    let reduction = options.reduction.unwrap_or(ReductionChoice::None);
+    let engine = Ic3 {
+        reduction: self::reduction(reduction),
+        options: options.symbolic.clone(),
+        certify: false,
+    };
+    engine.dump(task, &control(options))
+}
+
+fn control(options: &Options) -> Control {
+    match options.timeout {
+        Some(timeout) => Control::unlimited().within(timeout),
+        None => Control::unlimited(),
     }
 }
 

@@ -76,12 +76,8 @@ pub fn ledger(task: &Task, answer: &Answer, control: &Control) -> Vec<LedgerRow>
             order: Order::BreadthFirst,
             ..Explicit::default()
         };
-        let control = Control {
-            deadline: None,
-            ..control.clone()
-        }
-        .within(TIME_LIMIT)
-        .with_memory(Some(MEMORY_LIMIT));
+        let control = control.clone().with_deadline(None).within(TIME_LIMIT);
+        let control = control.with_memory(Some(MEMORY_LIMIT));
         let Ok(outcome) = search.run(task, &control, &mut |_| ()) else {
             continue;
         };

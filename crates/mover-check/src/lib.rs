@@ -4,7 +4,7 @@ mod bounds;
 mod claims;
 mod driver;
 mod engines;
-mod fold;
+pub mod fold;
 mod forgotten;
 pub mod ledger;
 pub mod memory;
@@ -23,8 +23,13 @@ pub mod words;
 pub use mover_reduce::present::explain as explanation;
 
 pub use driver::{CheckError, answer};
+pub use engines::{dump_bounded, dump_invariant};
 pub use observer::{Nobody, Observer};
 pub use options::{EngineChoice, Options, ReductionChoice};
+pub use strategy::Strategy;
+
+pub use mover_explicit::CheckpointOptions;
+pub use mover_symbolic::SymbolicOptions;
 
 /// The largest memory that the process has had, in megabytes, where the system tells.
 fn peak_mb() -> Option<f64> {

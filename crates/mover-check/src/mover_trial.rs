@@ -13,7 +13,10 @@ pub enum MoverTrial {
     /// Nothing moves; why.
     NoMovers(String),
     /// All pairs of steps commute as declared.
-    Commute { states: u64, pairs: u64 },
+    Commute {
+        states: u64,
+        pairs: u64,
+    },
     Wrong(Box<NotAMover>),
     /// Not all could be tried; why.
     NotDone {
@@ -44,14 +47,22 @@ pub fn try_movers(
     if run_time != Reduction::Static {
         claims::check(task)?;
     }
-    let facts = (run_time != Reduction::Static).then(|| task.facts()).flatten();
+    let facts = (run_time != Reduction::Static)
+        .then(|| task.facts())
+        .flatten();
     let MoverCheck {
         wrong,
         stopped,
         refusal,
         states,
         pairs,
-    } = check_movers(movers, facts, run_time == Reduction::Dynamic, control, progress)?;
+    } = check_movers(
+        movers,
+        facts,
+        run_time == Reduction::Dynamic,
+        control,
+        progress,
+    )?;
     if let Some(wrong) = wrong {
         return Ok(MoverTrial::Wrong(Box::new(wrong)));
     }

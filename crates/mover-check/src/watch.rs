@@ -54,7 +54,9 @@ where
         .spawn(move || {
             let news: Sender<Message<N, T>> = sender.clone();
             // Nobody listens any more if it was abandoned.
-            let answer = work(&inner, &mut move |told| drop(news.send(Message::News(told))));
+            let answer = work(&inner, &mut move |told| {
+                drop(news.send(Message::News(told)))
+            });
             drop(sender.send(Message::Answer(answer)));
         });
     let worker = match worker {

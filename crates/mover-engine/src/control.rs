@@ -222,7 +222,9 @@ mod tests {
         let later = past.within(Duration::from_secs(1000));
         assert_eq!(later.deadline, past.deadline);
         assert_eq!(
-            Control::unlimited().within(Duration::from_secs(1000)).stop(),
+            Control::unlimited()
+                .within(Duration::from_secs(1000))
+                .stop(),
             None
         );
     }

@@ -15,8 +15,7 @@ mod task;
 
 pub use control::{Cancel, CancelReason, Control, Stop};
 pub use outcome::{
-    BrokenClaim, Conclusion, EngineError, Outcome, Proof, SolverEffort, Statistics, UpTo,
-    Violation, confirm,
+    BrokenClaim, Conclusion, EngineError, Outcome, Proof, SolverEffort, Statistics, UpTo, Violation,
 };
 pub use task::{Computed, Task};
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
-use mover_ir::semantics::{Machine, Step};
+use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
+use mover_ir::semantics::Step;
 use mover_reduce::facts::access::EdgeRef;
 
 use crate::Stop;
@@ -36,7 +36,18 @@ pub enum UpTo {
     /// Threads at a time.
     Threads(usize),
     /// Dynamic objects at a time, each of so many bytes.
-    Objects { count: usize, bytes: u64 },
+    Objects {
+        count: usize,
+        bytes: u64,
+    },
+}
+
+impl UpTo {
+    /// Several, in words.
+    pub fn list(bounds: &[UpTo], between: &str) -> String {
+        let words: Vec<String> = bounds.iter().map(UpTo::to_string).collect();
+        words.join(between)
+    }
 }
 
 impl fmt::Display for UpTo {
@@ -78,7 +89,9 @@ impl fmt::Display for UpTo {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conclusion {
     /// No run violates a property; what that is limited to, if anything.
-    Safe { up_to: Vec<UpTo> },
+    Safe {
+        up_to: Vec<UpTo>,
+    },
     Unsafe(Violation),
     /// It was stopped. `so_far` says how far it had come and follows the reason in a sentence.
     Stopped {
@@ -87,7 +100,10 @@ pub enum Conclusion {
         advice: String,
     },
     /// It met something that it does not take, or cannot decide.
-    Refused { reason: String, advice: String },
+    Refused {
+        reason: String,
+        advice: String,
+    },
 }
 
 /// What a solver did.
@@ -97,6 +113,15 @@ pub struct SolverEffort {
     pub clauses: u64,
     pub questions: u64,
     pub conflicts: u64,
+}
+
+impl std::ops::AddAssign for SolverEffort {
+    fn add_assign(&mut self, other: SolverEffort) {
+        self.variables += other.variables;
+        self.clauses += other.clauses;
+        self.questions += other.questions;
+        self.conflicts += other.conflicts;
+    }
 }
 
 /// How far an engine has come. An engine leaves at 0 what it does not count.
@@ -167,11 +192,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn new(
-        conclusion: Conclusion,
-        statistics: Statistics,
-        reduction: &'static str,
-    ) -> Outcome {
+    pub fn new(conclusion: Conclusion, statistics: Statistics, reduction: &'static str) -> Outcome {
         Outcome {
             conclusion,
             bounds: Vec::new(),
@@ -194,37 +215,4 @@ pub enum EngineError {
     /// A claim of the engine did not stand up to its check.
     #[error("internal error: {0}")]
     Internal(String),
-}
-
-/// Runs the steps of a claimed counterexample on the concrete semantics and says what they violate.
-pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<Violation, EngineError> {
-    let machine = Machine::new(program);
-    let mut state = machine.initial();
-    for (number, &step) in steps.iter().enumerate() {
-        if !machine.can_take(&state, step) {
-            let number = number + 1;
-            return Err(EngineError::Internal(format!(
-                "step {number} of the counterexample is not possible"
-            )));
-        }
-        state = machine.apply(&state, step);
-    }
-    if let Some((thread, mark)) = machine.error(&state) {
-        let error = state.threads[thread].as_ref();
-        return Ok(Violation {
-            property: mark.property,
-            error: error.map(|thread| (thread.template, thread.location)),
-            steps,
-        });
-    }
-    if machine.is_deadlock(&state) {
-        return Ok(Violation {
-            property: Property::NoDeadlock,
-            error: None,
-            steps,
-        });
-    }
-    Err(EngineError::Internal(
-        "the counterexample violates nothing".into(),
-    ))
 }

@@ -35,8 +35,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use mover_ir::program::{LocationId, TemplateId};
 use mover_engine::{Control, EngineError, Statistics, Stop};
+use mover_ir::program::{LocationId, TemplateId};
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::same_state;

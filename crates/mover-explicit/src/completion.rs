@@ -61,11 +61,11 @@ use mover_reduce::Movers;
 use mover_reduce::facts::feedback::feedback_set;
 
 use crate::classify::{Classifier, PhaseTables};
-use crate::machine::{RunEnd, Machine, Moves, Step, Workspace};
+use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
 use crate::search::{Options, Searched, unfuse};
-use mover_engine::{BrokenClaim, Statistics, Stop, Violation};
 use crate::store::{NO_PARENT, Store};
 use crate::successors::{Mark, Reach, Stepper, Trail};
+use mover_engine::{BrokenClaim, Statistics, Stop, Violation};
 
 /// How a search makes sure that no transaction keeps the others waiting for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -647,8 +647,8 @@ impl Clock<'_> {
 mod tests {
     use super::*;
     use crate::search::Order;
-    use std::collections::HashSet;
     use mover_engine::Control;
+    use std::collections::HashSet;
 
     /// How many scheduling points there are after the first thread has committed, with the second
     /// still at its beginning.

@@ -10,9 +10,7 @@ use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mover_engine::{
-    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task,
-};
+use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task};
 use mover_reduce::{Movers, Reduction};
 
 use crate::checkpoint::{Checkpoints, Identity, Snapshot};
@@ -254,9 +252,7 @@ impl Engine for Explicit {
                 let checkpoints = Checkpoints {
                     identity: all.identity.clone(),
                     every: all.every,
-                    save: save
-                        .as_mut()
-                        .map(|save| save as &mut dyn FnMut(&Snapshot)),
+                    save: save.as_mut().map(|save| save as &mut dyn FnMut(&Snapshot)),
                     resume: resume.map(|resume| resume as Box<dyn Read>),
                 };
                 search::explore(task.program(), options, Some(checkpoints))

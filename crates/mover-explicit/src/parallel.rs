@@ -35,8 +35,8 @@ use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::path_reconstruction::steps_through;
 use crate::search::{Options, Searched, common_halt, ends_in_deadlock};
-use mover_engine::{Control, Statistics, Stop, Violation};
 use crate::store::{NO_PARENT, Store, scramble};
+use mover_engine::{Control, Statistics, Stop, Violation};
 
 /// States that a worker expands before it looks at its mail.
 const STATES_PER_ROUND: usize = 1 << 11;

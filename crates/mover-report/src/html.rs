@@ -10,15 +10,16 @@
 
 use std::fmt::Write;
 
+use mover_engine::UpTo;
 use mover_ir::program::Program;
 use serde_json::{Value, json};
 
-use mover_check::story::Arrow;
-use crate::text::{length_text, listed, verdict_line};
-use mover_check::ledger::LedgerRow;
-use mover_check::words::grouped;
-use mover_check::trace::{Change, Trace};
+use crate::text::{length_text, verdict_line};
 use mover_check::answer::{Answer, Verdict};
+use mover_check::ledger::LedgerRow;
+use mover_check::story::Arrow;
+use mover_check::trace::{Change, Trace};
+use mover_check::words::grouped;
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
@@ -716,7 +717,7 @@ impl Run {
     /// Where it is not known what moves, what a thread does in a row.
     fn contexts(trace: &Trace) -> Vec<RunBox> {
         let steps: Vec<_> = trace.steps.iter().map(|step| step.step).collect();
-        let contexts = crate::shorten::contexts(&steps).into_iter();
+        let contexts = mover_check::shorten::contexts(&steps).into_iter();
         contexts
             .map(|context| RunBox {
                 first: context.start,
@@ -861,7 +862,7 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
                 ));
             }
             if let Verdict::SafeUpTo(bounds) = &answer.verdict {
-                rests.push(("only up to".into(), listed(bounds, ", ")));
+                rests.push(("only up to".into(), UpTo::list(bounds, ", ")));
             }
         }
         Verdict::Unknown { reason, advice } => {
@@ -892,9 +893,15 @@ fn figures(answer: &Answer) -> Vec<(String, String)> {
         add("bits of a state", count(statistics.bits));
         add("predicates", count(statistics.predicates));
         add("terms", count(statistics.terms));
-        add("variables of the formula", count(statistics.effort.variables));
+        add(
+            "variables of the formula",
+            count(statistics.effort.variables),
+        );
         add("clauses", count(statistics.effort.clauses));
-        add("questions to the solver", count(statistics.effort.questions));
+        add(
+            "questions to the solver",
+            count(statistics.effort.questions),
+        );
         add("conflicts", count(statistics.effort.conflicts));
         if answer.unit == "frames" {
             add("obligations", count(statistics.obligations));

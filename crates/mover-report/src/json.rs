@@ -3,15 +3,14 @@
 //! The fields of an answer are fixed: scripts rely on them. A trace written
 //! with `--trace` can be read back and replayed.
 
-use mover_engine::Violation;
+use mover_engine::{UpTo, Violation};
 use mover_ir::program::{LocationId, Property, TemplateId};
 use mover_ir::semantics::{Move, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::text::listed;
-use mover_check::trace::{Trace, TraceStep};
 use mover_check::answer::{Answer, Verdict};
+use mover_check::trace::{Trace, TraceStep};
 
 /// The one object that `mover check --json` prints.
 pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
@@ -29,7 +28,7 @@ pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
         }
     };
     let bound = match &answer.verdict {
-        Verdict::SafeUpTo(bounds) => Value::from(listed(bounds, ", ")),
+        Verdict::SafeUpTo(bounds) => Value::from(UpTo::list(bounds, ", ")),
         _ => Value::Null,
     };
     let mut told = json!({

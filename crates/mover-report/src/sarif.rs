@@ -8,13 +8,13 @@
 
 use std::path::Path;
 
+use mover_engine::UpTo;
 use mover_ir::program::{Program, Property};
 use serde_json::{Map, Value, json};
 
+use mover_check::answer::{Answer, Verdict};
 use mover_check::moments::{Moment, Spot, moments};
 use mover_check::trace::Trace;
-use crate::text::listed;
-use mover_check::answer::{Answer, Verdict};
 
 /// The finding in words for people who see only the rule.
 fn rule(property: Property) -> (&'static str, &'static str) {
@@ -173,7 +173,7 @@ pub fn log(program: &Program, answer: &Answer, version: &str) -> Value {
         .collect();
     let told = match &answer.verdict {
         Verdict::Unknown { reason, .. } => Some(format!("unknown: {reason}")),
-        Verdict::SafeUpTo(bounds) => Some(format!("safe up to {}", listed(bounds, ", "))),
+        Verdict::SafeUpTo(bounds) => Some(format!("safe up to {}", UpTo::list(bounds, ", "))),
         Verdict::Safe => Some("safe".to_string()),
         Verdict::Unsafe(_) => None,
     };

@@ -7,8 +7,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use mover_check::trace::{Change, Trace, TraceStep};
 use mover_check::answer::{Answer, Verdict};
+use mover_check::trace::{Change, Trace, TraceStep};
 use mover_check::words::grouped;
 use mover_engine::UpTo;
 
@@ -144,10 +144,7 @@ fn statistics(answer: &Answer) -> String {
         ));
     }
     if figures.states > 1000 {
-        parts.push(format!(
-            "{} bytes/state",
-            figures.bytes / figures.states
-        ));
+        parts.push(format!("{} bytes/state", figures.bytes / figures.states));
     }
     if let Some(peak) = answer.peak_mb {
         parts.push(format!("{peak:.0} MB"));
@@ -166,12 +163,6 @@ fn statistics(answer: &Answer) -> String {
     )
 }
 
-/// What `safe` is limited to.
-pub(crate) fn listed(bounds: &[UpTo], between: &str) -> String {
-    let words: Vec<String> = bounds.iter().map(UpTo::to_string).collect();
-    words.join(between)
-}
-
 /// The verdict in one line of words.
 pub fn verdict_line(answer: &Answer) -> String {
     let uncovered = match answer.caveats.len() {
@@ -183,7 +174,7 @@ pub fn verdict_line(answer: &Answer) -> String {
         Verdict::Safe | Verdict::SafeUpTo(_) => {
             use mover_ir::program::Property;
             let bounds = match &answer.verdict {
-                Verdict::SafeUpTo(bounds) => format!(" up to {}", listed(bounds, " and ")),
+                Verdict::SafeUpTo(bounds) => format!(" up to {}", UpTo::list(bounds, " and ")),
                 _ => String::new(),
             };
             let claims: Vec<&str> = answer

@@ -1,12 +1,12 @@
 //! A run through memory with addresses, told, written to a file and replayed.
 
+use mover_check::trace::Trace;
+use mover_engine::Violation;
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 use mover_ir::semantics::{Move, Step};
 use mover_ir::validate::validate;
 use mover_report::json::{read_trace_file, trace_file};
-use mover_check::trace::Trace;
-use mover_engine::Violation;
 
 const WIDTH: u8 = 64;
 
@@ -183,8 +183,7 @@ fn traces_tell_memory_by_names_and_replay_with_their_choices() {
     let mut steps = vec![step(0); 11];
     steps[8] = step(200);
     let error = Some((TemplateId(0), LocationId(11)));
-    let trace =
-        Trace::replay(&program, &violation(steps.clone(), error)).expect("it is a run");
+    let trace = Trace::replay(&program, &violation(steps.clone(), error)).expect("it is a run");
     let told: Vec<String> = trace
         .steps
         .iter()

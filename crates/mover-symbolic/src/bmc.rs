@@ -14,25 +14,26 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use mover_ir::program::{BoundMet, Program};
+use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, UpTo};
+use mover_ir::program::BoundMet;
 
 use crate::Prepared;
 use crate::blast::Blaster;
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::outcome::{Conclusion, Failure, Outcome, Proof, Question, RunEnd, Statistics};
+use crate::outcome::{Question, RunEnd, note_checks, stopped};
 use crate::peephole::{Move, Peephole};
 use crate::sat::Answer;
 use crate::smtlib;
 use crate::term::{Evaluation, Term, Terms, Var};
 
 pub fn check(
-    original: &Program,
+    task: &Task,
     question: &Question,
     progress: &mut dyn FnMut(&Statistics),
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, EngineError> {
     let mut question = question.clone();
     loop {
-        let (outcome, is_beyond) = check_within(original, &question, progress)?;
+        let (outcome, is_beyond) = check_within(task, &question, progress)?;
         let is_bounded = matches!(outcome.conclusion, Conclusion::Safe { .. }) && is_beyond;
         match question.bounds.grown() {
             Some(grown) if is_bounded => question.bounds = grown,
@@ -43,12 +44,12 @@ pub fn check(
 
 /// Checks within the bounds asked for; whether a run left them.
 fn check_within(
-    original: &Program,
+    task: &Task,
     question: &Question,
     progress: &mut dyn FnMut(&Statistics),
-) -> Result<(Outcome, bool), Failure> {
+) -> Result<(Outcome, bool), EngineError> {
     let started = Instant::now();
-    let prepared = Prepared::new(original, question)?;
+    let prepared = Prepared::new(task, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
     let mut search = Search::new(&blocks, question);
@@ -71,66 +72,62 @@ fn check_within(
         }
         match found {
             Found::Nothing => {}
-            Found::Run(steps) => match prepared.confirm(original, steps)? {
+            Found::Run(steps) => match prepared.confirm(task.program(), steps)? {
                 RunEnd::Violation(violation) => break Conclusion::Unsafe(violation),
                 RunEnd::Bound(met) => {
                     // The same depth again, without this bound.
                     let same = places.iter().filter(|(_, original)| *original == met);
                     search.met.extend(same.map(|(here, _)| *here));
                     if !bounds.insert(met) {
-                        return Err(Failure::Internal("a bound is met twice".into()));
+                        return Err(EngineError::Internal("a bound is met twice".into()));
                     }
                     continue;
                 }
             },
             Found::Complete => {
                 if let Some(contexts) = question.contexts {
-                    up_to.push(format!("{contexts} context switches"));
+                    up_to.push(UpTo::ContextSwitches(contexts));
                 }
-                break safe(up_to, &bounds);
+                break Conclusion::Safe { up_to };
             }
             Found::Stopped => {
                 let depth = search.statistics.depth;
-                break Conclusion::Unknown {
-                    reason: format!("{}; safe up to {depth} blocks", question.limit.reason()),
-                    advice: "a longer --timeout, or --engine ic3".into(),
-                };
+                let so_far = format!("; safe up to {depth} blocks");
+                break stopped(&question.limit, so_far, "--engine ic3");
             }
         }
         if question
             .depth
             .is_some_and(|most| search.statistics.depth >= most)
         {
-            up_to.insert(0, format!("{} blocks", search.statistics.depth));
-            break safe(up_to, &bounds);
+            up_to.insert(0, UpTo::Blocks(search.statistics.depth));
+            break Conclusion::Safe { up_to };
         }
     };
     let mut proof = Proof::default();
-    proof.note_checks(&search.blaster.solver)?;
+    note_checks(&mut proof, &search.blaster.solver)?;
     search.statistics.time = started.elapsed();
+    let is_peephole = question.peephole && declined.is_none();
+    let reduction = if is_peephole {
+        "peephole"
+    } else {
+        conditions.reduction.name()
+    };
     let outcome = Outcome {
-        conclusion,
-        statistics: search.statistics,
-        reduction: conditions.reduction,
+        bounds: bounds.into_iter().collect(),
         declined,
         proof: Some(proof),
+        ..Outcome::new(conclusion, search.statistics, reduction)
     };
     Ok((outcome, search.is_beyond))
-}
-
-fn safe(up_to: Vec<String>, bounds: &BTreeSet<BoundMet>) -> Conclusion {
-    Conclusion::Safe {
-        up_to,
-        bounds: bounds.iter().copied().collect(),
-    }
 }
 
 /// Blocks that a dumped question unrolls if nothing else was asked for.
 const DUMPED: u64 = 10;
 
 /// The question whether a violation is at most so many blocks away, in SMT-LIB.
-pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
-    let prepared = Prepared::new(original, question)?;
+pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
+    let prepared = Prepared::new(task, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
     let mut search = Search::new(&blocks, question);
@@ -150,7 +147,8 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
     let any = search.terms.any(violations);
     let comment = format!(
         "{}: is a violation at most {depth} blocks away? (reduction {})\nsat: yes, unsat: no",
-        original.info.name, conditions.reduction
+        task.program().info.name,
+        conditions.reduction
     );
     Ok(smtlib::script(&search.terms, &comment, &[any]))
 }

@@ -14,14 +14,14 @@
 
 use std::time::Instant;
 
-use mover_ir::program::Program;
+use mover_engine::{EngineError, Proof, Task};
 use mover_reduce::Reduction;
 use rustc_hash::FxHashMap;
 
 use crate::Prepared;
 use crate::blast::Blaster;
 use crate::ic3::{self, Cube, Found};
-use crate::outcome::{Failure, Proof, Question};
+use crate::outcome::{Question, note_checks};
 use crate::sat::Answer;
 use crate::system::refine::{Comparison, Side};
 use crate::system::{AlsoBad, Source, System};
@@ -34,7 +34,7 @@ pub fn prove(
     question: &Question,
     also_bad: &AlsoBad,
     excluded: &[Cube],
-) -> Result<Option<Proof>, Failure> {
+) -> Result<Option<Proof>, EngineError> {
     let invariant = excluded
         .iter()
         .map(|cube| {
@@ -70,16 +70,16 @@ pub struct Proved<'s, 'a, 'p> {
 /// Makes a proof about transactions one about single steps and adds to it whether that was
 /// possible. An error if single steps can do what the proof says cannot happen.
 pub fn carry_over(
-    original: &Program,
+    task: &Task,
     question: &Question,
     proved: &Proved,
     proof: &mut Proof,
-) -> Result<(), Failure> {
+) -> Result<(), EngineError> {
     let question = Question {
         reduction: Reduction::None,
         ..question.clone()
     };
-    let prepared = Prepared::new(original, &question)?;
+    let prepared = Prepared::new(task, &question)?;
     let blocks = prepared.blocks(&question)?;
     let started = Instant::now();
     let mut not_done = |reason: Option<&str>| {
@@ -104,7 +104,7 @@ pub fn carry_over(
             ));
         }
         Found::Run { .. } => {
-            return Err(Failure::Internal(
+            return Err(EngineError::Internal(
                 "the invariant of transactions is none: single steps lead to a violation".into(),
             ));
         }
@@ -188,7 +188,7 @@ fn certify_anew(
     also_bad: &AlsoBad,
     excluded: &[Cube],
     checks: &mut Proof,
-) -> Result<bool, Failure> {
+) -> Result<bool, EngineError> {
     let Some(mut again) = System::new(system.blocks, question, also_bad, true) else {
         return Ok(false);
     };
@@ -243,7 +243,7 @@ fn certify(
     question: &Question,
     excluded: &[Cube],
     checks: &mut Proof,
-) -> Result<bool, Failure> {
+) -> Result<bool, EngineError> {
     let (mut terms, broken) = broken(system, excluded);
     let (now, _) = clauses(system, &mut terms, excluded);
     for start in &system.starts {
@@ -251,7 +251,7 @@ fn certify(
         let initial = |var: Var| values.get(&var).copied().unwrap_or(0);
         let mut evaluation = Evaluation::new(&terms, &initial);
         if !now.iter().all(|&clause| evaluation.holds(clause)) {
-            return Err(Failure::Internal(
+            return Err(EngineError::Internal(
                 "the invariant does not hold initially".into(),
             ));
         }
@@ -259,10 +259,10 @@ fn certify(
     let mut blaster = Blaster::new(question.solver());
     match blaster.check(&terms, &[broken]) {
         Answer::Unsat => {
-            checks.note_checks(&blaster.solver)?;
+            note_checks(checks, &blaster.solver)?;
             Ok(true)
         }
-        Answer::Sat => Err(Failure::Internal("the invariant found is none".into())),
+        Answer::Sat => Err(EngineError::Internal("the invariant found is none".into())),
         Answer::Stopped => Ok(false),
     }
 }

@@ -9,8 +9,8 @@
 use mover_ir::expr::mask;
 use rustc_hash::FxHashMap;
 
-use crate::sat::Limit;
 use crate::term::{Node, Term, Terms};
+use mover_engine::Control;
 
 /// A bit-vector of which some bits are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ pub fn reachable_bits(
     state: &[Term],
     next: &[Term],
     initial: &[&[u64]],
-    limit: &Limit,
+    limit: &Control,
 ) -> Option<Vec<Known>> {
     let order = terms.below(next);
     let mut cells: Vec<Known> = initial[0].iter().map(|&v| Known::exactly(v)).collect();
@@ -121,7 +121,7 @@ pub fn reachable_bits(
             }
         }
         for (number, &term) in order.iter().enumerate() {
-            if number.is_multiple_of(TERMS_PER_LOOK) && limit.is_reached() {
+            if number.is_multiple_of(TERMS_PER_LOOK) && limit.is_over() {
                 return None;
             }
             if !values.contains_key(&term) {
@@ -312,7 +312,7 @@ mod tests {
         let more = terms.add(cell, one);
         let three = terms.constant(3, 32);
         let next = terms.and(more, three);
-        let known = reachable_bits(&terms, &[cell], &[next], &[&[8]], &Limit::default());
+        let known = reachable_bits(&terms, &[cell], &[next], &[&[8]], &Control::unlimited());
         let known = known.expect("there is no limit");
         // 8, then 1, 2, 3, 0, …
         assert_eq!(known[0].unknown(), 0b1011);

@@ -35,7 +35,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::time::{Duration, Instant};
 
-use mover_ir::program::{BoundKind, Program};
+use mover_engine::{
+    Conclusion, Control, EngineError, Outcome, SolverEffort, Statistics, Task, UpTo,
+};
+use mover_ir::program::BoundKind;
 use mover_ir::semantics::Step;
 use mover_reduce::Reduction;
 use rustc_hash::FxHashMap;
@@ -43,8 +46,8 @@ use rustc_hash::FxHashMap;
 use crate::Prepared;
 use crate::blast::Blaster;
 use crate::certificate::{self, Proved};
-use crate::outcome::{Conclusion, Failure, Outcome, Question, RunEnd, Statistics};
-use crate::sat::{Answer, Decisions, Effort, Limit, Lit, Solver};
+use crate::outcome::{Question, RunEnd, stopped};
+use crate::sat::{Answer, Decisions, Lit, Solver};
 use crate::system::{AlsoBad, Source, System};
 use crate::term::{Evaluation, Term, Var};
 use reached::Reached;
@@ -56,18 +59,19 @@ type Choices = FxHashMap<Var, u64>;
 pub type Cube = Vec<(usize, bool)>;
 
 pub fn check(
-    original: &Program,
+    task: &Task,
     question: &Question,
     progress: &mut dyn FnMut(&Statistics),
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, EngineError> {
     let started = Instant::now();
+    let original = task.program();
     let mut question = question.clone();
-    let mut total = Effort::default();
+    let mut total = SolverEffort::default();
     let mut ignores_beyond = false;
     let mut asked_bounds = BTreeSet::from(BoundKind::ALL);
     let mut bounds = BTreeSet::new();
     loop {
-        let prepared = Prepared::new(original, &question)?;
+        let prepared = Prepared::new(task, &question)?;
         let conditions = &prepared.conditions;
         let blocks = prepared.blocks(&question)?;
         // First a run that leaves the bounds counts as bad; if there is one, they
@@ -84,19 +88,19 @@ pub fn check(
             Vec::new()
         };
         let Some(mut system) = System::new(&blocks, &question, &also_bad, true) else {
+            let so_far = " before the formula was made".to_string();
+            let statistics = Statistics {
+                effort: total,
+                time: started.elapsed(),
+                ..Statistics::default()
+            };
             return Ok(Outcome {
-                conclusion: Conclusion::Unknown {
-                    reason: "a limit was reached before the formula was made".into(),
-                    advice: "a longer --timeout, or another --reduce".into(),
-                },
-                statistics: Statistics {
-                    effort: total,
-                    time: started.elapsed(),
-                    ..Statistics::default()
-                },
-                reduction: conditions.reduction,
                 declined: conditions.declined.clone(),
-                proof: None,
+                ..Outcome::new(
+                    stopped(&question.limit, so_far, "another --reduce"),
+                    statistics,
+                    conditions.reduction.name(),
+                )
             });
         };
         let mut search = Search::new(&mut system, &question, started, total, Vec::new());
@@ -106,11 +110,8 @@ pub fn check(
         let (conclusion, proof) = match found {
             Found::Stopped => {
                 let depth = statistics.depth;
-                let unknown = Conclusion::Unknown {
-                    reason: format!("{}; safe up to {depth} blocks", question.limit.reason()),
-                    advice: "a longer --timeout, or another --reduce".into(),
-                };
-                (unknown, None)
+                let so_far = format!("; safe up to {depth} blocks");
+                (stopped(&question.limit, so_far, "another --reduce"), None)
             }
             Found::Run { beyond: true, .. } => {
                 match question.bounds.grown() {
@@ -124,7 +125,7 @@ pub fn check(
                 RunEnd::Bound(met) => {
                     let kind = original.bound(met).map(|mark| mark.kind);
                     if !kind.is_some_and(|kind| asked_bounds.remove(&kind)) {
-                        return Err(Failure::Internal("a bound is met twice".into()));
+                        return Err(EngineError::Internal("a bound is met twice".into()));
                     }
                     bounds.insert(met);
                     continue;
@@ -145,37 +146,29 @@ pub fn check(
                                 excluded: &clauses,
                                 also_bad: &also_bad,
                             };
-                            certificate::carry_over(original, &question, &proved, &mut proof)?;
+                            certificate::carry_over(task, &question, &proved, &mut proof)?;
                         }
-                        let bounds = bounds.into_iter().collect();
-                        (Conclusion::Safe { up_to, bounds }, Some(proof))
+                        (Conclusion::Safe { up_to }, Some(proof))
                     }
                     None => {
-                        let unknown = Conclusion::Unknown {
-                            reason: format!(
-                                "{} before the proof was certified",
-                                question.limit.reason()
-                            ),
-                            advice: "a longer --timeout".into(),
-                        };
-                        (unknown, None)
+                        let so_far = " before the proof was certified".to_string();
+                        (stopped(&question.limit, so_far, "another --reduce"), None)
                     }
                 }
             }
         };
         return Ok(Outcome {
-            conclusion,
-            statistics,
-            reduction: conditions.reduction,
+            bounds: bounds.into_iter().collect(),
             declined: conditions.declined.clone(),
             proof,
+            ..Outcome::new(conclusion, statistics, conditions.reduction.name())
         });
     }
 }
 
 /// The question whether the invariant found can be broken, in SMT-LIB.
-pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> {
-    let prepared = Prepared::new(original, question)?;
+pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
+    let prepared = Prepared::new(task, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
     let also_bad = AlsoBad {
@@ -183,7 +176,7 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
         ..AlsoBad::default()
     };
     let Some(mut system) = System::new(&blocks, question, &also_bad, true) else {
-        return Err(Failure::Unsupported(
+        return Err(EngineError::Unsupported(
             "a limit was reached before the formula was made".into(),
         ));
     };
@@ -193,20 +186,20 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
             let comment = format!(
                 "{}: does the invariant of {} clauses admit a violation, or is there a block that \
                  breaks it? (reduction {})\nunsat: the proof holds",
-                original.info.name,
+                task.program().info.name,
                 excluded.len(),
                 conditions.reduction
             );
             Ok(crate::smtlib::script(&terms, &comment, &[broken]))
         }
-        Found::Run { beyond: true, .. } => Err(Failure::Unsupported(format!(
+        Found::Run { beyond: true, .. } => Err(EngineError::Unsupported(format!(
             "there are runs that need more than {}",
-            blocks.layout.bounds().join(" and ")
+            UpTo::list(&blocks.layout.bounds(), " and ")
         ))),
-        Found::Run { .. } => Err(Failure::Unsupported(
+        Found::Run { .. } => Err(EngineError::Unsupported(
             "there is a violation, so there is no invariant to dump".into(),
         )),
-        Found::Stopped => Err(Failure::Unsupported(
+        Found::Stopped => Err(EngineError::Unsupported(
             "a limit was reached before an invariant was found".into(),
         )),
     }
@@ -215,12 +208,12 @@ pub fn dump(original: &Program, question: &Question) -> Result<String, Failure> 
 /// Looks for an invariant; the hints are cubes that may be unreachable.
 pub fn prove(system: &mut System, question: &Question, hints: Vec<Cube>) -> Found {
     let now = Instant::now();
-    Search::new(system, question, now, Effort::default(), hints).run(&mut |_| {})
+    Search::new(system, question, now, SolverEffort::default(), hints).run(&mut |_| {})
 }
 
 /// Those of the cubes that no state that can be reached is in, by induction on all of them: what
 /// a block can enter from outside of all is dropped until nothing is. None if a limit was reached.
-fn inductive(system: &System, limit: Limit, mut cubes: Vec<Cube>) -> Option<Vec<Cube>> {
+fn inductive(system: &System, limit: Control, mut cubes: Vec<Cube>) -> Option<Vec<Cube>> {
     if cubes.is_empty() {
         return Some(cubes);
     }
@@ -351,8 +344,8 @@ struct Search<'s, 'a, 'p> {
     system: &'s mut System<'a, 'p>,
     question: &'s Question,
     started: Instant,
-    before: Effort,
-    retired: Effort,
+    before: SolverEffort,
+    retired: SolverEffort,
     relation: Relation,
     /// Without frames, to lift predecessors.
     lifter: Relation,
@@ -388,7 +381,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         system: &'s mut System<'a, 'p>,
         question: &'s Question,
         started: Instant,
-        before: Effort,
+        before: SolverEffort,
         mut hints: Vec<Cube>,
     ) -> Self {
         let reached = Reached::new(system, &question.limit);
@@ -408,7 +401,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             unrefined: FxHashMap::default(),
             obligations: Vec::new(),
             looked_at: 0,
-            retired: Effort::default(),
+            retired: SolverEffort::default(),
             system,
             question,
             started,
@@ -418,7 +411,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         search
     }
 
-    fn effort(&self) -> Effort {
+    fn effort(&self) -> SolverEffort {
         let mut effort = self.before;
         effort += self.retired;
         effort += self.relation.blaster.solver.effort();

@@ -10,6 +10,7 @@
 
 use std::collections::BTreeSet;
 
+use mover_engine::UpTo;
 use mover_ir::expr::ChannelRef;
 use mover_ir::program::{ChannelDecl, Edge, Effect, LocationId, Program, TemplateId};
 use mover_ir::semantics::{Machine, State};
@@ -346,17 +347,17 @@ impl<'p> Layout<'p> {
     }
 
     /// What is encoded, in words, where runs may need more.
-    pub fn bounds(&self) -> Vec<String> {
+    pub fn bounds(&self) -> Vec<UpTo> {
         let mut bounds = Vec::new();
         if !self.has_all_threads {
-            bounds.push(format!("{} threads at a time", self.slots.len()));
+            bounds.push(UpTo::Threads(self.slots.len()));
         }
         if let Some(object) = self.dynamic_objects().next() {
             let count = self.dynamic_objects().count();
-            bounds.push(format!(
-                "{count} dynamic objects of {} bytes",
-                object.bytes()
-            ));
+            bounds.push(UpTo::Objects {
+                count,
+                bytes: object.bytes(),
+            });
         }
         bounds
     }

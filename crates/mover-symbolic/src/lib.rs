@@ -16,50 +16,53 @@
 //! a solver that shares nothing with the one that found it.
 
 pub mod blast;
-pub mod blocks;
-pub mod bmc;
-pub mod certificate;
+mod blocks;
+mod bmc;
+mod certificate;
 mod constant_bits;
-pub mod ic3;
+mod engine;
+mod ic3;
 mod initial_prefix;
-pub mod layout;
-pub mod machine;
+mod layout;
+mod machine;
 mod memory;
-pub mod outcome;
+mod outcome;
 mod peephole;
-pub mod rup;
+mod rup;
 pub mod sat;
 pub mod smtlib;
-pub mod system;
+mod system;
 pub mod term;
 pub mod token;
 
+pub use engine::{Bmc, Ic3, SymbolicOptions, Token};
+pub use layout::Bounds;
+pub use token::encode::ContextBound;
+pub use token::pairs::Pairs;
+
+use mover_engine::{EngineError, Task};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::Step;
 use mover_reduce::Conditions;
 use mover_reduce::facts::pointer_provenance::pointers_stay;
-use mover_reduce::transform::unfold::{Unfolded, unfold};
+use mover_reduce::transform::unfold::Unfolded;
 
 use blocks::Blocks;
 use layout::Layout;
-use outcome::{Failure, Outcome, Question, RunEnd, Statistics};
+use outcome::{Question, RunEnd};
 use term::{Term, Terms};
 
 /// A program made ready for an engine.
-struct Prepared {
-    unfolded: Option<Unfolded>,
+struct Prepared<'t> {
+    unfolded: Option<&'t Unfolded>,
     /// The mover conditions for the threads that are encoded.
     conditions: Conditions,
 }
 
-impl Prepared {
-    fn new(original: &Program, question: &Question) -> Result<Prepared, Failure> {
-        let unfolded = if question.unfold {
-            unfold(original)
-        } else {
-            None
-        };
-        let program = unfolded.as_ref().map_or(original, |u| &u.program);
+impl<'t> Prepared<'t> {
+    fn new(task: &'t Task, question: &Question) -> Result<Prepared<'t>, EngineError> {
+        let unfolded = question.unfold.then(|| task.unfolded()).flatten();
+        let program = unfolded.map_or(task.program(), |unfolded| &unfolded.program);
         let staying;
         let program = if !program.pointers_stay && pointers_stay(program) {
             staying = Program {
@@ -70,7 +73,7 @@ impl Prepared {
         } else {
             program
         };
-        let layout = Layout::new(program, question.bounds).map_err(Failure::Unsupported)?;
+        let layout = Layout::new(program, question.bounds).map_err(EngineError::Unsupported)?;
         let threads = layout.slots.len();
         let conditions = Conditions::new(program, question.reduction, question.heuristics, threads);
         Ok(Prepared {
@@ -79,14 +82,14 @@ impl Prepared {
         })
     }
 
-    fn blocks(&self, question: &Question) -> Result<Blocks<'_>, Failure> {
+    fn blocks(&self, question: &Question) -> Result<Blocks<'_>, EngineError> {
         Blocks::new(
             &self.conditions,
             question.bounds,
             question.deadlocks,
             question.limit.clone(),
         )
-        .map_err(Failure::Unsupported)
+        .map_err(EngineError::Unsupported)
     }
 
     /// The bounds of the program that is encoded, each with the one of the original that it is.
@@ -101,7 +104,7 @@ impl Prepared {
                     template: TemplateId(template as u32),
                     location: LocationId(location as u32),
                 };
-                let original = match &self.unfolded {
+                let original = match self.unfolded {
                     Some(unfolded) => unfolded.original_bound(here),
                     None => Some(here),
                 };
@@ -112,11 +115,11 @@ impl Prepared {
     }
 
     /// Runs what an engine found on the semantics of the original.
-    fn confirm(&self, original: &Program, steps: Vec<Step>) -> Result<RunEnd, Failure> {
-        let steps = match &self.unfolded {
+    fn confirm(&self, original: &Program, steps: Vec<Step>) -> Result<RunEnd, EngineError> {
+        let steps = match self.unfolded {
             Some(unfolded) => unfolded
                 .original_steps(original, &steps)
-                .map_err(Failure::Internal)?,
+                .map_err(EngineError::Internal)?,
             None => steps,
         };
         outcome::confirm(original, steps)
@@ -137,58 +140,4 @@ fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) 
     }
     let deadlock = blocks.deadlock(terms, state);
     terms.or(error, deadlock)
-}
-
-/// Terms are deep; so are the functions that walk them.
-const STACK: usize = 1 << 30;
-
-/// Runs on a stack that is deep enough.
-fn with_stack<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
-    std::thread::scope(|scope| {
-        let worker = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, work)
-            .map_err(|error| Failure::Internal(format!("no thread can be started: {error}")))?;
-        worker
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
-/// Bounded model checking. An error says why the program cannot be encoded.
-pub fn check_bounded(
-    program: &Program,
-    question: &Question,
-    progress: &mut (dyn FnMut(&Statistics) + Send),
-) -> Result<Outcome, Failure> {
-    with_stack(|| bmc::check(program, question, progress))
-}
-
-/// IC3. An error says why the program cannot be encoded.
-pub fn check_inductive(
-    program: &Program,
-    question: &Question,
-    progress: &mut (dyn FnMut(&Statistics) + Send),
-) -> Result<Outcome, Failure> {
-    with_stack(|| ic3::check(program, question, progress))
-}
-
-/// Token passing. An error says why the program cannot be encoded.
-pub fn check_token(
-    program: &Program,
-    question: &Question,
-    settings: &token::Settings,
-    progress: &mut (dyn FnMut(&Statistics) + Send),
-) -> Result<Outcome, Failure> {
-    with_stack(|| token::check(program, question, settings, progress))
-}
-
-/// The question whether a violation is within the depth asked for, in SMT-LIB.
-pub fn dump_bounded(program: &Program, question: &Question) -> Result<String, Failure> {
-    with_stack(|| bmc::dump(program, question))
-}
-
-/// The question whether the invariant that IC3 finds can be broken, in SMT-LIB.
-pub fn dump_invariant(program: &Program, question: &Question) -> Result<String, Failure> {
-    with_stack(|| ic3::dump(program, question))
 }

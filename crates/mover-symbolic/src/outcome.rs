@@ -1,14 +1,13 @@
-//! What an engine is asked and what it answers.
+//! What the symbolic engines are asked, and how a run that they find ends.
 
-use std::time::Duration;
-
-use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
+use mover_engine::{Conclusion, Control, EngineError, Proof, Stop, Violation};
+use mover_ir::program::{BoundMet, Program, Property};
 use mover_ir::semantics::{Machine, Step};
 use mover_reduce::{Heuristics, Reduction};
 
 use crate::layout::Bounds;
 use crate::rup::Checked;
-use crate::sat::{Effort, Limit, Solver};
+use crate::sat::Solver;
 
 /// What to look for and how far to go.
 #[derive(Clone)]
@@ -35,7 +34,7 @@ pub struct Question {
     pub check_answers: bool,
     /// Whether a proof about transactions is carried over to single steps, if that can be done.
     pub carry_over: bool,
-    pub limit: Limit,
+    pub limit: Control,
 }
 
 impl Question {
@@ -49,75 +48,13 @@ impl Question {
     }
 }
 
-/// How far an engine has come.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Statistics {
-    /// Blocks unrolled, or frames, or repetitions of loops.
-    pub depth: u64,
-    /// States to be blocked that IC3 looked at.
-    pub obligations: u64,
-    /// Clauses that IC3 has learnt.
-    pub lemmas: u64,
-    /// Predicates beside the bits of the state.
-    pub predicates: u64,
-    /// Bits of a state, or those that go with the token.
-    pub bits: u64,
-    /// Events of the threads, and pairs of them between which the token may be passed.
-    pub events: u64,
-    pub pairs: u64,
-    /// Different terms made.
-    pub terms: u64,
-    pub effort: Effort,
-    pub time: Duration,
-}
-
-/// A run that violates a property, confirmed by the semantics.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation {
-    pub property: Property,
-    /// The error location; none for a deadlock.
-    pub error: Option<(TemplateId, LocationId)>,
-    pub steps: Vec<Step>,
-}
-
-/// What an engine found out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Conclusion {
-    /// No run violates a property.
-    Safe {
-        /// The bounds of the search that this rests on, if any.
-        up_to: Vec<String>,
-        /// The bounds of the program that runs meet, in ascending order; what lies beyond them was
-        /// not seen.
-        bounds: Vec<BoundMet>,
-    },
-    Unsafe(Violation),
-    Unknown {
-        reason: String,
-        advice: String,
-    },
-}
-
-/// Why a proof can be believed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Proof {
-    /// The invariant, each line one clause in the words of the source.
-    pub invariant: Vec<String>,
-    /// What a fresh solver has confirmed.
-    pub certified: Vec<String>,
-    /// What could not be confirmed, and why.
-    pub uncertified: Vec<String>,
-}
-
-impl Proof {
-    /// What was checked of a solver's answers; an error if one of them was wrong.
-    pub fn note_checks(&mut self, solver: &Solver) -> Result<(), Failure> {
-        let checked = solver
-            .checks()
-            .map_err(|flaw| Failure::Internal(flaw.into()))?;
-        self.certified.extend(checked.map(describe));
-        Ok(())
-    }
+/// Adds what was checked of a solver's answers to a proof; an error if one of them was wrong.
+pub fn note_checks(proof: &mut Proof, solver: &Solver) -> Result<(), EngineError> {
+    let checked = solver
+        .checks()
+        .map_err(|flaw| EngineError::Internal(flaw.into()))?;
+    proof.certified.extend(checked.map(describe));
+    Ok(())
 }
 
 fn describe(checked: Checked) -> String {
@@ -136,34 +73,14 @@ fn describe(checked: Checked) -> String {
     )
 }
 
-/// Why there is no answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Failure {
-    /// The program cannot be encoded.
-    Unsupported(String),
-    /// A claim of an engine did not stand up to its check.
-    Internal(String),
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::Unsupported(reason) => f.write_str(reason),
-            Failure::Internal(reason) => write!(f, "internal error: {reason}"),
-        }
+/// That an engine was stopped, `so_far` as in [`Conclusion::Stopped`].
+pub fn stopped(control: &Control, so_far: String, or: &str) -> Conclusion {
+    let stop = control.stop().unwrap_or(Stop::Time);
+    Conclusion::Stopped {
+        stop,
+        so_far,
+        advice: format!("{}, or {or}", stop.advice()),
     }
-}
-
-impl std::error::Error for Failure {}
-
-pub struct Outcome {
-    pub conclusion: Conclusion,
-    pub statistics: Statistics,
-    /// The reduction that was used.
-    pub reduction: Reduction,
-    /// Why it is not the one asked for.
-    pub declined: Option<String>,
-    pub proof: Option<Proof>,
 }
 
 /// How a run ends that an engine found.
@@ -173,13 +90,13 @@ pub enum RunEnd {
 }
 
 /// Runs the steps that an engine found and says what they violate, or which bound they meet.
-pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<RunEnd, Failure> {
+pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<RunEnd, EngineError> {
     let machine = Machine::new(program);
     let mut state = machine.initial();
     for (number, &step) in steps.iter().enumerate() {
         if !machine.can_take(&state, step) {
             let number = number + 1;
-            return Err(Failure::Internal(format!(
+            return Err(EngineError::Internal(format!(
                 "step {number} of the counterexample is not possible"
             )));
         }
@@ -203,7 +120,7 @@ pub fn confirm(program: &Program, steps: Vec<Step>) -> Result<RunEnd, Failure> {
             steps,
         }));
     }
-    Err(Failure::Internal(
+    Err(EngineError::Internal(
         "the counterexample violates nothing".into(),
     ))
 }

@@ -7,13 +7,12 @@
 //! unsatisfiable answers checked on the way (see `rup`).
 
 use std::cell::Cell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use batsat::{
     Callbacks, ClauseKind, Lit as BatLit, Solver as Bat, SolverInterface, SolverOpts, lbool,
 };
+
+use mover_engine::{Control, SolverEffort};
 
 use crate::rup::{Checked, Checker, Literal};
 
@@ -36,54 +35,9 @@ impl std::ops::Not for Lit {
     }
 }
 
-/// When to give up: the user's signal, another engine's answer, the time.
-#[derive(Clone, Default)]
-pub struct Limit {
-    pub interrupt: Vec<Arc<AtomicBool>>,
-    pub deadline: Option<Instant>,
-}
-
-impl Limit {
-    pub fn is_reached(&self) -> bool {
-        self.interrupt
-            .iter()
-            .any(|flag| flag.load(Ordering::Relaxed))
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
-    /// A part of the time that is left, but not more than this.
-    pub fn share(&self, parts: u32, most: Duration) -> Limit {
-        let left = self
-            .deadline
-            .map(|deadline| deadline.saturating_duration_since(Instant::now()) / parts);
-        self.within(left.map_or(most, |left| left.min(most)))
-    }
-
-    /// The same, but not later than this from now.
-    pub fn within(&self, time: Duration) -> Limit {
-        let mine = Instant::now() + time;
-        Limit {
-            interrupt: self.interrupt.clone(),
-            deadline: Some(self.deadline.map_or(mine, |deadline| deadline.min(mine))),
-        }
-    }
-
-    /// Which limit it was, in words.
-    pub fn reason(&self) -> &'static str {
-        let mut flags = self.interrupt.iter();
-        if flags.any(|flag| flag.load(Ordering::Relaxed)) {
-            "the search was interrupted"
-        } else {
-            "the time limit was reached"
-        }
-    }
-}
-
 /// The solver asks at every decision; the clock is looked at now and then.
 struct Patience {
-    limit: Limit,
+    limit: Control,
     asked: Cell<u32>,
     is_over: Cell<bool>,
     /// Conflicts until the present question is given up.
@@ -143,7 +97,7 @@ impl Callbacks for Patience {
         let asked = self.asked.get().wrapping_add(1);
         self.asked.set(asked);
         if asked.is_multiple_of(DECISIONS_PER_LOOK) {
-            self.is_over.set(self.limit.is_reached());
+            self.is_over.set(self.limit.is_over());
         }
         self.is_over.get() || self.conflicts_left == Some(0)
     }
@@ -167,28 +121,10 @@ pub enum Answer {
     Stopped,
 }
 
-/// What a solver has done.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Effort {
-    pub questions: u64,
-    pub conflicts: u64,
-    pub variables: u64,
-    pub clauses: u64,
-}
-
-impl std::ops::AddAssign for Effort {
-    fn add_assign(&mut self, other: Effort) {
-        self.questions += other.questions;
-        self.conflicts += other.conflicts;
-        self.variables += other.variables;
-        self.clauses += other.clauses;
-    }
-}
-
 pub struct Solver {
     bat: Bat<Patience>,
     decisions: Decisions,
-    limit: Limit,
+    limit: Control,
     truth: Lit,
     questions: u64,
     buffer: Vec<BatLit>,
@@ -197,20 +133,20 @@ pub struct Solver {
 }
 
 impl Solver {
-    pub fn new(limit: Limit) -> Self {
+    pub fn new(limit: Control) -> Self {
         Solver::deciding(Decisions::All, limit)
     }
 
     /// One whose unsatisfiable answers are checked.
-    pub fn checked(limit: Limit) -> Self {
+    pub fn checked(limit: Control) -> Self {
         Solver::with(Decisions::All, limit, Some(Box::default()))
     }
 
-    pub fn deciding(decisions: Decisions, limit: Limit) -> Self {
+    pub fn deciding(decisions: Decisions, limit: Control) -> Self {
         Solver::with(decisions, limit, None)
     }
 
-    fn with(decisions: Decisions, limit: Limit, witness: Option<Box<Witness>>) -> Self {
+    fn with(decisions: Decisions, limit: Control, witness: Option<Box<Witness>>) -> Self {
         let patience = Patience {
             limit: limit.clone(),
             asked: Cell::new(0),
@@ -259,7 +195,7 @@ impl Solver {
     }
 
     pub fn solve(&mut self, assumptions: &[Lit]) -> Answer {
-        if self.has_given_up || self.limit.is_reached() {
+        if self.has_given_up || self.limit.is_over() {
             return Answer::Stopped;
         }
         self.questions += 1;
@@ -292,7 +228,7 @@ impl Solver {
 
     /// Whether a limit was reached.
     pub fn is_over(&self) -> bool {
-        self.limit.is_reached()
+        self.limit.is_over()
     }
 
     /// Answers nothing from now on: not all clauses will be added.
@@ -327,8 +263,8 @@ impl Solver {
         }
     }
 
-    pub fn effort(&self) -> Effort {
-        Effort {
+    pub fn effort(&self) -> SolverEffort {
+        SolverEffort {
             questions: self.questions,
             conflicts: self.bat.num_conflicts(),
             variables: self.bat.num_vars().into(),
@@ -343,7 +279,7 @@ mod tests {
 
     #[test]
     fn assumptions_cores_and_later_clauses() {
-        let mut solver = Solver::new(Limit::default());
+        let mut solver = Solver::new(Control::unlimited());
         let [a, b, c] = std::array::from_fn(|_| solver.new_lit());
         solver.add(&[a, b]);
         assert_eq!(solver.solve(&[!a, c]), Answer::Sat);
@@ -368,7 +304,7 @@ mod tests {
         };
         let mut all = Checked::default();
         for _ in 0..300 {
-            let mut solver = Solver::checked(Limit::default());
+            let mut solver = Solver::checked(Control::unlimited());
             let lits: Vec<Lit> = (0..10).map(|_| solver.new_lit()).collect();
             let mut formula: Vec<Vec<(usize, bool)>> = Vec::new();
             let mut unsatisfiable = 0;
@@ -412,7 +348,7 @@ mod tests {
     /// A solver that lies is found out.
     #[test]
     fn a_clause_that_does_not_follow_is_noticed() {
-        let mut solver = Solver::checked(Limit::default());
+        let mut solver = Solver::checked(Control::unlimited());
         let [a, b] = std::array::from_fn(|_| solver.new_lit());
         solver.add(&[a, b]);
         solver
@@ -425,7 +361,7 @@ mod tests {
     /// Nine pigeons in eight holes take more than ten conflicts, and can be asked about again.
     #[test]
     fn a_question_can_be_given_up() {
-        let mut solver = Solver::new(Limit::default());
+        let mut solver = Solver::new(Control::unlimited());
         let pigeons: Vec<Vec<Lit>> = (0..9)
             .map(|_| (0..8).map(|_| solver.new_lit()).collect())
             .collect();
@@ -443,11 +379,7 @@ mod tests {
 
     #[test]
     fn a_limit_stops_it() {
-        let flag = Arc::new(AtomicBool::new(true));
-        let mut solver = Solver::new(Limit {
-            interrupt: vec![flag],
-            deadline: None,
-        });
+        let mut solver = Solver::new(Control::unlimited().within(Duration::ZERO));
         assert_eq!(solver.solve(&[]), Answer::Stopped);
     }
 }

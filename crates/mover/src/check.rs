@@ -14,16 +14,18 @@ use mover_check::{CheckError, Strategy};
 use mover_cli::diagnostics::show;
 use mover_cli::output::print;
 use mover_cli::{Cause, CliError, Exit, stderr, stderr_line};
-use mover_engine::{Cancel, CancelReason, Control, EngineError, Task};
+use mover_engine::{Cancel, Control, EngineError, Task};
 use mover_ir::print::print_program;
 use mover_report::mover_trial;
 use serde_json::{Value, json};
 
 pub use options::CheckArgs;
 use options::{Dump, Engine};
+pub use outputs::rows;
 
 use crate::input::{self, Input};
 use crate::progress::Watcher;
+use crate::signals::stop_on_signal;
 
 pub fn run(args: CheckArgs) -> Result<Exit, CliError> {
     args.check()
@@ -172,18 +174,5 @@ fn dump_smt2(args: &CheckArgs, task: &Task) -> Result<Exit, CliError> {
             Ok(Exit::Unknown)
         }
         Err(EngineError::Internal(reason)) => Err(CliError::internal(reason)),
-    }
-}
-
-/// The first signal ends the search with what is known, the second ends the process.
-fn stop_on_signal(cancel: &Cancel) {
-    let cancel = cancel.clone();
-    let installed = ctrlc::set_handler(move || {
-        if !cancel.request(CancelReason::User) {
-            std::process::exit(130);
-        }
-    });
-    if let Err(error) = installed {
-        stderr_line!("mover: signals are not handled: {error}");
     }
 }

@@ -1,16 +1,11 @@
 //! `mover explain`: what commutes, at the source lines.
 
-use std::fmt::Write;
-
 use clap::Args;
-use mover_reduce::movers;
-use mover_reduce::present::explain::{
-    Explanation, ObjectFacts, OwnerFacts, TransactionFacts, explain,
-};
-use serde_json::{Value, json};
-
+use mover_check::explanation::explain;
 use mover_cli::output::print;
 use mover_cli::{CliError, Exit};
+use mover_engine::Task;
+use mover_report::explain;
 
 use crate::input::{self, InputArgs};
 use crate::mat;
@@ -31,214 +26,21 @@ pub struct ExplainArgs {
 
 pub fn run(args: &ExplainArgs) -> Result<Exit, CliError> {
     let name = args.input.name();
-    let program = input::read(&args.input, &[])?.program;
+    let input = input::read(&args.input, &[])?;
     let told = if args.mat {
-        mat::explain(&name, &program, args.json)?
+        mat::explain(&name, &input.program, args.json)?
     } else {
-        let movers = movers(&program)
+        let task = Task::new(input.program, input.properties);
+        let movers = task
+            .movers()
             .map_err(|reason| CliError::input("U009", format!("{name}: {reason}")))?;
-        let explanation = explain(&movers);
+        let explanation = explain(movers);
         if args.json {
-            format!("{}\n", as_json(&explanation))
+            format!("{}\n", explain::json(&explanation))
         } else {
-            as_text(&explanation)
+            explain::text(&explanation)
         }
     };
     print(&told)?;
     Ok(Exit::Success)
-}
-
-fn as_text(explanation: &Explanation) -> String {
-    let mut out = String::from("shared objects\n");
-    for object in &explanation.objects {
-        let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
-    }
-    if !explanation.owners.is_empty() {
-        out += "\nexclusive access told by a value (for --reduce phase and dynamic)\n";
-    }
-    for owner in &explanation.owners {
-        let _ = writeln!(out, "  {}", owner_text(owner));
-    }
-    out += "\nstatements\n";
-    let rows: Vec<[String; 5]> = explanation
-        .statements
-        .iter()
-        .map(|statement| {
-            let file = statement.file.rsplit('/').next().unwrap_or("");
-            [
-                format!("{file}:{}", statement.line),
-                statement.thread.clone(),
-                statement.class.to_string(),
-                if statement.commits { "commits" } else { "" }.to_string(),
-                statement
-                    .text
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ]
-        })
-        .collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..5).map(|c| width(c).unwrap_or(0).min(48)).collect();
-    for (row, statement) in rows.iter().zip(&explanation.statements) {
-        out.push_str("  ");
-        for (cell, &width) in row.iter().zip(&widths) {
-            let _ = write!(out, "{cell:width$}  ");
-        }
-        out += &statement.reasons.join(", ");
-        out.push('\n');
-    }
-    out += "\ntransactions\n";
-    for transaction in &explanation.transactions {
-        let _ = writeln!(out, "  {}", transaction_text(transaction));
-    }
-    let atomic = match &explanation.atomic[..] {
-        [] => "nothing".to_string(),
-        names => names.join(", "),
-    };
-    let _ = writeln!(out, "\natomic as a whole: {atomic}");
-    out
-}
-
-fn owner_text(owner: &OwnerFacts) -> String {
-    let OwnerFacts {
-        name, predicate, ..
-    } = owner;
-    let kind = if owner.is_lock {
-        format!("{name}: a lock, held if {predicate}")
-    } else {
-        format!("{name}: no lock, but exclusive access if {predicate}")
-    };
-    match (&owner.protects, owner.line) {
-        (Some(protects), Some(line)) if owner.holds => {
-            format!("{kind}; given for {protects} in line {line} and checked")
-        }
-        (Some(protects), Some(line)) => {
-            format!(
-                "{protects}: {predicate}, given in line {line}, breaks the conditions on such predicates"
-            )
-        }
-        _ => kind,
-    }
-}
-
-pub fn transaction_text(transaction: &TransactionFacts) -> String {
-    let thread = &transaction.thread;
-    let lines = line_ranges(&transaction.lines);
-    let what = match (&transaction.lines[..], &transaction.commits_at[..]) {
-        ([_], _) => "alone".to_string(),
-        (_, []) => "as one transaction that never commits".to_string(),
-        (_, at) => {
-            let at: Vec<String> = at.iter().map(usize::to_string).collect();
-            format!("as one transaction, committed at line {}", at.join(" or "))
-        }
-    };
-    let again = if transaction.repeats {
-        ", again and again"
-    } else {
-        ""
-    };
-    format!("{thread}: {lines} {what}{again}")
-}
-
-/// Lines in order, those that follow each other as ranges.
-fn line_ranges(lines: &[usize]) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for &line in lines {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == line => *last = line,
-            _ => ranges.push((line, line)),
-        }
-    }
-    let range = |&(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}–{last}"),
-    };
-    let words: Vec<String> = ranges.iter().map(range).collect();
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{word} {}", words.join(", "))
-}
-
-pub fn object_text(object: &ObjectFacts) -> String {
-    match (object.kind, &object.lock) {
-        ("lock", _) => "a lock".into(),
-        ("one-thread", _) => "used by one thread only".into(),
-        ("never-written", _) => "never written".into(),
-        ("protected", Some(lock)) => {
-            format!("protected by {lock} at all {} accesses", object.accesses)
-        }
-        (_, Some(lock)) => format!(
-            "protected by {lock} at {} of {} accesses; unprotected at {}",
-            object.with_lock,
-            object.accesses,
-            line_ranges(&object.lines_without)
-        ),
-        (_, None) => format!("unprotected at {}", line_ranges(&object.lines_without)),
-    }
-}
-
-fn as_json(explanation: &Explanation) -> Value {
-    let objects: Vec<Value> = explanation
-        .objects
-        .iter()
-        .map(|object| {
-            json!({
-                "name": object.name,
-                "kind": object.kind,
-                "lock": object.lock,
-                "accesses": object.accesses,
-                "with_lock": object.with_lock,
-                "lines_without": object.lines_without,
-            })
-        })
-        .collect();
-    let statements: Vec<Value> = explanation
-        .statements
-        .iter()
-        .map(|statement| {
-            json!({
-                "file": statement.file,
-                "line": statement.line,
-                "thread": statement.thread,
-                "text": statement.text,
-                "class": statement.class,
-                "commits": statement.commits,
-                "reasons": statement.reasons,
-            })
-        })
-        .collect();
-    let transactions: Vec<Value> = explanation
-        .transactions
-        .iter()
-        .map(|transaction| {
-            json!({
-                "thread": transaction.thread,
-                "lines": transaction.lines,
-                "commits_at": transaction.commits_at,
-                "repeats": transaction.repeats,
-            })
-        })
-        .collect();
-    let owners: Vec<Value> = explanation
-        .owners
-        .iter()
-        .map(|owner| {
-            json!({
-                "name": owner.name,
-                "predicate": owner.predicate,
-                "is_lock": owner.is_lock,
-                "protects": owner.protects,
-                "line": owner.line,
-                "holds": owner.holds,
-            })
-        })
-        .collect();
-    json!({
-        "objects": objects,
-        "owners": owners,
-        "statements": statements,
-        "transactions": transactions,
-        "atomic": explanation.atomic,
-    })
 }

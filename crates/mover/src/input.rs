@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mover_cli::CliError;
 use mover_cli::diagnostics::{refuse, show};
-use mover_ir::program::{LocationId, Program, Property, TemplateId};
+use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
 
 /// Options for reading the program.

@@ -23,28 +23,19 @@ macro_rules! c_feature {
     };
 }
 
-mod certify;
 mod check;
-mod check_movers;
-mod checkpoint;
 mod delegate;
 mod errors;
-mod exclusive;
 mod explain;
-mod formats;
 mod input;
 mod mat;
 #[cfg(feature = "c")]
 mod native;
 mod progress;
-mod property_file;
 mod replay;
-mod report;
 mod shell;
-mod shortest;
-mod symbolic;
+mod signals;
 mod tm;
-mod watch;
 
 use std::process::ExitCode;
 

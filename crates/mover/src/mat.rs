@@ -7,14 +7,18 @@ use mover_symbolic::token::pairs::Id;
 use mover_symbolic::token::survey::{Survey, survey};
 use serde_json::{Value, json};
 
-use mover_cli::CliError;
-
-use crate::symbolic::cause_of;
+use mover_cli::{Cause, CliError};
+use mover_engine::EngineError;
 
 /// What there is to tell, as text or as JSON.
 pub fn explain(name: &str, program: &Program, as_json: bool) -> Result<String, CliError> {
-    let found = survey(program, false)
-        .map_err(|failure| CliError::uncoded(cause_of(&failure), format!("{name}: {failure}")))?;
+    let found = survey(program, false).map_err(|error| {
+        let cause = match &error {
+            EngineError::Unsupported(_) => Cause::Input,
+            EngineError::Internal(_) => Cause::Internal,
+        };
+        CliError::uncoded(cause, format!("{name}: {error}"))
+    })?;
     Ok(if as_json {
         format!("{}\n", json(&found))
     } else {

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use mover_c::Sites;
 use mover_c::native::{Native, NativeStep, build};
+use mover_check::moments::moments;
+use mover_check::trace::Trace;
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
-use mover_report::run::moments;
 use mover_report::text::{Rows, Style, trace_table};
-use mover_report::trace::Trace;
 
 use mover_cli::diagnostics::refuse;
 use mover_cli::output::{print, stdout_color};

@@ -135,12 +135,7 @@ struct Past {
 }
 
 impl Progress {
-    fn new(
-        engine: &'static str,
-        unit: &'static str,
-        show: Show,
-        memory: Option<usize>,
-    ) -> Self {
+    fn new(engine: &'static str, unit: &'static str, show: Show, memory: Option<usize>) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let to = match show {
             Show::Json => Target::Program,
@@ -267,8 +262,7 @@ impl Progress {
             .back()
             .is_none_or(|(time, ..)| now.time >= *time + Duration::from_secs(1));
         if is_due {
-            past.samples
-                .push_back((now.time, now.frontier, now.bytes));
+            past.samples.push_back((now.time, now.frontier, now.bytes));
         }
         while past.samples.len() > 8 {
             past.samples.pop_front();

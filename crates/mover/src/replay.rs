@@ -8,10 +8,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mover_check::fold::transactions;
+use mover_check::trace::Trace;
+use mover_engine::Task;
 use mover_ir::program::Property;
 use mover_report::json::read_trace_file;
 use mover_report::text::{Style, story_text, trace_table};
-use mover_report::trace::Trace;
 
 use mover_cli::output::{print, stdout_color};
 use mover_cli::{CliError, Exit};
@@ -20,7 +22,6 @@ use crate::check::rows;
 use crate::input::{self, InputArgs};
 #[cfg(feature = "c")]
 use crate::native;
-use crate::shortest::transactions;
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -52,20 +53,22 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
         return Err(CliError::usage("U002", "--native is for C programs"));
     }
     let input = input::read(&args.input, &claim.properties)?;
-    let mut program = input.program;
-    if claim.property == Property::NoDeadlock {
-        program.resume_after_errors();
-    }
-    let mut trace =
-        Trace::replay(&program, &claim.steps, claim.property, claim.error).map_err(|reason| {
-            let message = format!("{name}: not a run of this program: {reason}");
-            CliError::input("U005", message)
-        })?;
+    // A run into a deadlock may have been found with failed assertions passed over.
+    let properties = match claim.violation.property {
+        Property::NoDeadlock => vec![Property::NoDeadlock],
+        _ => input.properties,
+    };
+    let task = Task::new(input.program, properties);
+    let program = task.program();
+    let mut trace = Trace::replay(program, &claim.violation).map_err(|reason| {
+        let message = format!("{name}: not a run of this program: {reason}");
+        CliError::input("U005", message)
+    })?;
     #[cfg(feature = "c")]
     if args.native {
-        return native::run(&args.input, &program, &trace, &input.sites, args.gdb);
+        return native::run(&args.input, program, &trace, &input.sites, args.gdb);
     }
-    trace.transactions = transactions(&program, &trace);
+    trace.transactions = transactions(&task, &trace);
     let style = Style {
         color: stdout_color(),
     };

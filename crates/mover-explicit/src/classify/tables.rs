@@ -8,9 +8,9 @@
 use std::io;
 use std::sync::OnceLock;
 
+use mover_engine::BrokenClaim;
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId, VariableId};
-use mover_engine::BrokenClaim;
 use mover_reduce::PhaseFacts;
 use mover_reduce::facts::access::{EdgeRef, Object};
 use mover_reduce::facts::access_exprs::{End, Touch};

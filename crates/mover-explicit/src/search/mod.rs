@@ -21,9 +21,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use mover_engine::{BrokenClaim, Control, Statistics, Stop, Violation};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
-use mover_engine::{BrokenClaim, Control, Statistics, Stop, Violation};
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};

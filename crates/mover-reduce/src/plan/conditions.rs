@@ -24,8 +24,9 @@ use crate::plan::movers::movers;
 use crate::transform::fuse::Part;
 
 /// Which interleavings are left out.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub enum Reduction {
+    #[default]
     None,
     Static,
     Phase,

@@ -97,7 +97,7 @@ impl Encoding<'_, '_> {
             if condition == Terms::FALSE {
                 continue;
             }
-            if blocks.limit.is_reached() {
+            if blocks.limit.is_over() {
                 self.is_cut = true;
                 return;
             }

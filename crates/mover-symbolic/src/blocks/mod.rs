@@ -47,10 +47,10 @@ use rustc_hash::FxHashMap;
 
 use crate::layout::{Bounds, Layout, Turn};
 use crate::machine::{Symbols, View};
-use crate::sat::Limit;
 use crate::term::{Evaluation, Term, Terms};
 use encoding::{Encoding, merge};
 use graph::Graph;
+use mover_engine::Control;
 
 /// A step that a block may contain.
 pub struct Possible {
@@ -130,7 +130,7 @@ pub struct Blocks<'p> {
     keep_deadlocks: bool,
     uses_timeout: bool,
     /// When to give up making a formula.
-    limit: Limit,
+    limit: Control,
 }
 
 impl<'p> Blocks<'p> {
@@ -138,7 +138,7 @@ impl<'p> Blocks<'p> {
         conditions: &'p Conditions,
         bounds: Bounds,
         keep_deadlocks: bool,
-        limit: Limit,
+        limit: Control,
     ) -> Result<Self, String> {
         let layout = Layout::new(&conditions.program, bounds)?;
         let mut blocks = Blocks {

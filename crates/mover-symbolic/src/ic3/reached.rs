@@ -14,9 +14,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Choices, Cube};
-use crate::sat::Limit;
 use crate::system::System;
 use crate::term::{Circuit, Term, Var};
+use mover_engine::Control;
 
 /// Terms that are evaluated in all.
 const MOST_WORK: usize = 15_000_000;
@@ -40,7 +40,7 @@ pub struct Reached {
 
 impl Reached {
     /// Walks at random.
-    pub fn new(system: &System, limit: &Limit) -> Reached {
+    pub fn new(system: &System, limit: &Control) -> Reached {
         let states: Vec<Vec<u64>> = system.starts.iter().map(|s| s.state.clone()).collect();
         let mut reached = Reached {
             from: vec![None; states.len()],
@@ -52,14 +52,14 @@ impl Reached {
         reached
     }
 
-    fn walk(&mut self, system: &System, limit: &Limit) {
+    fn walk(&mut self, system: &System, limit: &Control) {
         let mut runner = Runner::new(system);
         let mut seen: FxHashSet<Vec<u64>> = self.states.iter().cloned().collect();
         let tries = MOST_WORK / runner.circuit.len().max(1);
         let mut fruitless = 0;
         let mut last = 0;
         for number in 0..tries {
-            let is_late = number % BETWEEN_LOOKS == 0 && limit.is_reached();
+            let is_late = number % BETWEEN_LOOKS == 0 && limit.is_over();
             let is_fruitless = fruitless > FRUITLESS * (self.states.len() + 8);
             if is_late || is_fruitless || self.states.len() >= MOST_STATES {
                 break;

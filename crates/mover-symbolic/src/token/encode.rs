@@ -28,11 +28,12 @@ use order::Order;
 
 use crate::blast::Blaster;
 use crate::layout::bits_for;
-use crate::sat::{Limit, Lit};
+use crate::sat::Lit;
 use crate::term::{Term, Terms};
 use crate::token::events::{Events, Wait, events};
 use crate::token::pairs::{Id, Pairs, System};
 use crate::token::unroll::{Node, Unrolled, Unroller};
+use mover_engine::Control;
 
 /// How often a thread may be given the token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,7 +100,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         blaster: &mut Blaster,
         which: Pairs,
         bound: Option<&[ContextBound]>,
-        limit: &Limit,
+        limit: &Control,
     ) -> (Self, Option<Lit>) {
         let Events { system, waits, .. } = events(unroller, &unrolled, terms);
         let pairs = system.pairs(which);
@@ -434,13 +435,13 @@ impl<'e, 'p> Encoding<'e, 'p> {
         blaster: &mut Blaster,
         pairs: &BTreeSet<(Id, Id)>,
         (extra, switch): (&BTreeSet<(Id, Id)>, Option<Lit>),
-        limit: &Limit,
+        limit: &Control,
     ) {
         let mut comes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
         let mut goes: BTreeMap<Id, Vec<Lit>> = BTreeMap::new();
         let says_what_is_between = self.can_say_what_is_between(pairs);
         for (number, &(from, to)) in pairs.iter().enumerate() {
-            if number % 1024 == 0 && limit.is_reached() {
+            if number % 1024 == 0 && limit.is_over() {
                 return;
             }
             let passes = blaster.solver.new_lit();

@@ -29,17 +29,16 @@ pub mod unroll;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, UpTo, Violation};
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{BoundMet, ChannelDecl, Effect, Init, Program, Template};
 use mover_ir::semantics::{Machine, Step};
-use mover_reduce::{Movers, Reduction, movers};
+use mover_reduce::{Movers, movers};
 use mover_source::Span;
 
 use crate::blast::Blaster;
 use crate::layout::Layout;
-use crate::outcome::{
-    Conclusion, Failure, Outcome, Proof, Question, RunEnd, Statistics, Violation, confirm,
-};
+use crate::outcome::{Question, RunEnd, confirm, note_checks, stopped};
 use crate::sat::{Answer, Lit};
 use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
@@ -65,25 +64,23 @@ impl Default for Settings {
 }
 
 pub fn check(
-    original: &Program,
+    task: &Task,
     question: &Question,
     settings: &Settings,
     progress: &mut dyn FnMut(&Statistics),
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, EngineError> {
     let started = Instant::now();
+    let original = task.program();
     let mut statistics = Statistics::default();
-    let outcome = |conclusion, statistics: Statistics| Outcome {
-        conclusion,
-        statistics: Statistics {
+    let outcome = |conclusion, statistics: Statistics| {
+        let statistics = Statistics {
             time: started.elapsed(),
             ..statistics
-        },
-        reduction: Reduction::None,
-        declined: None,
-        proof: None,
+        };
+        Outcome::new(conclusion, statistics, settings.pairs.name())
     };
     if let Some(reason) = refusal(original) {
-        let conclusion = Conclusion::Unknown {
+        let conclusion = Conclusion::Refused {
             reason,
             advice: "another --engine".into(),
         };
@@ -91,14 +88,14 @@ pub fn check(
     }
     let parked = park(original);
     let program = parked.as_ref().unwrap_or(original);
-    let movers = movers(program).map_err(Failure::Unsupported)?;
+    let movers = movers(program).map_err(EngineError::Unsupported)?;
     let mut question = question.clone();
     let mut depth = 0;
     let mut proof = Proof::default();
     let mut bounds = BTreeSet::new();
     let conclusion = loop {
-        let layout =
-            Layout::new(&movers.fused.program, question.bounds).map_err(Failure::Unsupported)?;
+        let layout = Layout::new(&movers.fused.program, question.bounds)
+            .map_err(EngineError::Unsupported)?;
         let search = Search {
             original,
             program,
@@ -109,8 +106,8 @@ pub fn check(
         };
         statistics.depth = depth;
         let found = match search.at(depth, &mut statistics, &mut proof, &mut bounds) {
-            Err(Failure::Unsupported(reason)) => {
-                break Conclusion::Unknown {
+            Err(EngineError::Unsupported(reason)) => {
+                break Conclusion::Refused {
                     reason: format!("`--engine token` does not take this: {reason}"),
                     advice: "another --engine".into(),
                 };
@@ -123,10 +120,7 @@ pub fn check(
         match found {
             Found::Violation(violation) => break Conclusion::Unsafe(violation),
             Found::Stopped => {
-                break Conclusion::Unknown {
-                    reason: format!("a limit was reached{}", so_far(depth)),
-                    advice: "a longer --timeout, or --engine ic3".into(),
-                };
+                break stopped(&question.limit, so_far(depth), "--engine ic3");
             }
             Found::Nothing(cuts) => {
                 if let Some(&Cut::AtomicBlocks(template, location)) =
@@ -134,7 +128,7 @@ pub fn check(
                 {
                     let place = &program.templates[template].locations[location];
                     let span = place.edges.iter().find_map(|edge| edge.span);
-                    break Conclusion::Unknown {
+                    break Conclusion::Refused {
                         reason: format!(
                             "an atomic sequence cannot go on and lets others pass{}, which \
                              `--engine token` does not follow; no violation elsewhere",
@@ -144,7 +138,7 @@ pub fn check(
                     };
                 }
                 if cuts.contains(&Cut::Size) {
-                    break Conclusion::Unknown {
+                    break Conclusion::Refused {
                         reason: format!(
                             "a thread has more than {MOST_NODES} steps{}",
                             so_far(depth)
@@ -166,19 +160,23 @@ pub fn check(
                         depth = next;
                         continue;
                     }
-                    up_to.push(repetitions(depth));
+                    up_to.push(UpTo::Repetitions(depth));
                 }
                 if let Some(contexts) = &settings.contexts {
-                    up_to.push(context_words(contexts, settings.pairs));
+                    up_to.push(UpTo::TokenPasses {
+                        bounds: contexts
+                            .iter()
+                            .map(|bound| (bound.least, bound.most))
+                            .collect(),
+                        representatives: settings.pairs != Pairs::All,
+                    });
                 }
-                break Conclusion::Safe {
-                    up_to,
-                    bounds: bounds.into_iter().collect(),
-                };
+                break Conclusion::Safe { up_to };
             }
         }
     };
     let mut outcome = outcome(conclusion, statistics);
+    outcome.bounds = bounds.into_iter().collect();
     outcome.proof = Some(proof);
     Ok(outcome)
 }
@@ -187,7 +185,7 @@ pub fn check(
 fn so_far(depth: u64) -> String {
     match depth {
         0 => String::new(),
-        _ => format!("; safe up to {}", repetitions(previous(depth))),
+        _ => format!("; safe up to {}", UpTo::Repetitions(previous(depth))),
     }
 }
 
@@ -203,25 +201,6 @@ fn previous(depth: u64) -> u64 {
         before = next(before);
     }
     before
-}
-
-fn repetitions(depth: u64) -> String {
-    let s = if depth == 1 { "" } else { "s" };
-    format!("{depth} repetition{s} of loops in each thread")
-}
-
-fn context_words(contexts: &[ContextBound], pairs: Pairs) -> String {
-    let one = |bound: &ContextBound| match bound.least {
-        0 => format!("{}", bound.most),
-        least => format!("{least} to {}", bound.most),
-    };
-    let counts: Vec<String> = contexts.iter().map(one).collect();
-    // A reduced set keeps a schedule of each class, not the one with the fewest changes.
-    let of = match pairs {
-        Pairs::All => "",
-        Pairs::Mat | Pairs::Lex => " in the schedules that stand for the others",
-    };
-    format!("{} passes of the token to a thread{of}", counts.join(", "))
 }
 
 enum Found {
@@ -250,7 +229,7 @@ impl Search<'_> {
         statistics: &mut Statistics,
         proof: &mut Proof,
         bounds: &mut BTreeSet<BoundMet>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, EngineError> {
         let mut plan = Plan {
             depth,
             transactions: self.settings.pairs != Pairs::All,
@@ -309,7 +288,7 @@ impl Search<'_> {
                 RunEnd::Violation(violation) => Found::Violation(violation),
                 RunEnd::Bound(_) => {
                     let reason = "a run to a violation meets a bound before it";
-                    return Err(Failure::Internal(reason.into()));
+                    return Err(EngineError::Internal(reason.into()));
                 }
             },
             Answer::Stopped => Found::Stopped,
@@ -321,7 +300,7 @@ impl Search<'_> {
                 Answer::Sat => {}
                 Answer::Stopped => found = Found::Stopped,
                 Answer::Unsat => {
-                    return Err(Failure::Internal("no run fits the formula".into()));
+                    return Err(EngineError::Internal("no run fits the formula".into()));
                 }
             }
         }
@@ -340,7 +319,7 @@ impl Search<'_> {
                     RunEnd::Bound(met) if bounds.insert(met) => {}
                     _ => {
                         let reason = "a run to a bound does not end there";
-                        return Err(Failure::Internal(reason.into()));
+                        return Err(EngineError::Internal(reason.into()));
                     }
                 },
                 Answer::Unsat => break,
@@ -373,7 +352,7 @@ impl Search<'_> {
         statistics.terms = terms.len() as u64;
         statistics.effort = blaster.solver.effort();
         proof.certified.clear();
-        proof.note_checks(&blaster.solver)?;
+        note_checks(proof, &blaster.solver)?;
         Ok(found)
     }
 
@@ -383,7 +362,7 @@ impl Search<'_> {
         encoding: &Encoding,
         terms: &Terms,
         blaster: &Blaster,
-    ) -> Result<RunEnd, Failure> {
+    ) -> Result<RunEnd, EngineError> {
         let steps = encoding.steps(terms, blaster, &self.movers.fused.made_of);
         confirm(self.original, finish(self.original, self.program, steps))
     }

@@ -9,13 +9,13 @@ use mover_ir::program::{Edge, Program};
 use mover_reduce::movers;
 
 use crate::layout::{Bounds, Layout};
-use crate::outcome::Failure;
-use crate::sat::Limit;
 use crate::term::Terms;
 use crate::token::events;
 use crate::token::pairs::{Id, Mat, Pairs};
 use crate::token::unroll::{Plan, Standing, Unroller};
 use crate::token::{park, refusal};
+use mover_engine::Control;
+use mover_engine::EngineError;
 
 /// An event in the words of the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,15 +45,15 @@ pub struct Survey {
 
 /// Unrolls a program. If `transactions`, events are transactions, else single accesses.
 /// Loops that are not bounded by constants are repeated once.
-pub fn survey(original: &Program, transactions: bool) -> Result<Survey, Failure> {
+pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineError> {
     if let Some(reason) = refusal(original) {
-        return Err(Failure::Unsupported(reason));
+        return Err(EngineError::Unsupported(reason));
     }
     let parked = park(original);
     let program = parked.as_ref().unwrap_or(original);
-    let movers = movers(program).map_err(Failure::Unsupported)?;
+    let movers = movers(program).map_err(EngineError::Unsupported)?;
     let layout = Layout::new(&movers.fused.program, Bounds::default());
-    let layout = layout.map_err(Failure::Unsupported)?;
+    let layout = layout.map_err(EngineError::Unsupported)?;
     let plan = Plan {
         depth: 1,
         transactions,
@@ -64,9 +64,11 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, Failure>
     };
     let unroller = Unroller::new(&layout, &movers, plan);
     let mut terms = Terms::new();
-    let unrolled = unroller.unroll(&mut terms, &Limit::default())?;
+    let unrolled = unroller.unroll(&mut terms, &Control::unlimited())?;
     let Some(unrolled) = unrolled else {
-        return Err(Failure::Internal("a limit that is none was reached".into()));
+        return Err(EngineError::Internal(
+            "a limit that is none was reached".into(),
+        ));
     };
     let events = events::events(&unroller, &unrolled, &mut terms);
     let system = events.system;

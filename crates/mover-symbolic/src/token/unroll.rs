@@ -42,9 +42,9 @@ pub use touched::Writes;
 
 use crate::layout::bits_for;
 use crate::machine::{Performer, Readiness, Symbols, View, initial_cell};
-use crate::outcome::Failure;
-use crate::sat::Limit;
 use crate::term::{Term, Terms};
+use mover_engine::Control;
+use mover_engine::EngineError;
 
 /// Where a thread stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -171,7 +171,11 @@ const MOST_FREE: usize = 250;
 
 impl Unroller<'_> {
     /// Unrolls all threads, unless a limit is reached.
-    pub fn unroll(&self, terms: &mut Terms, limit: &Limit) -> Result<Option<Unrolled>, Failure> {
+    pub fn unroll(
+        &self,
+        terms: &mut Terms,
+        limit: &Control,
+    ) -> Result<Option<Unrolled>, EngineError> {
         let mut unrolled = Unrolled {
             threads: Vec::new(),
             shared: self.shared.clone(),
@@ -267,7 +271,7 @@ struct Option_ {
 }
 
 impl<'p> Unrolling<'_, 'p> {
-    fn run(mut self, limit: &Limit) -> Result<Option<Thread>, Failure> {
+    fn run(mut self, limit: &Control) -> Result<Option<Thread>, EngineError> {
         let program = self.of.layout.program;
         let initial = self.of.layout.initial();
         let standing = match program.initial.get(self.slot) {
@@ -296,7 +300,7 @@ impl<'p> Unrolling<'_, 'p> {
         };
         self.pending.insert(self.key(0, standing), first);
         while let Some((key, pending)) = self.pending.pop_first() {
-            if limit.is_reached() {
+            if limit.is_over() {
                 return Ok(None);
             }
             self.node(key, pending)?;
@@ -322,7 +326,7 @@ impl<'p> Unrolling<'_, 'p> {
         term
     }
 
-    fn node(&mut self, key: Key, pending: Pending) -> Result<(), Failure> {
+    fn node(&mut self, key: Key, pending: Pending) -> Result<(), EngineError> {
         let standing = key.3;
         let number = self.thread.nodes.len();
         let reach = self.terms.any(pending.arrivals.iter().map(|a| a.condition));
@@ -521,7 +525,7 @@ impl<'p> Unrolling<'_, 'p> {
         location: usize,
         is_free: bool,
         is_held: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EngineError> {
         let place = self.location(template, location);
         let state = self.thread.nodes[origin.number].state.clone();
         let view = View {
@@ -537,7 +541,7 @@ impl<'p> Unrolling<'_, 'p> {
                 Readiness::Alone(condition) => ready.push(condition),
                 Readiness::Offers { .. } => {
                     let reason = format!("`{}` may be a rendezvous", edge.text);
-                    return Err(Failure::Unsupported(reason));
+                    return Err(EngineError::Unsupported(reason));
                 }
             }
         }

@@ -97,7 +97,9 @@ impl CheckpointArgs {
         });
         let path = self.checkpoint.clone();
         let advice = move || {
-            let path = path.as_ref().filter(|_| !has_failed.load(Ordering::Relaxed))?;
+            let path = path
+                .as_ref()
+                .filter(|_| !has_failed.load(Ordering::Relaxed))?;
             Some(format!("going on with `--resume {}`", path.display()))
         };
         Ok(Some(Arc::new(CheckpointOptions {

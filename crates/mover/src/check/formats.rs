@@ -9,8 +9,8 @@ use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use mover_ir::program::Program;
 use mover_check::answer::{Answer, Verdict};
+use mover_ir::program::Program;
 use mover_report::witness::{self, Invariant, Task, YamlVersion};
 use mover_report::{graph, sarif, trail};
 
@@ -295,7 +295,7 @@ fn global_invariants(program: &Program, clauses: &[String]) -> Vec<Invariant> {
                 .edges
                 .iter()
                 .find_map(|edge| edge.span);
-            let Some(spot) = span.and_then(|span| mover_report::run::spot(program, span)) else {
+            let Some(spot) = span.and_then(|span| mover_check::moments::spot(program, span)) else {
                 continue;
             };
             invariants.push(Invariant {

@@ -319,7 +319,7 @@ impl CheckArgs {
             return Err(format!("{option} is for explicit search"));
         }
         if let Some(ignoring) = self.ignoring {
-            if self.reduce == Reduction::None {
+            if self.trial_reduction() == ReductionChoice::None {
                 return Err(format!(
                     "--ignoring {} is a part of a reduction; leave `--reduce none` out",
                     ignoring.name()
@@ -358,9 +358,7 @@ impl CheckArgs {
             return Err("--jobs needs at least 1".into());
         }
         if self.jobs > 1 && !is_explicit && !self.quiet {
-            mover_cli::stderr_line!(
-                "mover: this engine runs on one core; `--engine auto` lets several race"
-            );
+            stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
         }
         Ok(())
     }

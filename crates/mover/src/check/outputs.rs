@@ -39,7 +39,10 @@ pub(super) fn tell(
     let program = task.program();
     if let Some(path) = &args.report {
         let control = Control::cancelled_by(cancel);
-        let movers = task.movers().ok().map(|movers| explain::table(explain(movers)));
+        let movers = task
+            .movers()
+            .ok()
+            .map(|movers| explain::table(explain(movers)));
         let mut page = Page::of_answer(answer, program, movers, ledger(task, answer, &control));
         if args.symbolic.show_invariant {
             page.invariant = answer.invariant.clone();

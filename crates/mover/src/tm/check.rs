@@ -4,8 +4,6 @@
 //! collected first and told together, since a report and a JSON object are about all of them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -23,7 +21,9 @@ use mover_tm::property::{Property, Safety};
 
 use super::answer::{report_text, reports_json};
 use super::{load, page, parse_count, refuse, say};
-use crate::watch::{Ended, Limits, Over, watch};
+use crate::signals::stop_on_signal;
+use mover_check::watch::{Ended, watch};
+use mover_engine::{Cancel, Control, Stop};
 
 #[derive(Args)]
 pub struct CheckArgs {
@@ -106,7 +106,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
     let mut reports = Vec::new();
     for property in properties {
         let started = Instant::now();
-        match check_within(limits, &program, property, &options) {
+        match check_within(&limits, &program, property, &options) {
             Ok(report) => reports.push((report, started.elapsed().as_secs_f64())),
             Err(Failure::Input(error)) => return Err(refuse(&[*error], &sources)),
             Err(Failure::Internal(message)) => return Err(CliError::internal(message)),
@@ -175,30 +175,30 @@ fn check_outputs(args: &CheckArgs) -> Result<(), String> {
         .try_for_each(|(_, path)| check_writable(path))
 }
 
-fn limits(args: &CheckArgs) -> Limits {
-    Limits {
-        time: args.timeout.map(|whole| (Instant::now() + whole, whole)),
-        memory: args
-            .memory
-            .map(|megabytes| megabytes.saturating_mul(1 << 20)),
-    }
+fn limits(args: &CheckArgs) -> Control {
+    let cancel = Cancel::default();
+    stop_on_signal(&cancel);
+    let megabytes = args.memory;
+    Control::cancelled_by(&cancel)
+        .with_deadline(args.timeout.map(|timeout| Instant::now() + timeout))
+        .with_memory(megabytes.map(|megabytes| megabytes.saturating_mul(1 << 20)))
 }
 
 /// One question, within limits; one that takes too much is not answered.
 fn check_within(
-    limits: Limits,
+    control: &Control,
     program: &Program,
     property: Property,
     options: &Options,
 ) -> Result<Report, Failure> {
-    let (nobody, full) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
     let given = (program.clone(), options.clone());
-    let work = move |_: &mut (dyn FnMut(()) + Send)| check(&given.0, property, &given.1);
-    let why = match watch(limits, &nobody, &full, work, |()| ()) {
-        Ended::Answered(report) | Ended::Filled(report) => return report,
-        Ended::LeftBehind(Over::Time) => "The time limit was reached; raise --timeout",
-        Ended::LeftBehind(Over::Memory) => "The memory limit was reached; raise --memory",
-        Ended::LeftBehind(Over::Told) => "The search was interrupted",
+    let work =
+        move |_: &Control, _: &mut (dyn FnMut(()) + Send)| check(&given.0, property, &given.1);
+    let why = match watch(control, work, |()| ()) {
+        Ended::Answered(report) | Ended::OutOfMemory(report) => return report,
+        Ended::Abandoned(Stop::Time) => "The time limit was reached; raise --timeout",
+        Ended::Abandoned(Stop::Memory) => "The memory limit was reached; raise --memory",
+        Ended::Abandoned(_) => "The search was interrupted; let it run on",
     };
     let why = format!("{why}, or ask for fewer threads or variables");
     Ok(Report::stopped(program, property, options, &why))

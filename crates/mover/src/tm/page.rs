@@ -4,9 +4,9 @@
 //! of which must come before the next; the page draws an arrow for each of these orders, from the
 //! statement to the one that it must come before.
 
+use mover_check::story::{Arrow, ArrowKind};
+use mover_check::words::grouped;
 use mover_report::html::{Lane, Page, Run, RunBox, RunStep};
-use mover_report::story::{Arrow, ArrowKind};
-use mover_report::text::grouped;
 use mover_source::SourceMap;
 use mover_tm::check::{Report, Verdict};
 use mover_tm::conflict_graph::{ConflictGraph, Reason};

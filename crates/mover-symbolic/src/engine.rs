@@ -1,0 +1,235 @@
+//! The symbolic engines by their options.
+
+use mover_engine::{Control, Engine, EngineError, Outcome, Statistics, Task};
+use mover_reduce::{Heuristics, Reduction};
+
+use crate::layout::Bounds;
+use crate::outcome::Question;
+use crate::token::encode::ContextBound;
+use crate::token::pairs::Pairs;
+use crate::token::{self, Settings};
+use crate::{bmc, ic3};
+
+/// What can be asked of the symbolic engines; each takes of it what it knows.
+#[derive(Clone, Debug)]
+pub struct SymbolicOptions {
+    /// How many blocks `bmc` unrolls at most, or how many repetitions of loops `token`.
+    pub depth: Option<u64>,
+    /// How often `bmc` lets another thread take over, at most.
+    pub contexts: Option<u64>,
+    /// Between which accesses `token` lets control change hands.
+    pub pairs: Pairs,
+    /// How often `token` lets each thread take over; the last bound is that of all further threads.
+    pub context_bound: Option<Vec<ContextBound>>,
+    /// How much is encoded of what the program makes without bound.
+    pub bounds: Bounds,
+    /// When steps move, besides statically, with `Dynamic`.
+    pub heuristics: Heuristics,
+    /// Whether loops and starts of threads that are known beforehand are unfolded.
+    pub unfold: bool,
+}
+
+impl Default for SymbolicOptions {
+    fn default() -> Self {
+        SymbolicOptions {
+            depth: None,
+            contexts: None,
+            pairs: Pairs::Lex,
+            context_bound: None,
+            bounds: Bounds::default(),
+            heuristics: Heuristics::ALL,
+            unfold: true,
+        }
+    }
+}
+
+/// Bounded model checking: finds shallow violations, proves programs whose runs all end.
+#[derive(Clone, Debug, Default)]
+pub struct Bmc {
+    pub reduction: Reduction,
+    /// Whether runs are left out that differ only in the order of neighbours; only without another
+    /// reduction.
+    pub peephole: bool,
+    pub options: SymbolicOptions,
+    /// Whether everything that the answer rests on is checked once more.
+    pub certify: bool,
+}
+
+/// IC3: proves programs that run for ever.
+#[derive(Clone, Debug, Default)]
+pub struct Ic3 {
+    pub reduction: Reduction,
+    pub options: SymbolicOptions,
+    pub certify: bool,
+}
+
+/// Token passing: each thread unrolled on its own.
+#[derive(Clone, Debug, Default)]
+pub struct Token {
+    pub options: SymbolicOptions,
+    pub certify: bool,
+}
+
+impl SymbolicOptions {
+    fn question(
+        &self,
+        task: &Task,
+        reduction: Reduction,
+        certify: bool,
+        control: &Control,
+    ) -> Question {
+        Question {
+            reduction,
+            heuristics: self.heuristics,
+            peephole: false,
+            unfold: self.unfold,
+            errors: task.asks_for_errors(),
+            deadlocks: task.asks_for_deadlocks(),
+            bounds: self.bounds,
+            depth: self.depth,
+            contexts: self.contexts,
+            certify: true,
+            check_answers: certify,
+            carry_over: certify,
+            limit: control.clone(),
+        }
+    }
+}
+
+/// Terms are deep; so are the functions that walk them.
+const STACK: usize = 1 << 30;
+
+/// Runs on a stack that is deep enough.
+fn with_stack<T: Send>(
+    work: impl FnOnce() -> Result<T, EngineError> + Send,
+) -> Result<T, EngineError> {
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, work)
+            .map_err(|error| EngineError::Internal(format!("no thread can be started: {error}")))?;
+        worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+impl Bmc {
+    fn question(&self, task: &Task, control: &Control) -> Question {
+        Question {
+            peephole: self.peephole,
+            ..self
+                .options
+                .question(task, self.reduction, self.certify, control)
+        }
+    }
+
+    /// The question whether a violation is within the depth asked for, in SMT-LIB.
+    pub fn dump(&self, task: &Task, control: &Control) -> Result<String, EngineError> {
+        with_stack(|| bmc::dump(task, &self.question(task, control)))
+    }
+}
+
+impl Engine for Bmc {
+    fn name(&self) -> &'static str {
+        "bmc"
+    }
+
+    fn reduction(&self) -> &'static str {
+        if self.peephole {
+            "peephole"
+        } else {
+            self.reduction.name()
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        "blocks"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        false
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        control: &Control,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, EngineError> {
+        with_stack(|| bmc::check(task, &self.question(task, control), progress))
+    }
+}
+
+impl Ic3 {
+    fn question(&self, task: &Task, control: &Control) -> Question {
+        self.options
+            .question(task, self.reduction, self.certify, control)
+    }
+
+    /// The question whether the invariant that is found can be broken, in SMT-LIB.
+    pub fn dump(&self, task: &Task, control: &Control) -> Result<String, EngineError> {
+        with_stack(|| ic3::dump(task, &self.question(task, control)))
+    }
+}
+
+impl Engine for Ic3 {
+    fn name(&self) -> &'static str {
+        "ic3"
+    }
+
+    fn reduction(&self) -> &'static str {
+        self.reduction.name()
+    }
+
+    fn unit(&self) -> &'static str {
+        "frames"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        false
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        control: &Control,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, EngineError> {
+        with_stack(|| ic3::check(task, &self.question(task, control), progress))
+    }
+}
+
+impl Engine for Token {
+    fn name(&self) -> &'static str {
+        "token"
+    }
+
+    /// Its reduction is the set of pairs.
+    fn reduction(&self) -> &'static str {
+        self.options.pairs.name()
+    }
+
+    fn unit(&self) -> &'static str {
+        "repetitions"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        false
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        control: &Control,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, EngineError> {
+        let options = &self.options;
+        let question = options.question(task, Reduction::None, self.certify, control);
+        let settings = Settings {
+            pairs: options.pairs,
+            contexts: options.context_bound.clone(),
+        };
+        with_stack(|| token::check(task, &question, &settings, progress))
+    }
+}
