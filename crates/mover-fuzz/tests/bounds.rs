@@ -197,7 +197,7 @@ fn hand_written() -> Vec<(Program, Truth)> {
         ]
     };
     let meets = |guard: Expr| {
-        let otherwise = Expr::not(guard.clone());
+        let otherwise = guard.clone().negate();
         vec![
             at(vec![edge(guard, vec![], 1), edge(otherwise, vec![], 2)]),
             bound(),

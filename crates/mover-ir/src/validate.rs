@@ -252,7 +252,7 @@ impl Context<'_> {
             self.template
                 .locations
                 .get(id.index())
-                .is_some_and(|location| location.error.is_none())
+                .is_some_and(|location| !location.ends_run())
         };
         ensure(error.resume.is_none_or(known), || {
             "an error resumes at no proper location".into()
@@ -278,9 +278,13 @@ impl Context<'_> {
             },
             || "a choice beside another choice or a channel operation".into(),
         )?;
-        let ends_run = self.template.location(edge.target).ends_run();
-        ensure(edge.effects.is_empty() || !ends_run, || {
-            "an edge into an error or a bound has effects".into()
+        let target = self.template.location(edge.target);
+        let has_effects = !edge.effects.is_empty();
+        ensure(!has_effects || target.error.is_none(), || {
+            "an edge into an error has effects".into()
+        })?;
+        ensure(!has_effects || target.bound.is_none(), || {
+            "an edge into a bound has effects".into()
         })?;
         for (position, effect) in edge.effects.iter().enumerate() {
             ensure(!effect.is_channel_operation() || position == 0, || {

@@ -335,3 +335,44 @@ fn only_the_highest_priority_that_can_move_moves() {
     let second = after(&machine, &first, 1, 0);
     assert_eq!(moves(&machine, &second), [(0, 0)]);
 }
+
+/// A bound ends the run of all threads and is neither an error nor a deadlock, also in the middle
+/// of an atomic sequence.
+#[test]
+fn bounds_end_the_run() {
+    let bound = Location {
+        bound: Some(BoundMark {
+            kind: BoundKind::Recursion,
+            message: "too deep".into(),
+        }),
+        ..Location::default()
+    };
+    let program = program(
+        1,
+        vec![
+            vec![
+                place(vec![edge(0, Expr::TRUE, vec![], 1)]),
+                atomic(vec![edge(0, Expr::TRUE, vec![], 2)]),
+                bound,
+            ],
+            vec![place(vec![edge(0, Expr::TRUE, vec![set_x(1)], 1)]), end()],
+        ],
+    );
+    let machine = Machine::new(&program);
+    let mut state = machine.initial();
+    assert_eq!(machine.steps(&state).len(), 2);
+    for _ in 0..2 {
+        assert!(machine.bound(&state).is_none());
+        let step = machine.steps(&state)[0];
+        assert_eq!(step.by.thread, 0);
+        state = machine.apply(&state, step);
+    }
+    let (met, mark) = machine.bound(&state).expect("the bound is met");
+    assert_eq!(met.location, LocationId(2));
+    assert_eq!(program.bound(met), Some(mark));
+    assert!(machine.steps(&state).is_empty());
+    assert!(machine.error(&state).is_none());
+    assert!(!machine.is_deadlock(&state));
+    let text = mover_ir::print::print_program(&program);
+    assert!(text.contains("l2: bound recursion \"too deep\""), "{text}");
+}

@@ -118,6 +118,39 @@ fn first_edge(program: &mut Program) -> &mut Edge {
     &mut program.templates[0].locations[0].edges[0]
 }
 
+/// Location 1 as a bound instead of an error.
+fn bound(program: &mut Program) -> &mut Location {
+    let location = &mut program.templates[0].locations[1];
+    location.error = None;
+    location.bound = Some(BoundMark {
+        kind: BoundKind::Threads,
+        message: "too many".into(),
+    });
+    location
+}
+
+#[test]
+fn bounds_are_sinks() {
+    let mut program = valid();
+    bound(&mut program);
+    assert_eq!(validate(&program), Ok(()));
+    rejects("a bound location has an edge", |p| {
+        bound(p).edges.push(edge(Expr::TRUE, vec![], 0));
+    });
+    rejects("edge into a bound has effects", |p| {
+        bound(p);
+        first_edge(p).target = LocationId(1);
+    });
+    rejects("the entry is a bound", |p| {
+        bound(p);
+        p.templates[0].entry = LocationId(1);
+    });
+    rejects("a bound location is an error, too", |p| {
+        let mark = bound(&mut valid()).bound.take();
+        p.templates[0].locations[1].bound = mark;
+    });
+}
+
 #[test]
 fn each_defect_is_named() {
     rejects("width 0", |p| p.globals[0].ty.width = 0);
