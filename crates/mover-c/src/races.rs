@@ -19,7 +19,7 @@ use mover_ir::program::{
 };
 
 use crate::Sites;
-use crate::expr_builder::{binary, constant, equal, rewrite};
+use crate::expr_builder::{binary, constant, equal};
 use crate::lower::{Memory, Touch};
 use crate::ssa::Loc;
 
@@ -197,7 +197,7 @@ fn bytes(program: &Program, memory: &Memory) -> Option<(Expr, u64)> {
 
 /// What an expression is for another thread.
 fn seen_from(expr: &Expr, thread: &Expr, template: TemplateId) -> Expr {
-    rewrite(expr, &mut |expr| match expr {
+    expr.rewrite(&mut |expr| match expr {
         Expr::Read(place) => match place.variable {
             VariableRef::Local(variable) => Some(Expr::RemoteRead {
                 thread: Box::new(thread.clone()),

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use mover_ir::graph::{FixedBitSet, from_successors, on_cycles};
 use mover_ir::program::TemplateId;
 
 use crate::flatten::Body;
@@ -52,7 +53,7 @@ pub fn find(
             }
         }
     }
-    let cyclic: Vec<BTreeSet<BlockId>> = bodies.iter().map(in_cycles).collect();
+    let cyclic: Vec<FixedBitSet> = bodies.iter().map(in_cycles).collect();
     // Bodies that run once: main, and what is started from one place that is
     // passed once.
     let mut once: BTreeSet<usize> = BTreeSet::from([0]);
@@ -65,7 +66,7 @@ pub fn find(
                 .collect();
             if let [only] = from[..]
                 && once.contains(&only.body)
-                && !cyclic[only.body].contains(&only.block)
+                && !cyclic[only.body].contains(only.block)
             {
                 once.insert(number);
             }
@@ -79,7 +80,7 @@ pub fn find(
     let mut next = 2;
     let mut dynamic = 0;
     for start in &starts {
-        let is_once = once.contains(&start.body) && !cyclic[start.body].contains(&start.block);
+        let is_once = once.contains(&start.body) && !cyclic[start.body].contains(start.block);
         match start.reserve {
             Some(id) if is_once => {
                 fixed.insert((start.body, id), next);
@@ -108,60 +109,8 @@ pub fn find(
 }
 
 /// The blocks that a run can come back to.
-fn in_cycles(body: &Body) -> BTreeSet<BlockId> {
-    let count = body.blocks.len();
-    let next: Vec<Vec<BlockId>> = body
-        .blocks
-        .iter()
-        .map(|block| block.end.successors())
-        .collect();
-    // Strongly connected components, by Tarjan's algorithm without recursion.
-    let mut index = vec![usize::MAX; count];
-    let mut low = vec![0; count];
-    let mut on_stack = vec![false; count];
-    let mut stack = Vec::new();
-    let mut found = BTreeSet::new();
-    let mut counter = 0;
-    for root in 0..count {
-        if index[root] != usize::MAX {
-            continue;
-        }
-        let mut work = vec![(root, 0)];
-        while let Some(&mut (block, ref mut edge)) = work.last_mut() {
-            if *edge == 0 {
-                index[block] = counter;
-                low[block] = counter;
-                counter += 1;
-                stack.push(block);
-                on_stack[block] = true;
-            }
-            if let Some(&to) = next[block].get(*edge) {
-                *edge += 1;
-                if index[to] == usize::MAX {
-                    work.push((to, 0));
-                } else if on_stack[to] {
-                    low[block] = low[block].min(index[to]);
-                }
-                continue;
-            }
-            work.pop();
-            if let Some(&(parent, _)) = work.last() {
-                low[parent] = low[parent].min(low[block]);
-            }
-            if low[block] == index[block] {
-                let mut component = Vec::new();
-                while let Some(member) = stack.pop() {
-                    on_stack[member] = false;
-                    component.push(member);
-                    if member == block {
-                        break;
-                    }
-                }
-                if component.len() > 1 || next[block].contains(&block) {
-                    found.extend(component);
-                }
-            }
-        }
-    }
-    found
+fn in_cycles(body: &Body) -> FixedBitSet {
+    on_cycles(&from_successors(body.blocks.len(), |block| {
+        body.blocks[block].end.successors()
+    }))
 }

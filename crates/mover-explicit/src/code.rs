@@ -6,6 +6,7 @@
 //! constant) are one node each. Evaluation is a match over a small tree; `&&`
 //! and `||` stop early, which is not observable because expressions are total.
 
+use mover_ir::eval::{Domain, eval};
 use mover_ir::expr::{
     BinaryOp, ChannelRef, Expr, Place, ReceiveArg, UnaryOp, VariableRef, mask, resize, sign_extend,
 };
@@ -208,39 +209,13 @@ impl<'a> Compiler<'a> {
     }
 
     pub fn expr(&self, expr: &Expr) -> Code {
+        eval(&mut { self }, expr, &mut |_, expr| self.state_read(expr))
+    }
+
+    /// The code of an expression that reads the state.
+    fn state_read(&self, expr: &Expr) -> Code {
         match expr {
-            Expr::Const { value, .. } => Code::Const(*value),
             Expr::Read(place) => self.read(place),
-            Expr::Unary(op, arg) => {
-                let width = arg.width();
-                match (op, self.expr(arg)) {
-                    (_, Code::Const(value)) => Code::Const(op.apply(value, width)),
-                    (UnaryOp::Not, arg) if width == 1 => Code::LogicalNot(Box::new(arg)),
-                    (_, arg) => Code::Unary(*op, width, Box::new(arg)),
-                }
-            }
-            Expr::Binary(op, lhs, rhs) => {
-                self.binary(*op, lhs.width(), self.expr(lhs), self.expr(rhs))
-            }
-            Expr::If(condition, then, otherwise) => match self.expr(condition) {
-                Code::Const(0) => self.expr(otherwise),
-                Code::Const(_) => self.expr(then),
-                condition => Code::If(Box::new([condition, self.expr(then), self.expr(otherwise)])),
-            },
-            Expr::Resize { arg, width, signed } => {
-                let from = arg.width();
-                match self.expr(arg) {
-                    Code::Const(value) => Code::Const(resize(value, from, *width, *signed)),
-                    arg if self.largest(&arg, from) <= mask(*width) && *width < from => arg,
-                    arg if *width < from => Code::Truncate(Box::new(arg), *width),
-                    arg if !signed || self.largest(&arg, from) <= mask(from) / 2 => arg,
-                    arg => Code::SignExtend {
-                        arg: Box::new(arg),
-                        from,
-                        to: *width,
-                    },
-                }
-            }
             Expr::ThreadId => Code::ThreadId,
             Expr::ThreadCount => Code::ThreadCount,
             Expr::ThreadAt {
@@ -325,6 +300,11 @@ impl<'a> Compiler<'a> {
                     Code::ObjectSite(Box::new(address), sites)
                 }
             },
+            Expr::Const { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::If(..)
+            | Expr::Resize { .. } => self.expr(expr),
         }
     }
 
@@ -411,7 +391,42 @@ impl<'a> Compiler<'a> {
         largest.min(mask(width))
     }
 
-    fn binary(&self, op: BinaryOp, width: u8, lhs: Code, rhs: Code) -> Code {
+    fn read(&self, place: &Place) -> Code {
+        let (area, row) = self.row(place.variable);
+        match self.expr(&place.index) {
+            Code::Const(index) => {
+                if let VariableRef::Global(id) = place.variable
+                    && let Some(values) = &self.constants[id.index()]
+                {
+                    return Code::Const(values.get(index as usize).copied().unwrap_or(0));
+                }
+                match row.cell(index) {
+                    Some(cell) => Code::Cell(area, cell),
+                    None => Code::Const(0),
+                }
+            }
+            index => Code::Element(area, row, Box::new(index)),
+        }
+    }
+}
+
+/// The domain of code: operators build the code that applies them, with what is known computed.
+impl Domain for &Compiler<'_> {
+    type Value = Code;
+
+    fn constant(&mut self, value: u64, _: u8) -> Code {
+        Code::Const(value)
+    }
+
+    fn unary(&mut self, op: UnaryOp, arg: Code, width: u8) -> Code {
+        match (op, arg) {
+            (_, Code::Const(value)) => Code::Const(op.apply(value, width)),
+            (UnaryOp::Not, arg) if width == 1 => Code::LogicalNot(Box::new(arg)),
+            (_, arg) => Code::Unary(op, width, Box::new(arg)),
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, lhs: Code, rhs: Code, width: u8) -> Code {
         use BinaryOp::*;
         let (most_left, most_right) = (self.largest(&lhs, width), self.largest(&rhs, width));
         // Numbers that are never negative need no signed operator.
@@ -456,22 +471,29 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn read(&self, place: &Place) -> Code {
-        let (area, row) = self.row(place.variable);
-        match self.expr(&place.index) {
-            Code::Const(index) => {
-                if let VariableRef::Global(id) = place.variable
-                    && let Some(values) = &self.constants[id.index()]
-                {
-                    return Code::Const(values.get(index as usize).copied().unwrap_or(0));
-                }
-                match row.cell(index) {
-                    Some(cell) => Code::Cell(area, cell),
-                    None => Code::Const(0),
-                }
-            }
-            index => Code::Element(area, row, Box::new(index)),
+    fn resize(&mut self, arg: Code, from: u8, to: u8, signed: bool) -> Code {
+        match arg {
+            Code::Const(value) => Code::Const(resize(value, from, to, signed)),
+            arg if self.largest(&arg, from) <= mask(to) && to < from => arg,
+            arg if to < from => Code::Truncate(Box::new(arg), to),
+            arg if !signed || self.largest(&arg, from) <= mask(from) / 2 => arg,
+            arg => Code::SignExtend {
+                arg: Box::new(arg),
+                from,
+                to,
+            },
         }
+    }
+
+    fn truth(&self, condition: &Code) -> Option<bool> {
+        match condition {
+            Code::Const(value) => Some(*value != 0),
+            _ => None,
+        }
+    }
+
+    fn choose(&mut self, condition: Code, then: Code, otherwise: Code) -> Code {
+        Code::If(Box::new([condition, then, otherwise]))
     }
 }
 

@@ -55,6 +55,7 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
+use mover_ir::graph::FixedBitSet;
 use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::Movers;
@@ -176,7 +177,7 @@ struct Search<'m, 'o> {
     movers: &'m Movers,
     ignoring: Ignoring,
     /// By template and location; empty unless feedback sets are used.
-    feedback: Vec<Vec<bool>>,
+    feedback: Vec<FixedBitSet>,
     stepper: Stepper<'m>,
     store: Store,
     /// By number of the state.

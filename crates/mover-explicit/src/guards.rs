@@ -9,7 +9,8 @@
 //! Expressions are total and have no effects, so the order of tests is free.
 
 use mover_ir::expr::Expr;
-use mover_ir::literal::{Literal, conjunction, flatten, simplify};
+use mover_ir::literal::{Literal, conjunction, flatten};
+use mover_ir::simplify::assuming;
 
 use crate::code::{Code, Compiler, View};
 
@@ -59,7 +60,7 @@ fn build(
             pending.remove(0);
             continue;
         };
-        let condition = simplify(&literal.condition, known);
+        let condition = assuming(&literal.condition, known);
         if condition != literal.condition {
             // Known in part or in whole: ask for what is left of it.
             let holds = literal.holds;

@@ -336,63 +336,6 @@ impl Expr {
         Expr::Binary(op, Box::new(lhs), Box::new(rhs))
     }
 
-    /// Conjunction of truth values; constants disappear.
-    pub fn and(self, other: Expr) -> Expr {
-        match (&self, &other) {
-            (Expr::Const { value: 1, width: 1 }, _) | (_, Expr::Const { value: 0, width: 1 }) => {
-                other
-            }
-            (_, Expr::Const { value: 1, width: 1 }) | (Expr::Const { value: 0, width: 1 }, _) => {
-                self
-            }
-            _ => Expr::binary(BinaryOp::And, self, other),
-        }
-    }
-
-    /// Disjunction of truth values; constants disappear.
-    pub fn or(self, other: Expr) -> Expr {
-        match (&self, &other) {
-            (Expr::Const { value: 0, width: 1 }, _) | (_, Expr::Const { value: 1, width: 1 }) => {
-                other
-            }
-            (_, Expr::Const { value: 0, width: 1 }) | (Expr::Const { value: 1, width: 1 }, _) => {
-                self
-            }
-            _ => Expr::binary(BinaryOp::Or, self, other),
-        }
-    }
-
-    /// Negation of a truth value; double negations and constants disappear.
-    pub fn negate(self) -> Expr {
-        match self {
-            Expr::Const { value, width: 1 } => Expr::Const {
-                value: 1 - value,
-                width: 1,
-            },
-            Expr::Unary(UnaryOp::Not, arg) if arg.width() == 1 => *arg,
-            Expr::Binary(BinaryOp::Eq, a, b) => Expr::Binary(BinaryOp::Ne, a, b),
-            Expr::Binary(BinaryOp::Ne, a, b) => Expr::Binary(BinaryOp::Eq, a, b),
-            other => Expr::unary(UnaryOp::Not, other),
-        }
-    }
-
-    /// Changes the width; the expression itself if it has that width already.
-    pub fn resize(self, width: u8, signed: bool) -> Expr {
-        let from = self.width();
-        match self {
-            _ if from == width => self,
-            Expr::Const { value, .. } => Expr::Const {
-                value: resize(value, from, width, signed),
-                width,
-            },
-            _ => Expr::Resize {
-                arg: Box::new(self),
-                width,
-                signed,
-            },
-        }
-    }
-
     pub fn load(address: Expr, ty: Ty) -> Expr {
         Expr::Load {
             address: Box::new(address),

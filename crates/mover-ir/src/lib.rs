@@ -3,6 +3,8 @@
 //! - [`program`]: what a program is made of, [`expr`]: its expressions;
 //! - [`validate`]: which programs are well-formed;
 //! - [`semantics`]: what a program does, state by state;
+//! - [`mod@eval`]: expressions evaluated in any domain of values, [`simplify`]: expressions made
+//!   simpler, [`graph`]: questions about control-flow graphs;
 //! - [`mod@print`]: programs as text, [`literal`]: guards as conjunctions of literals.
 //!
 //! # An example
@@ -119,10 +121,13 @@
 //! assert_eq!(errors.into_iter().collect::<Vec<_>>(), ["an update was lost"]);
 //! ```
 
+pub mod eval;
 pub mod expr;
+pub mod graph;
 pub mod literal;
 pub mod print;
 pub mod program;
 pub mod semantics;
+pub mod simplify;
 pub mod validate;
 mod walk;

@@ -44,34 +44,6 @@ pub fn flatten(expr: &Expr, holds: bool, literals: &mut Vec<Literal>) {
     }
 }
 
-/// The truth value with what is known put in for it.
-pub fn simplify(expr: &Expr, known: &[Literal]) -> Expr {
-    if expr.width() != 1 {
-        return expr.clone();
-    }
-    if let Some(literal) = known.iter().find(|literal| literal.condition == *expr) {
-        return if literal.holds {
-            Expr::TRUE
-        } else {
-            Expr::FALSE
-        };
-    }
-    match expr {
-        Expr::Unary(UnaryOp::Not, arg) => simplify(arg, known).negate(),
-        Expr::Binary(BinaryOp::And, lhs, rhs) => simplify(lhs, known).and(simplify(rhs, known)),
-        Expr::Binary(BinaryOp::Or, lhs, rhs) => simplify(lhs, known).or(simplify(rhs, known)),
-        Expr::Binary(BinaryOp::Ne, lhs, rhs) => {
-            let equal = Expr::Binary(BinaryOp::Eq, lhs.clone(), rhs.clone());
-            match known.iter().find(|literal| literal.condition == equal) {
-                Some(literal) if literal.holds => Expr::FALSE,
-                Some(_) => Expr::TRUE,
-                None => expr.clone(),
-            }
-        }
-        _ => expr.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,14 +59,5 @@ mod tests {
         let held: Vec<bool> = literals.iter().map(|literal| literal.holds).collect();
         assert_eq!(held, [true, false, true]);
         assert_eq!(literals[2].condition, is(3));
-    }
-
-    #[test]
-    fn what_is_known_disappears() {
-        let known = conjunction(&is(1).and(is(2).negate()));
-        assert_eq!(simplify(&is(1), &known), Expr::TRUE);
-        assert_eq!(simplify(&is(2).negate(), &known), Expr::TRUE);
-        assert_eq!(simplify(&is(2).or(is(7)), &known), is(7));
-        assert_eq!(simplify(&is(1).and(is(2)), &known), Expr::FALSE);
     }
 }

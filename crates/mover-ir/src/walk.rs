@@ -1,18 +1,24 @@
 //! Visits of all expressions below something.
 //!
-//! Who looks at expressions and who changes them must go to the same places in the same order,
-//! or a part of the language is seen by the one and missed by the other. So the ways down are
-//! written once, and the macro makes both visits of them.
+//! The *parts* of an expression or effect are the expressions that it is made of directly. Code that
+//! inspects expressions and code that changes them must go to the same parts in the same order, or a
+//! construct is seen by the one and missed by the other. So the parts are listed once; the macro
+//! makes the shared and the mutable visit of the same list, and walks and rewriting build on it.
 
 use crate::expr::{Expr, ReceiveArg};
 use crate::program::Effect;
 
 macro_rules! walks {
-    ($walk:ident $($mutable:ident)?) => {
+    ($parts:ident $walk:ident $($mutable:ident)?) => {
         impl Expr {
             /// Calls `visit` on this expression and on all below it, parents first.
             pub fn $walk(&$($mutable)? self, visit: &mut impl FnMut(&$($mutable)? Expr)) {
                 visit(self);
+                self.$parts(&mut |part| part.$walk(visit));
+            }
+
+            /// Calls `visit` on the parts of this expression.
+            pub fn $parts(&$($mutable)? self, visit: &mut impl FnMut(&$($mutable)? Expr)) {
                 match self {
                     Expr::Const { .. }
                     | Expr::ThreadId
@@ -20,7 +26,7 @@ macro_rules! walks {
                     | Expr::Channel(_)
                     | Expr::Address { .. }
                     | Expr::Timeout => {}
-                    Expr::Read(place) => place.index.$walk(visit),
+                    Expr::Read(place) => visit(&$($mutable)? place.index),
                     Expr::Unary(_, arg)
                     | Expr::Resize { arg, .. }
                     | Expr::ThreadPriority(arg)
@@ -30,24 +36,24 @@ macro_rules! walks {
                     | Expr::ObjectSize(arg)
                     | Expr::Load { address: arg, .. }
                     | Expr::ObjectSite { address: arg, .. }
-                    | Expr::ThreadAt { thread: arg, .. } => arg.$walk(visit),
+                    | Expr::ThreadAt { thread: arg, .. } => visit(arg),
                     Expr::Binary(_, lhs, rhs) => {
-                        lhs.$walk(visit);
-                        rhs.$walk(visit);
+                        visit(lhs);
+                        visit(rhs);
                     }
                     Expr::If(condition, then, otherwise) => {
-                        condition.$walk(visit);
-                        then.$walk(visit);
-                        otherwise.$walk(visit);
+                        visit(condition);
+                        visit(then);
+                        visit(otherwise);
                     }
                     Expr::RemoteRead { thread, index, .. } => {
-                        thread.$walk(visit);
-                        index.$walk(visit);
+                        visit(thread);
+                        visit(index);
                     }
                     Expr::CanReceive { channel, args, .. } => {
-                        channel.$walk(visit);
+                        visit(channel);
                         for arg in args {
-                            arg.$walk(visit);
+                            arg.$parts(visit);
                         }
                     }
                 }
@@ -55,11 +61,11 @@ macro_rules! walks {
         }
 
         impl ReceiveArg {
-            /// Calls `visit` on every expression that the argument evaluates.
-            pub fn $walk(&$($mutable)? self, visit: &mut impl FnMut(&$($mutable)? Expr)) {
+            /// Calls `visit` on the parts of the argument.
+            pub fn $parts(&$($mutable)? self, visit: &mut impl FnMut(&$($mutable)? Expr)) {
                 match self {
-                    ReceiveArg::Match(value) => value.$walk(visit),
-                    ReceiveArg::Store(place) => place.index.$walk(visit),
+                    ReceiveArg::Match(value) => visit(value),
+                    ReceiveArg::Store(place) => visit(&$($mutable)? place.index),
                     ReceiveArg::Ignore => {}
                 }
             }
@@ -68,49 +74,54 @@ macro_rules! walks {
         impl Effect {
             /// Calls `visit` on every expression that the effect evaluates.
             pub fn $walk(&$($mutable)? self, visit: &mut impl FnMut(&$($mutable)? Expr)) {
+                self.$parts(&mut |part| part.$walk(visit));
+            }
+
+            /// Calls `visit` on the parts of the effect.
+            pub fn $parts(&$($mutable)? self, visit: &mut impl FnMut(&$($mutable)? Expr)) {
                 match self {
                     Effect::Assign { place, value } => {
-                        place.index.$walk(visit);
-                        value.$walk(visit);
+                        visit(&$($mutable)? place.index);
+                        visit(value);
                     }
                     Effect::Store { address, value } => {
-                        address.$walk(visit);
-                        value.$walk(visit);
+                        visit(address);
+                        visit(value);
                     }
-                    Effect::Havoc { place, .. } => place.index.$walk(visit),
+                    Effect::Havoc { place, .. } => visit(&$($mutable)? place.index),
                     Effect::Allocate { size, result, .. } => {
-                        size.$walk(visit);
-                        result.index.$walk(visit);
+                        visit(size);
+                        visit(&$($mutable)? result.index);
                     }
-                    Effect::Free { address } => address.$walk(visit),
+                    Effect::Free { address } => visit(address),
                     Effect::Send { channel, values, .. } => {
-                        channel.$walk(visit);
+                        visit(channel);
                         for value in values {
-                            value.$walk(visit);
+                            visit(value);
                         }
                     }
                     Effect::Receive { channel, args, .. } => {
-                        channel.$walk(visit);
+                        visit(channel);
                         for arg in args {
-                            arg.$walk(visit);
+                            arg.$parts(visit);
                         }
                     }
                     Effect::Spawn { args, result, .. } => {
                         for arg in args {
-                            arg.$walk(visit);
+                            visit(arg);
                         }
                         if let Some(place) = result {
-                            place.index.$walk(visit);
+                            visit(&$($mutable)? place.index);
                         }
                     }
                     Effect::Exit => {}
                     Effect::SetPriority { thread, priority } => {
-                        thread.$walk(visit);
-                        priority.$walk(visit);
+                        visit(thread);
+                        visit(priority);
                     }
                     Effect::Print { args, .. } => {
                         for arg in args {
-                            arg.value.$walk(visit);
+                            visit(&$($mutable)? arg.value);
                         }
                     }
                 }
@@ -119,5 +130,22 @@ macro_rules! walks {
     };
 }
 
-walks!(walk);
-walks!(walk_mut mut);
+walks!(parts walk);
+walks!(parts_mut walk_mut mut);
+
+impl Expr {
+    /// The expression with every part replaced for which `replace` gives another. What was
+    /// replaced is not looked into.
+    pub fn rewrite(&self, replace: &mut impl FnMut(&Expr) -> Option<Expr>) -> Expr {
+        let mut copy = self.clone();
+        copy.rewrite_in_place(replace);
+        copy
+    }
+
+    fn rewrite_in_place(&mut self, replace: &mut impl FnMut(&Expr) -> Option<Expr>) {
+        match replace(self) {
+            Some(other) => *self = other,
+            None => self.parts_mut(&mut |part| part.rewrite_in_place(replace)),
+        }
+    }
+}

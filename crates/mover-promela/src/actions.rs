@@ -8,13 +8,14 @@
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty};
 use mover_ir::program::{Effect, PrintArg, TemplateId};
+use mover_ir::simplify::fold_binary;
 use mover_source::Span;
 
 use crate::ast::{Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, StatementKind};
 use crate::context::{Context, PROCESS_LIMIT};
 use crate::paths::{ChannelUse, Found};
 use crate::substitute::at_creation;
-use crate::values::{Check, Value, cell_value, fold_binary, has_room, stored};
+use crate::values::{Check, Value, cell_value, has_room, stored};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {

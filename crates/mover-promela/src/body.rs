@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, Ty};
 use mover_ir::program::{CellNames, Effect, Init, Variable};
+use mover_ir::simplify::fold_binary;
 use mover_source::Span;
 use mover_source::diagnostic::Diagnostic;
 
@@ -14,7 +15,7 @@ use crate::flow::{BlockKind, ElementId, ElementKind, Flow, Misplaced, SequenceId
 use crate::paths::{Cell, Found};
 use crate::scopes::VariableInfo;
 use crate::types::{Shape, Type};
-use crate::values::{Value, cell_value, fold_binary};
+use crate::values::{Value, cell_value};
 
 /// SPIN spells out selections up to this distance of the bounds.
 const LITERAL_SELECT_LIMIT: i32 = 32;

@@ -4,7 +4,8 @@
 //! capacities), folded straight from the syntax tree, and initial values,
 //! which may speak of variables that have initial values themselves.
 
-use mover_ir::expr::{Expr, Place, VariableRef, mask, resize};
+use mover_ir::eval::ValueSets;
+use mover_ir::expr::{Expr, Place, VariableRef, mask};
 use mover_ir::program::{Init, Variable};
 
 use crate::ast::{BinaryOperator, Expr as Syntax, ExprKind, UnaryOperator};
@@ -45,30 +46,13 @@ pub struct InitialState<'a> {
 /// The value of an expression in the initial state; `None` if it depends on
 /// anything but constants and initialised variables.
 pub fn evaluate(expression: &Expr, state: &InitialState<'_>) -> Option<u64> {
-    match expression {
-        Expr::Const { value, .. } => Some(*value),
-        Expr::Read(place) => read(place, state),
-        Expr::Unary(operator, operand) => {
-            Some(operator.apply(evaluate(operand, state)?, operand.width()))
-        }
-        Expr::Binary(operator, left, right) => {
-            let (a, b) = (evaluate(left, state)?, evaluate(right, state)?);
-            Some(operator.apply(a, b, left.width()))
-        }
-        Expr::If(condition, then, otherwise) => {
-            let branch = if evaluate(condition, state)? != 0 {
-                then
-            } else {
-                otherwise
-            };
-            evaluate(branch, state)
-        }
-        Expr::Resize { arg, width, signed } => {
-            Some(resize(evaluate(arg, state)?, arg.width(), *width, *signed))
-        }
-        Expr::ThreadId => state.thread.map(u64::from),
+    let single = ValueSets { most: 1 };
+    let values = single.eval(expression, |part| match part {
+        Expr::Read(place) => Some(vec![read(place, state)?]),
+        Expr::ThreadId => Some(vec![state.thread?.into()]),
         _ => None,
-    }
+    });
+    Some(values?[0])
 }
 
 fn read(place: &Place, state: &InitialState<'_>) -> Option<u64> {

@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, ChannelRef, Expr, Place};
 use mover_ir::program::SymbolSetId;
+use mover_ir::simplify::fold_binary;
 
 use crate::ast::{Path, PathElement};
 use crate::context::Context;
 use crate::scopes::VariableInfo;
 use crate::types::{ChannelShape, Shape, Type};
-use crate::values::{Check, fold_binary};
+use crate::values::Check;
 
 /// A variable of whatever type, found by a path.
 pub enum Found {

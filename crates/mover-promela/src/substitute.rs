@@ -13,32 +13,17 @@ use mover_ir::program::{Init, Variable};
 /// first locals of the new process have the values `known`; its other locals
 /// have constant initial values; its number is `number`.
 pub fn at_creation(initial: &Expr, known: &[Expr], locals: &[Variable], number: &Expr) -> Expr {
-    let again = |expr: &Expr| at_creation(expr, known, locals, number);
-    let boxed = |expr: &Expr| Box::new(again(expr));
-    match initial {
+    initial.rewrite(&mut |expr| match expr {
         Expr::Read(place) => match place.variable {
-            VariableRef::Local(id) => match known.get(id.index()) {
+            VariableRef::Local(id) => Some(match known.get(id.index()) {
                 Some(value) => value.clone(),
                 None => constant_of(&locals[id.index()], place),
-            },
-            VariableRef::Global(_) => Expr::Read(Place {
-                index: boxed(&place.index),
-                ..place.clone()
             }),
+            VariableRef::Global(_) => None,
         },
-        Expr::ThreadId => number.clone(),
-        Expr::Unary(operator, operand) => Expr::Unary(*operator, boxed(operand)),
-        Expr::Binary(operator, left, right) => Expr::Binary(*operator, boxed(left), boxed(right)),
-        Expr::If(condition, then, otherwise) => {
-            Expr::If(boxed(condition), boxed(then), boxed(otherwise))
-        }
-        Expr::Resize { arg, width, signed } => Expr::Resize {
-            arg: boxed(arg),
-            width: *width,
-            signed: *signed,
-        },
-        other => other.clone(),
-    }
+        Expr::ThreadId => Some(number.clone()),
+        _ => None,
+    })
 }
 
 /// The initial content of a cell of a local with constant initial values.

@@ -12,6 +12,7 @@
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, ReceiveArg, Ty, UnaryOp};
 use mover_ir::program::SymbolSetId;
+use mover_ir::simplify::{fold_binary, fold_unary};
 use mover_source::Span;
 
 use crate::actions::poll_check;
@@ -407,30 +408,6 @@ pub fn widened(read: Expr, ty: Ty) -> Value {
         Value::number(read)
     } else {
         Value::number(read.resize(32, ty.signed))
-    }
-}
-
-fn fold_unary(operator: UnaryOp, operand: Expr) -> Expr {
-    match operand.as_const() {
-        Some(value) => Expr::Const {
-            value: operator.apply(value, operand.width()),
-            width: operand.width(),
-        },
-        None => Expr::unary(operator, operand),
-    }
-}
-
-/// Constants disappear; so do a zero added and a one multiplied.
-pub fn fold_binary(operator: BinaryOp, left: Expr, right: Expr) -> Expr {
-    let width = left.width();
-    match (operator, left.as_const(), right.as_const()) {
-        (_, Some(a), Some(b)) => Expr::Const {
-            value: operator.apply(a, b, width),
-            width: if operator.is_comparison() { 1 } else { width },
-        },
-        (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => right,
-        (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul, _, Some(1)) => left,
-        _ => Expr::binary(operator, left, right),
     }
 }
 

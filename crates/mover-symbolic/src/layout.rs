@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use mover_engine::UpTo;
 use mover_ir::expr::ChannelRef;
+use mover_ir::graph::{control_flow, reaches};
 use mover_ir::program::{ChannelDecl, Edge, Effect, LocationId, Program, TemplateId};
 use mover_ir::semantics::{Machine, State};
 use mover_reduce::facts::points_to::PointsTo;
@@ -739,7 +740,7 @@ fn totals(program: &Program) -> Totals {
     let mut spawns: Vec<Vec<Option<usize>>> = vec![vec![Some(0); templates]; templates];
     let mut allocates: Vec<Option<usize>> = vec![Some(0); templates];
     for (number, template) in program.templates.iter().enumerate() {
-        let reach = mover_reduce::facts::control::reaches(template);
+        let reach = reaches(&control_flow(template));
         for (from, location) in template.locations.iter().enumerate() {
             for edge in &location.edges {
                 let repeats = reach[edge.target.index()].contains(from);

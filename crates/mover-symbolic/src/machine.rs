@@ -6,6 +6,7 @@
 //! distinction over all that is possible; the constructors of terms drop the cases
 //! that are not. Tests take random states and compare the two.
 
+use mover_ir::eval::eval;
 use mover_ir::expr::{Expr, Place, ReceiveArg, Ty, VariableRef, mask};
 use mover_ir::program::{Edge, Effect, Init, LocationId, Program, TemplateId, Variable};
 
@@ -50,37 +51,16 @@ pub struct Meeting {
 impl<'p> View<'_, 'p> {
     /// The value of an expression.
     pub fn eval(&self, terms: &mut Terms, expr: &Expr) -> Term {
+        eval(terms, expr, &mut |terms, expr| self.read(terms, expr))
+    }
+
+    /// The value of an expression that reads the state.
+    fn read(&self, terms: &mut Terms, expr: &Expr) -> Term {
         match expr {
-            Expr::Const { value, width } => terms.constant(*value, *width),
             Expr::Read(place) => {
                 let index = self.eval(terms, &place.index);
                 let (first, len) = self.row(place.variable);
                 self.element(terms, first, len, index, place.ty.width)
-            }
-            Expr::Unary(op, arg) => {
-                let arg = self.eval(terms, arg);
-                terms.unary(*op, arg)
-            }
-            Expr::Binary(op, lhs, rhs) => {
-                let lhs = self.eval(terms, lhs);
-                let rhs = self.eval(terms, rhs);
-                terms.binary(*op, lhs, rhs)
-            }
-            Expr::If(condition, then, otherwise) => {
-                let condition = self.eval(terms, condition);
-                match terms.as_const(condition) {
-                    Some(1) => self.eval(terms, then),
-                    Some(_) => self.eval(terms, otherwise),
-                    None => {
-                        let then = self.eval(terms, then);
-                        let otherwise = self.eval(terms, otherwise);
-                        terms.ite(condition, then, otherwise)
-                    }
-                }
-            }
-            Expr::Resize { arg, width, signed } => {
-                let arg = self.eval(terms, arg);
-                terms.resize(arg, *width, *signed)
             }
             Expr::ThreadId => terms.constant(self.slot as u64, expr.width()),
             Expr::ThreadCount => {
@@ -184,6 +164,11 @@ impl<'p> View<'_, 'p> {
             Expr::Load { address, ty } => self.load(terms, address, *ty),
             Expr::ObjectSize(address) => self.object_size(terms, address),
             Expr::ObjectSite { address, sites } => self.object_site(terms, address, sites),
+            Expr::Const { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::If(..)
+            | Expr::Resize { .. } => self.eval(terms, expr),
         }
     }
 

@@ -15,12 +15,13 @@ mod weakest;
 
 use std::collections::BTreeSet;
 
+use mover_ir::eval::KnownBits;
 use mover_ir::expr::Expr;
 use mover_ir::program::{BoundKind, Effect, LocationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks::{Block, Blocks, Inputs};
-use crate::constant_bits::{Known, reachable_bits};
+use crate::constant_bits::{reachable_bits, variable};
 use crate::initial_prefix::{Start, places, starts};
 use crate::machine::View;
 use crate::outcome::Question;
@@ -88,7 +89,7 @@ pub struct System<'a, 'p> {
     /// The comparisons behind the last predicates: those that were added in a proof.
     pub refinements: Vec<refine::Comparison>,
     /// What is known of each cell in all states that can be reached.
-    known: Vec<Known>,
+    known: Vec<KnownBits>,
 }
 
 impl<'a, 'p> System<'a, 'p> {
@@ -105,17 +106,17 @@ impl<'a, 'p> System<'a, 'p> {
         let stands = |slot: usize, place: u64| places.contains(&(slot, place));
         let initial: Vec<&[u64]> = starts.iter().map(|start| &start.state[..]).collect();
         // What is known of each cell in all states that can be reached.
-        let mut known: Vec<Known> = layout
+        let mut known: Vec<KnownBits> = layout
             .widths
             .iter()
-            .map(|&width| Known::nothing(width))
+            .map(|&width| KnownBits::nothing(width))
             .collect();
         loop {
             let mut terms = Terms::new();
             let state: Vec<Term> = (0..layout.widths.len())
                 .map(|cell| {
                     let name = layout.name(cell);
-                    known[cell].variable(&mut terms, name, layout.widths[cell])
+                    variable(known[cell], &mut terms, name, layout.widths[cell])
                 })
                 .collect();
             let mut inputs = Inputs::new("");
@@ -125,7 +126,7 @@ impl<'a, 'p> System<'a, 'p> {
             }
             let found = reachable_bits(&terms, &state, &block.next, &initial, &question.limit)?;
             // What is known in two ways is known; each round leaves fewer bits open.
-            let more: Vec<Known> = known.iter().zip(found).map(|(a, b)| a.meet(b)).collect();
+            let more: Vec<KnownBits> = known.iter().zip(found).map(|(a, b)| a.meet(b)).collect();
             if more != known {
                 known = more;
                 continue;

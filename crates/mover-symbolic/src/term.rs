@@ -13,6 +13,7 @@
 //! the meaning as a program. Fewer operators are kept than the IR has: the rest
 //! is expressed by them.
 
+use mover_ir::eval::{Concrete, Domain};
 use mover_ir::expr::{BinaryOp, UnaryOp, mask, resize};
 use rustc_hash::FxHashMap;
 
@@ -787,14 +788,22 @@ impl Terms {
         made[&root]
     }
 
-    /// The value of a node whose children have these values.
-    pub fn apply(&self, term: Term, value: impl Fn(Term) -> u64) -> u64 {
+    /// The value of a node in a domain, whose children have these values.
+    pub fn apply<D: Domain>(
+        &self,
+        domain: &mut D,
+        term: Term,
+        value: impl Fn(Term) -> D::Value,
+    ) -> D::Value {
         let width = self.width(term);
-        let binary = |op: BinaryOp, a: Term, b: Term| op.apply(value(a), value(b), self.width(a));
+        let mut binary = |op: BinaryOp, a: Term, b: Term| {
+            let (left, right) = (value(a), value(b));
+            domain.binary(op, left, right, self.width(a))
+        };
         match self.node(term) {
-            Node::Const(constant) => constant,
+            Node::Const(constant) => domain.constant(constant, width),
             Node::Var(_) => value(term),
-            Node::Not(a) => !value(a) & mask(width),
+            Node::Not(a) => domain.unary(UnaryOp::Not, value(a), width),
             Node::And(a, b) => binary(BinaryOp::And, a, b),
             Node::Xor(a, b) => binary(BinaryOp::Xor, a, b),
             Node::Add(a, b) => binary(BinaryOp::Add, a, b),
@@ -808,11 +817,48 @@ impl Terms {
             Node::Eq(a, b) => binary(BinaryOp::Eq, a, b),
             Node::ULt(a, b) => binary(BinaryOp::ULt, a, b),
             Node::SLt(a, b) => binary(BinaryOp::SLt, a, b),
-            Node::Ite(c, a, b) => value(if value(c) == 1 { a } else { b }),
-            Node::Low(a) => value(a) & mask(width),
-            Node::ZeroExtend(a) => value(a),
-            Node::SignExtend(a) => resize(value(a), self.width(a), width, true),
+            Node::Ite(c, a, b) => {
+                let condition = value(c);
+                match domain.truth(&condition) {
+                    Some(true) => value(a),
+                    Some(false) => value(b),
+                    None => domain.choose(condition, value(a), value(b)),
+                }
+            }
+            Node::Low(a) | Node::ZeroExtend(a) => {
+                domain.resize(value(a), self.width(a), width, false)
+            }
+            Node::SignExtend(a) => domain.resize(value(a), self.width(a), width, true),
         }
+    }
+}
+
+/// The domain of terms.
+impl Domain for Terms {
+    type Value = Term;
+
+    fn constant(&mut self, value: u64, width: u8) -> Term {
+        Terms::constant(self, value, width)
+    }
+
+    fn unary(&mut self, op: UnaryOp, arg: Term, _: u8) -> Term {
+        Terms::unary(self, op, arg)
+    }
+
+    fn binary(&mut self, op: BinaryOp, lhs: Term, rhs: Term, _: u8) -> Term {
+        Terms::binary(self, op, lhs, rhs)
+    }
+
+    fn resize(&mut self, arg: Term, _: u8, to: u8, signed: bool) -> Term {
+        Terms::resize(self, arg, to, signed)
+    }
+
+    fn truth(&self, condition: &Term) -> Option<bool> {
+        self.as_const(*condition).map(|value| value != 0)
+    }
+
+    fn choose(&mut self, condition: Term, then: Term, otherwise: Term) -> Term {
+        self.ite(condition, then, otherwise)
     }
 }
 
@@ -847,9 +893,10 @@ impl<'t> Circuit<'t> {
         for &term in &self.order {
             let value = match self.terms.node(term) {
                 Node::Var(var) => assignment(var) & mask(self.terms.width(term)),
-                _ => self
-                    .terms
-                    .apply(term, |child| self.values[child.0 as usize]),
+                _ => {
+                    let value = |child: Term| self.values[child.0 as usize];
+                    self.terms.apply(&mut Concrete, term, value)
+                }
             };
             self.values[term.0 as usize] = value;
         }
@@ -894,7 +941,9 @@ impl<'t> Evaluation<'t> {
             if ready {
                 let value = match self.terms.node(term) {
                     Node::Var(var) => (self.assignment)(var) & mask(self.terms.width(term)),
-                    _ => self.terms.apply(term, |child| self.values[&child]),
+                    _ => self
+                        .terms
+                        .apply(&mut Concrete, term, |child| self.values[&child]),
                 };
                 self.values.insert(term, value);
                 stack.pop();

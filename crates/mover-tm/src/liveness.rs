@@ -20,6 +20,8 @@
 use std::collections::VecDeque;
 
 use hashbrown::HashMap;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 use rustc_hash::FxBuildHasher;
 
 use crate::algorithm::{Answer, Transition};
@@ -183,62 +185,22 @@ fn cycle_from(
     None
 }
 
-/// Strongly connected components by Tarjan's algorithm, without recursion.
+/// For each state the number of its strongly connected component.
 fn components(graph: &AlgorithmGraph<'_>, allowed: &dyn Fn(&GraphEdge) -> bool) -> Vec<u32> {
-    const UNSEEN: u32 = u32::MAX;
     let count = graph.states.len();
-    let mut order = vec![UNSEEN; count];
-    let mut low = vec![0u32; count];
-    let mut component = vec![UNSEEN; count];
-    let mut open = Vec::new();
-    let mut next_order = 0;
-    for root in 0..count as u32 {
-        if order[root as usize] != UNSEEN {
-            continue;
+    let mut steps: DiGraph<(), ()> = DiGraph::with_capacity(count, graph.edge_count());
+    for _ in 0..count {
+        steps.add_node(());
+    }
+    for state in 0..count as u32 {
+        for edge in graph.edges(state).iter().filter(|edge| allowed(edge)) {
+            steps.add_edge(state.into(), edge.target.into(), ());
         }
-        let mut calls = vec![(root, 0usize)];
-        while let Some(&mut (state, ref mut edge)) = calls.last_mut() {
-            let s = state as usize;
-            if *edge == 0 {
-                order[s] = next_order;
-                low[s] = next_order;
-                next_order += 1;
-                open.push(state);
-            }
-            let edges = graph.edges(state);
-            let mut descended = false;
-            while *edge < edges.len() {
-                let candidate = &edges[*edge];
-                *edge += 1;
-                if !allowed(candidate) {
-                    continue;
-                }
-                let target = candidate.target as usize;
-                if order[target] == UNSEEN {
-                    calls.push((candidate.target, 0));
-                    descended = true;
-                    break;
-                }
-                if component[target] == UNSEEN {
-                    low[s] = low[s].min(order[target]);
-                }
-            }
-            if descended {
-                continue;
-            }
-            // A state without edges must not look as if just entered.
-            calls.pop();
-            if low[s] == order[s] {
-                while let Some(member) = open.pop() {
-                    component[member as usize] = state;
-                    if member == state {
-                        break;
-                    }
-                }
-            }
-            if let Some(&(parent, _)) = calls.last() {
-                low[parent as usize] = low[parent as usize].min(low[s]);
-            }
+    }
+    let mut component = vec![0; count];
+    for (number, members) in kosaraju_scc(&steps).into_iter().enumerate() {
+        for member in members {
+            component[member.index()] = number as u32;
         }
     }
     component

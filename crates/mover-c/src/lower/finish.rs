@@ -8,7 +8,7 @@ use mover_ir::program::{
 };
 
 use super::{Builder, LocalKind, Memory, Pending, Touch};
-use crate::expr_builder::{constant, rewrite};
+use crate::expr_builder::constant;
 use crate::ssa::Loc;
 
 /// A template with what else is known of it.
@@ -292,7 +292,7 @@ impl Touch {
 
 /// The expression with the locals that stand for those of the making.
 fn rename(expr: &Expr, place_of: &impl Fn(usize) -> VariableId) -> Expr {
-    rewrite(expr, &mut |expr| match expr {
+    expr.rewrite(&mut |expr| match expr {
         Expr::Read(place) => match place.variable {
             VariableRef::Local(id) => Some(Expr::Read(Place {
                 variable: VariableRef::Local(place_of(id.index())),
@@ -413,7 +413,7 @@ fn in_order(moves: Vec<(VariableId, Ty, Expr)>, spares: &mut Spares) -> Vec<Effe
         let old = Expr::Read(Place::scalar(VariableRef::Local(variable), ty));
         effects.push(assign(spare, ty, old));
         for (_, _, value) in &mut rest {
-            *value = rewrite(value, &mut |expr| match expr {
+            *value = value.rewrite(&mut |expr| match expr {
                 Expr::Read(place) if place.variable == VariableRef::Local(variable) => {
                     Some(Expr::Read(Place::scalar(VariableRef::Local(spare), ty)))
                 }

@@ -4,7 +4,8 @@
 
 use super::memory::Home;
 use super::{Thing, Thread, View};
-use crate::expr::{Expr, VariableRef, resize};
+use crate::eval::{Concrete, eval};
+use crate::expr::{Expr, VariableRef};
 
 impl<'a, 'p> View<'a, 'p> {
     pub(super) fn holds(&self, guard: &Expr) -> bool {
@@ -12,8 +13,12 @@ impl<'a, 'p> View<'a, 'p> {
     }
 
     pub(super) fn eval(&self, expr: &Expr) -> u64 {
+        eval(&mut Concrete, expr, &mut |_, expr| self.read(expr))
+    }
+
+    /// The value of an expression that reads the state.
+    fn read(&self, expr: &Expr) -> u64 {
         match expr {
-            Expr::Const { value, .. } => *value,
             Expr::Read(place) => {
                 let index = self.eval(&place.index);
                 let value = match place.variable {
@@ -33,18 +38,6 @@ impl<'a, 'p> View<'a, 'p> {
                     self.note_read(thing, index.saturating_mul(width), width, value);
                 }
                 value
-            }
-            Expr::Unary(op, arg) => op.apply(self.eval(arg), arg.width()),
-            Expr::Binary(op, lhs, rhs) => op.apply(self.eval(lhs), self.eval(rhs), lhs.width()),
-            Expr::If(condition, then, otherwise) => {
-                if self.holds(condition) {
-                    self.eval(then)
-                } else {
-                    self.eval(otherwise)
-                }
-            }
-            Expr::Resize { arg, width, signed } => {
-                resize(self.eval(arg), arg.width(), *width, *signed)
             }
             Expr::ThreadId => self.thread as u64,
             Expr::ThreadCount => self.state.threads.iter().flatten().count() as u64,
@@ -131,6 +124,11 @@ impl<'a, 'p> View<'a, 'p> {
                 }
                 _ => 0,
             },
+            Expr::Const { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::If(..)
+            | Expr::Resize { .. } => self.eval(expr),
         }
     }
 

@@ -433,7 +433,9 @@ impl<'p> Survey<'p> {
                 }
                 Effect::Receive { channel, args, .. } => {
                     for arg in args {
-                        arg.walk(&mut |expr| self.read(program, template, expr, accesses));
+                        arg.parts(&mut |part| {
+                            part.walk(&mut |expr| self.read(program, template, expr, accesses))
+                        });
                     }
                     self.reads(program, template, channel, accesses);
                     self.channel_object(program, channel)

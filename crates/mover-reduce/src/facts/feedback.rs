@@ -12,37 +12,15 @@
 //! locations as if they were part of the edge; a cycle of nothing but atomic
 //! locations is a single step that never ends, and needs no breaking.
 
+use mover_ir::graph::{FixedBitSet, back_edge_targets, from_successors};
 use mover_ir::program::{LocationId, Template};
 
-/// For each location of a template, whether it is in the set.
-pub fn feedback_set(template: &Template) -> Vec<bool> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Color {
-        New,
-        OnPath,
-        Done,
-    }
-    let mut color = vec![Color::New; template.locations.len()];
-    let mut in_set = vec![false; template.locations.len()];
-    let entry = template.entry.index();
-    color[entry] = Color::OnPath;
-    let mut path = vec![(entry, visible_successors(template, entry).into_iter())];
-    while let Some((location, successors)) = path.last_mut() {
-        let Some(next) = successors.next() else {
-            color[*location] = Color::Done;
-            path.pop();
-            continue;
-        };
-        match color[next] {
-            Color::New => {
-                color[next] = Color::OnPath;
-                path.push((next, visible_successors(template, next).into_iter()));
-            }
-            Color::OnPath => in_set[next] = true,
-            Color::Done => {}
-        }
-    }
-    in_set
+/// The locations of a template that are in the set.
+pub fn feedback_set(template: &Template) -> FixedBitSet {
+    let visible = from_successors(template.locations.len(), |location| {
+        visible_successors(template, location)
+    });
+    back_edge_targets(&visible, template.entry.index())
 }
 
 /// The locations that are not atomic and can be reached through atomic ones only, in the order of
@@ -103,8 +81,7 @@ mod tests {
     }
 
     fn set(edges: &[(u32, u32)], atomic: &[usize]) -> Vec<usize> {
-        let in_set = feedback_set(&template(edges, atomic));
-        (0..in_set.len()).filter(|&at| in_set[at]).collect()
+        feedback_set(&template(edges, atomic)).ones().collect()
     }
 
     #[test]

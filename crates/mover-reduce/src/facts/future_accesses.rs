@@ -12,44 +12,17 @@
 //! is not enough: what they did could as well have come later, and they counted
 //! on that.
 
+use mover_ir::graph::{FixedBitSet, include};
 use mover_ir::program::{Effect, Program, TemplateId};
 
 use crate::facts::access_exprs::{Touch, Touches};
 use crate::plan::movers::runs_once;
 
-/// A set of variables, by number.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct VariableSet(Vec<u64>);
-
-impl VariableSet {
-    fn new(variables: usize) -> Self {
-        VariableSet(vec![0; variables.div_ceil(64)])
-    }
-
-    fn insert(&mut self, variable: usize) {
-        self.0[variable / 64] |= 1 << (variable % 64);
-    }
-
-    pub fn contains(&self, variable: usize) -> bool {
-        self.0[variable / 64] >> (variable % 64) & 1 == 1
-    }
-
-    /// Adds all of the other set; whether that changed anything.
-    fn add(&mut self, other: &VariableSet) -> bool {
-        let mut changed = false;
-        for (word, &more) in self.0.iter_mut().zip(&other.0) {
-            changed |= more & !*word != 0;
-            *word |= more;
-        }
-        changed
-    }
-}
-
 /// What some way through the graph does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Doings {
-    pub reads: VariableSet,
-    pub writes: VariableSet,
+    pub reads: FixedBitSet,
+    pub writes: FixedBitSet,
     /// Counts threads or starts one.
     pub counts: bool,
     /// Uses a channel.
@@ -57,18 +30,18 @@ pub struct Doings {
     /// Comes to the thread's end.
     pub leaves: bool,
     /// Variables that threads started on the way touch at some time.
-    pub starts_users_of: VariableSet,
+    pub starts_users_of: FixedBitSet,
 }
 
 impl Doings {
     fn new(variables: usize) -> Self {
         Doings {
-            reads: VariableSet::new(variables),
-            writes: VariableSet::new(variables),
+            reads: FixedBitSet::with_capacity(variables),
+            writes: FixedBitSet::with_capacity(variables),
             counts: false,
             channels: false,
             leaves: false,
-            starts_users_of: VariableSet::new(variables),
+            starts_users_of: FixedBitSet::with_capacity(variables),
         }
     }
 
@@ -77,9 +50,9 @@ impl Doings {
         self.counts |= other.counts;
         self.channels |= other.channels;
         self.leaves |= other.leaves;
-        let reads = self.reads.add(&other.reads);
-        let writes = self.writes.add(&other.writes);
-        let starts = self.starts_users_of.add(&other.starts_users_of);
+        let reads = include(&mut self.reads, &other.reads);
+        let writes = include(&mut self.writes, &other.writes);
+        let starts = include(&mut self.starts_users_of, &other.starts_users_of);
         reads || writes || starts || before != (self.counts, self.channels, self.leaves)
     }
 }
@@ -124,8 +97,8 @@ impl Ahead {
                                 let entry = program.template(*template).entry.index();
                                 let started = found.ahead[template.index()][entry].clone();
                                 later.add(&started);
-                                own.starts_users_of.add(&started.reads);
-                                own.starts_users_of.add(&started.writes);
+                                own.starts_users_of.union_with(&started.reads);
+                                own.starts_users_of.union_with(&started.writes);
                             }
                         }
                         changed |= found.ahead[template][location].add(&later);

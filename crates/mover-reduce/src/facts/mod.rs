@@ -14,12 +14,11 @@
 //! - [`thread_bound`]: how many threads there can be; [`quiet_exits`]: thread exits that only
 //!   joiners can observe; [`single_threaded_prefix`]: what runs before there is a second thread;
 //! - [`future_accesses`]: what a thread can still access from a location on;
-//! - [`control`], [`feedback`]: where control flow goes, and locations that break every cycle;
+//! - [`feedback`]: locations that break every cycle;
 //! - [`partial_eval`]: what an expression is for given values of a cell or two.
 
 pub mod access;
 pub mod access_exprs;
-pub mod control;
 pub mod feedback;
 pub mod future_accesses;
 pub mod lock_rows;

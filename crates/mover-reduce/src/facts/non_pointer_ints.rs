@@ -9,7 +9,8 @@
 
 use std::collections::BTreeSet;
 
-use mover_ir::expr::{BinaryOp, Expr, VariableRef, mask, resize};
+use mover_ir::eval::{Range, Ranges, eval};
+use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Effect, Init, Program, Variable};
 
 pub struct SmallVariables {
@@ -106,31 +107,16 @@ impl SmallVariables {
 
     /// No value of the expression is larger.
     fn most(&self, program: &Program, template: usize, expr: &Expr) -> u64 {
-        let most = |expr: &Expr| self.most(program, template, expr);
-        let all = mask(expr.width());
-        let found = match expr {
-            Expr::Const { value, .. } => *value,
-            Expr::Read(place) if self.contains(template, place.variable) => self.limit - 1,
-            Expr::Resize { arg, width, signed } => {
-                let inner = most(arg);
-                let is_negative = *signed && inner > mask(arg.width()) / 2;
-                if inner > mask(*width) || (is_negative && *width > arg.width()) {
-                    all
-                } else {
-                    resize(inner, arg.width(), *width, *signed)
-                }
-            }
-            Expr::If(_, then, otherwise) => most(then).max(most(otherwise)),
-            Expr::Binary(BinaryOp::And, lhs, rhs) => most(lhs).min(most(rhs)),
-            Expr::Binary(BinaryOp::URem, _, rhs) => match rhs.as_const() {
-                Some(divisor) if divisor > 0 => divisor - 1,
-                _ => all,
-            },
-            Expr::ObjectSize(_) => program.pointers.max_object_size(),
-            Expr::ThreadId | Expr::ThreadCount => program.max_threads.into(),
-            _ => all,
-        };
-        found.min(all)
+        let range = eval(&mut Ranges, expr, &mut |_, read| {
+            let most = match read {
+                Expr::Read(place) if self.contains(template, place.variable) => self.limit - 1,
+                Expr::ObjectSize(_) => program.pointers.max_object_size(),
+                Expr::ThreadId | Expr::ThreadCount => program.max_threads.into(),
+                _ => u64::MAX,
+            };
+            Range::up_to(most, read.width())
+        });
+        range.most
     }
 }
 

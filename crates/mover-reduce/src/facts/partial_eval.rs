@@ -1,15 +1,16 @@
-//! Expressions in the eyes of somebody who knows little.
+//! Partial evaluation of expressions.
 //!
-//! Some cells are looked at for what their value means: who has a lock, how many
-//! read. Here an expression is worked out for one value of such a cell (or of two)
-//! and one thread; whatever else is in it can be anything. The result is the set
+//! Some cells are inspected for what their value means: who has a lock, how many
+//! read. Here an expression is evaluated for one value of such a cell (or of two)
+//! and one thread; whatever else it reads can be anything. The result is the set
 //! of values that the expression can have.
 
-use mover_ir::expr::{Expr, INDEX_WIDTH, VariableRef, mask, resize};
+use mover_ir::eval::{ValueSet, ValueSets};
+use mover_ir::expr::{Expr, INDEX_WIDTH, VariableRef, mask};
 use mover_ir::program::{Edge, Effect};
 
-/// Most values of an expression before it can be anything.
-const MOST_RESULTS: usize = 16;
+/// An expression of more values can have any.
+const DOMAIN: ValueSets = ValueSets { most: 16 };
 
 /// What is known when expressions are looked at: a cell or two, and the thread.
 #[derive(Clone, Copy)]
@@ -45,50 +46,13 @@ impl Eyes {
     }
 
     /// The values that an expression can have; `None` if it can have any.
-    pub fn results(&self, expr: &Expr) -> Option<Vec<u64>> {
-        let found = self.some_results(expr);
-        match found {
-            None if expr.width() == 1 => Some(vec![0, 1]),
-            known => known,
-        }
-    }
-
-    fn some_results(&self, expr: &Expr) -> Option<Vec<u64>> {
-        let mut found = match expr {
-            Expr::Const { value, .. } => vec![*value],
-            Expr::ThreadId => vec![u64::from(self.thread) & mask(INDEX_WIDTH)],
-            Expr::Read(place) => vec![self.known(place.variable)?],
-            Expr::Unary(op, arg) => {
-                let width = arg.width();
-                let args = self.results(arg)?;
-                args.into_iter().map(|arg| op.apply(arg, width)).collect()
-            }
-            Expr::Binary(op, lhs, rhs) => {
-                let width = lhs.width();
-                let (lhs, rhs) = (self.results(lhs)?, self.results(rhs)?);
-                let pairs = lhs.iter().flat_map(|&a| rhs.iter().map(move |&b| (a, b)));
-                pairs.map(|(a, b)| op.apply(a, b, width)).collect()
-            }
-            Expr::If(condition, then, otherwise) => {
-                let mut found = Vec::new();
-                for holds in self.results(condition)? {
-                    let chosen = if holds != 0 { then } else { otherwise };
-                    found.extend(self.results(chosen)?);
-                }
-                found
-            }
-            Expr::Resize { arg, width, signed } => {
-                let from = arg.width();
-                let args = self.results(arg)?;
-                args.into_iter()
-                    .map(|arg| resize(arg, from, *width, *signed))
-                    .collect()
-            }
-            _ => return None,
-        };
-        found.sort_unstable();
-        found.dedup();
-        (found.len() <= MOST_RESULTS).then_some(found)
+    pub fn results(&self, expr: &Expr) -> ValueSet {
+        let thread = u64::from(self.thread) & mask(INDEX_WIDTH);
+        DOMAIN.eval(expr, |read| match read {
+            Expr::ThreadId => Some(vec![thread]),
+            Expr::Read(place) => Some(vec![self.known(place.variable)?]),
+            _ => None,
+        })
     }
 
     pub fn may_hold(&self, condition: &Expr) -> bool {
@@ -97,7 +61,7 @@ impl Eyes {
     }
 
     /// The values that the cell can have after the effects; `None` if any.
-    pub fn after(&self, effects: &[Effect]) -> Option<Vec<u64>> {
+    pub fn after(&self, effects: &[Effect]) -> ValueSet {
         let mut values = vec![self.value];
         for effect in effects {
             if !effect

@@ -12,7 +12,8 @@
 //! the distance to the next object is none of another. Sums of variables that
 //! depend on themselves grow until they are too large; then nothing is promised.
 
-use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
+use mover_ir::eval::{Domain, Range, Ranges, eval};
+use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef, mask};
 use mover_ir::program::{Effect, Init, Program, Variable};
 
 /// What a value as wide as a pointer can be.
@@ -177,103 +178,28 @@ impl Staying<'_> {
         }
     }
 
-    /// The most that an expression of any width can be as an unsigned number.
-    fn most_of(&self, expr: &Expr) -> u64 {
-        let all = mask(expr.width());
-        let found = match expr {
-            Expr::Const { value, .. } => *value,
-            Expr::Resize {
-                arg, signed: false, ..
-            } => self.most_of(arg),
-            Expr::Binary(BinaryOp::And, a, b) => self.most_of(a).min(self.most_of(b)),
-            Expr::Binary(BinaryOp::URem, _, b) => match b.as_const() {
-                Some(by) if by > 0 => by - 1,
-                _ => all,
-            },
-            Expr::Binary(op, ..) if op.is_comparison() => 1,
-            Expr::If(_, a, b) => self.most_of(a).max(self.most_of(b)),
-            _ => all,
-        };
-        found.min(all)
+    /// The value, unless it is too large to say anything.
+    fn limited(&self, value: Value) -> Value {
+        let is_large = |most: Option<u64>| most.is_some_and(|most| most > self.most);
+        if is_large(value.number) || is_large(value.moved) || value.is_other {
+            Value::OTHER
+        } else {
+            value
+        }
     }
 
     fn value(&self, template: usize, expr: &Expr) -> Value {
-        let of = |expr: &Expr| self.value(template, expr);
-        let limited = |value: Value| {
-            let is_large = |most: Option<u64>| most.is_some_and(|most| most > self.most);
-            if is_large(value.number) || is_large(value.moved) || value.is_other {
-                Value::OTHER
-            } else {
-                value
-            }
-        };
-        match expr {
-            Expr::Const { value, .. } => self.constant(*value),
-            Expr::Address { .. } => Value::ADDRESS,
-            Expr::Read(place) => self.variable(template, place),
-            Expr::Load { .. } => self.stored,
-            Expr::If(_, a, b) => of(a).join(of(b)),
-            Expr::Binary(BinaryOp::Add, a, b) => {
-                let (a, b) = (of(a), of(b));
-                // Downwards lies another object, if only its end.
-                let is_down = |x: Value, y: Value| x.moved.is_some() && y.is_negative;
-                if a.is_other
-                    || b.is_other
-                    || a.moved.is_some() && b.moved.is_some()
-                    || is_down(a, b)
-                    || is_down(b, a)
-                {
-                    return Value::OTHER;
-                }
-                let plus = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_add(y?));
-                limited(Value {
-                    number: plus(a.number, b.number),
-                    is_negative: a.is_negative || b.is_negative,
-                    moved: plus(a.moved, b.number).max(plus(a.number, b.moved)),
-                    is_other: false,
-                })
-            }
-            Expr::Binary(BinaryOp::Sub, a, b) => {
-                let (a, b) = (of(a), of(b));
-                if a.is_other || b.is_other || a.moved.is_some() || b.moved.is_some() {
-                    return Value::OTHER;
-                }
-                let plus = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_add(y?));
-                limited(Value {
-                    number: plus(a.number, b.number),
-                    is_negative: true,
-                    moved: None,
-                    is_other: false,
-                })
-            }
-            Expr::Binary(BinaryOp::Mul, a, b) => {
-                let (a, b) = (of(a), of(b));
-                if a.is_other || b.is_other || a.moved.is_some() || b.moved.is_some() {
-                    return Value::OTHER;
-                }
-                let times = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_mul(y?));
-                limited(Value {
-                    number: times(a.number, b.number),
-                    is_negative: a.is_negative || b.is_negative,
-                    moved: None,
-                    is_other: false,
-                })
-            }
-            Expr::Resize { arg, signed, .. } => {
-                let most = self.most_of(arg);
-                if *signed {
-                    // Either sign, unless the highest bit is certainly not set.
-                    let half = mask(arg.width()) / 2;
-                    limited(Value {
-                        is_negative: most > half,
-                        ..Value::number(most.min(half + 1))
-                    })
-                } else {
-                    limited(Value::number(most))
-                }
-            }
-            _ => limited(Value::number(self.most_of(expr))),
-        }
+        let (_, value) = eval(&mut { self }, expr, &mut |_, read| {
+            let range = Range::all(read.width());
+            let value = match read {
+                Expr::Address { .. } => Value::ADDRESS,
+                Expr::Read(place) => self.variable(template, place),
+                Expr::Load { .. } => self.stored,
+                _ => self.limited(Value::number(range.most)),
+            };
+            (range, value)
+        });
+        value
     }
 
     fn variable(&self, template: usize, place: &Place) -> Value {
@@ -478,5 +404,88 @@ mod tests {
         assert!(!pointers_stay(&loading(|_, i, _| {
             Expr::binary(BinaryOp::Mul, i, number(1 << 20))
         })));
+    }
+}
+
+/// The domain of such values, with ranges beside them, for values of any width.
+impl Domain for &Staying<'_> {
+    type Value = (Range, Value);
+
+    fn constant(&mut self, value: u64, width: u8) -> Self::Value {
+        (
+            Ranges.constant(value, width),
+            Staying::constant(self, value),
+        )
+    }
+
+    fn unary(&mut self, op: UnaryOp, (arg, _): Self::Value, width: u8) -> Self::Value {
+        let range = Ranges.unary(op, arg, width);
+        (range, self.limited(Value::number(range.most)))
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        (range_a, a): Self::Value,
+        (range_b, b): Self::Value,
+        width: u8,
+    ) -> Self::Value {
+        let range = Ranges.binary(op, range_a, range_b, width);
+        // Downwards lies another object, if only its end.
+        let is_down = |x: Value, y: Value| x.moved.is_some() && y.is_negative;
+        let is_followed = !a.is_other
+            && !b.is_other
+            && match op {
+                BinaryOp::Add => {
+                    (a.moved.is_none() || b.moved.is_none()) && !is_down(a, b) && !is_down(b, a)
+                }
+                _ => a.moved.is_none() && b.moved.is_none(),
+            };
+        let plus = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_add(y?));
+        let times = |x: Option<u64>, y: Option<u64>| Some(x?.saturating_mul(y?));
+        let value = match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul if !is_followed => Value::OTHER,
+            BinaryOp::Add => Value {
+                number: plus(a.number, b.number),
+                is_negative: a.is_negative || b.is_negative,
+                moved: plus(a.moved, b.number).max(plus(a.number, b.moved)),
+                is_other: false,
+            },
+            BinaryOp::Sub => Value {
+                number: plus(a.number, b.number),
+                is_negative: true,
+                ..Value::default()
+            },
+            BinaryOp::Mul => Value {
+                number: times(a.number, b.number),
+                is_negative: a.is_negative || b.is_negative,
+                ..Value::default()
+            },
+            _ => Value::number(range.most),
+        };
+        (range, self.limited(value))
+    }
+
+    fn resize(&mut self, arg: Self::Value, from: u8, to: u8, signed: bool) -> Self::Value {
+        let most = arg.0.most;
+        let value = if signed {
+            // Either sign, unless the highest bit is certainly not set.
+            let half = mask(from) / 2;
+            Value {
+                is_negative: most > half,
+                ..Value::number(most.min(half + 1))
+            }
+        } else {
+            Value::number(most)
+        };
+        (Ranges.resize(arg.0, from, to, signed), self.limited(value))
+    }
+
+    fn truth(&self, _: &Self::Value) -> Option<bool> {
+        None
+    }
+
+    fn choose(&mut self, _: Self::Value, then: Self::Value, otherwise: Self::Value) -> Self::Value {
+        (then.0.join(otherwise.0), then.1.join(otherwise.1))
     }
 }

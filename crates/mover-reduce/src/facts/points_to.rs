@@ -15,7 +15,8 @@
 
 use std::collections::BTreeSet;
 
-use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, VariableRef};
+use mover_ir::eval::{Domain, eval};
+use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, UnaryOp, VariableRef};
 use mover_ir::program::{Effect, Program, SiteId, VariableId};
 use mover_ir::semantics::Machine;
 
@@ -267,11 +268,7 @@ impl<'p> PointsTo<'p> {
 
     /// What the value of an expression may be an address of.
     fn value(&self, template: usize, expr: &Expr) -> Targets {
-        let both = |a: &Expr, b: &Expr| self.value(template, a).joined(self.value(template, b));
-        match expr {
-            Expr::Const { value, width } if *width == self.program.pointers.width => {
-                self.constant(*value)
-            }
+        eval(&mut { self }, expr, &mut |_, read| match read {
             Expr::Address { variable, .. } => Targets {
                 globals: BTreeSet::from([*variable]),
                 ..Targets::default()
@@ -291,26 +288,46 @@ impl<'p> PointsTo<'p> {
                     .chain(sites)
                     .fold(Targets::default(), |all, held| all.joined(held.clone()))
             }
-            Expr::If(_, then, otherwise) => both(then, otherwise),
-            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, lhs, rhs) => both(lhs, rhs),
-            Expr::Binary(op, ..) if op.is_comparison() => Targets::default(),
-            Expr::Binary(_, lhs, rhs) => both(lhs, rhs).mixed(),
-            Expr::Unary(_, arg) | Expr::Resize { arg, .. } => self.value(template, arg).mixed(),
-            Expr::Const { .. }
-            | Expr::Load { .. }
-            | Expr::ThreadId
-            | Expr::ThreadCount
-            | Expr::ThreadAt { .. }
-            | Expr::ThreadPriority(_)
-            | Expr::Channel(_)
-            | Expr::ChannelExists(_)
-            | Expr::ChannelLen(_)
-            | Expr::ChannelCapacity(_)
-            | Expr::CanReceive { .. }
-            | Expr::Timeout
-            | Expr::ObjectSize(_)
-            | Expr::ObjectSite { .. } => Targets::default(),
+            // Numbers, truth values and channels.
+            _ => Targets::default(),
+        })
+    }
+}
+
+/// The domain of what values may be addresses of.
+impl Domain for &PointsTo<'_> {
+    type Value = Targets;
+
+    fn constant(&mut self, value: u64, width: u8) -> Targets {
+        if width == self.program.pointers.width {
+            PointsTo::constant(self, value)
+        } else {
+            Targets::default()
         }
+    }
+
+    fn unary(&mut self, _: UnaryOp, arg: Targets, _: u8) -> Targets {
+        arg.mixed()
+    }
+
+    fn binary(&mut self, op: BinaryOp, lhs: Targets, rhs: Targets, _: u8) -> Targets {
+        match op {
+            BinaryOp::Add | BinaryOp::Sub => lhs.joined(rhs),
+            _ if op.is_comparison() => Targets::default(),
+            _ => lhs.joined(rhs).mixed(),
+        }
+    }
+
+    fn resize(&mut self, arg: Targets, _: u8, _: u8, _: bool) -> Targets {
+        arg.mixed()
+    }
+
+    fn truth(&self, _: &Targets) -> Option<bool> {
+        None
+    }
+
+    fn choose(&mut self, _: Targets, then: Targets, otherwise: Targets) -> Targets {
+        then.joined(otherwise)
     }
 }
 

@@ -15,8 +15,9 @@
 //! look at the row in ways that are not followed here: then no end is quiet.
 
 use mover_ir::expr::{BinaryOp, Expr, VariableRef};
-use mover_ir::literal::{Literal, simplify};
+use mover_ir::literal::Literal;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
+use mover_ir::simplify::assuming;
 
 use crate::facts::access::{EdgeRef, edges};
 
@@ -183,5 +184,5 @@ fn decided(guard: &Expr, row: VariableId, index: &Expr, value: u64) -> Expr {
             });
         }
     });
-    simplify(guard, &known)
+    assuming(guard, &known)
 }

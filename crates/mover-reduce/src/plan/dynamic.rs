@@ -31,11 +31,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, Ty, VariableRef, mask};
+use mover_ir::graph::{FixedBitSet, control_flow, reaches};
 use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
 
 use crate::facts::access::{EdgeRef, Object};
-use crate::facts::control::{Bits, reaches};
 use crate::facts::pointer_locks::{PointerLocks, own_mark};
 use crate::facts::points_to::PointsTo;
 use crate::plan::movers::{Movers, Protection};
@@ -62,7 +62,7 @@ pub struct Dynamic<'m> {
     heuristics: Heuristics,
     threads: usize,
     /// By template and location: where a thread can come to.
-    reach: Vec<Vec<Bits>>,
+    reach: Vec<Vec<FixedBitSet>>,
     points_to: PointsTo<'m>,
     locks: PointerLocks,
 }
@@ -96,7 +96,11 @@ impl<'m> Dynamic<'m> {
             program,
             heuristics,
             threads,
-            reach: program.templates.iter().map(reaches).collect(),
+            reach: program
+                .templates
+                .iter()
+                .map(|body| reaches(&control_flow(body)))
+                .collect(),
             points_to,
         }
     }
@@ -807,30 +811,21 @@ fn written_locals(edge: &Edge) -> Vec<VariableId> {
 
 /// The expression as another thread sees its own variables.
 fn remote(expr: &Expr, thread: usize, template: TemplateId) -> Expr {
-    let again = |expr: &Expr| Box::new(remote(expr, thread, template));
-    let number = || Box::new(Expr::constant(thread as i64, INDEX_WIDTH));
-    match expr {
-        Expr::ThreadId => *number(),
+    let number = || Expr::constant(thread as i64, INDEX_WIDTH);
+    expr.rewrite(&mut |expr| match expr {
+        Expr::ThreadId => Some(number()),
         Expr::Read(place) => match place.variable {
-            VariableRef::Local(variable) => Expr::RemoteRead {
-                thread: number(),
+            VariableRef::Local(variable) => Some(Expr::RemoteRead {
+                thread: Box::new(number()),
                 template,
                 variable,
-                index: again(&place.index),
+                index: Box::new(remote(&place.index, thread, template)),
                 ty: place.ty,
-            },
-            VariableRef::Global(_) => expr.clone(),
+            }),
+            VariableRef::Global(_) => Some(expr.clone()),
         },
-        Expr::Unary(op, arg) => Expr::Unary(*op, again(arg)),
-        Expr::Binary(op, a, b) => Expr::Binary(*op, again(a), again(b)),
-        Expr::If(c, a, b) => Expr::If(again(c), again(a), again(b)),
-        Expr::Resize { arg, width, signed } => Expr::Resize {
-            arg: again(arg),
-            width: *width,
-            signed: *signed,
-        },
-        other => other.clone(),
-    }
+        _ => None,
+    })
 }
 
 /// That two indices are different numbers, whatever their widths.

@@ -16,9 +16,8 @@
 //! forgotten pointer would be noticed. (The C front end forgets what is in registers by itself.)
 
 use mover_ir::expr::{Expr, Place, VariableRef};
+use mover_ir::graph::{FixedBitSet, include};
 use mover_ir::program::{Edge, Effect, Init, Program, Template, Variable, VariableId};
-
-use crate::facts::control::Bits;
 
 /// Longest row that is forgotten; each of its cells is an assignment.
 const LONGEST_ROW: u32 = 16;
@@ -47,9 +46,11 @@ fn is_forgettable(variable: &Variable) -> bool {
 }
 
 /// For each template the variables that an expression somewhere reads from outside.
-fn seen_by_others(program: &Program) -> Vec<Bits> {
+fn seen_by_others(program: &Program) -> Vec<FixedBitSet> {
     let sizes = program.templates.iter();
-    let mut seen: Vec<Bits> = sizes.map(|t| Bits::new(t.locals.len())).collect();
+    let mut seen: Vec<FixedBitSet> = sizes
+        .map(|t| FixedBitSet::with_capacity(t.locals.len()))
+        .collect();
     program.any_expr(|expr| {
         if let Expr::RemoteRead {
             template, variable, ..
@@ -87,7 +88,7 @@ fn first_values(template: &Template, local: usize) -> Vec<Effect> {
 
 /// Appends first values to the edges on which variables die. By induction over a run, a variable
 /// that is dead at both ends of an edge that does not write it has its first value already.
-fn forget_in(template: &mut Template, live: &[Bits], clean: &[(usize, Vec<Effect>)]) {
+fn forget_in(template: &mut Template, live: &[FixedBitSet], clean: &[(usize, Vec<Effect>)]) {
     for (location, alive_before) in live.iter().enumerate() {
         for number in 0..template.locations[location].edges.len() {
             let edge = &template.locations[location].edges[number];
@@ -124,8 +125,9 @@ fn writes(edge: &Edge, local: usize) -> bool {
 }
 
 /// For each location the variables that may be read before they are written.
-fn live_variables(template: &Template) -> Vec<Bits> {
-    let mut live = vec![Bits::new(template.locals.len()); template.locations.len()];
+fn live_variables(template: &Template) -> Vec<FixedBitSet> {
+    let mut live =
+        vec![FixedBitSet::with_capacity(template.locals.len()); template.locations.len()];
     let mut grew = true;
     while grew {
         grew = false;
@@ -133,13 +135,13 @@ fn live_variables(template: &Template) -> Vec<Bits> {
             let location = &template.locations[number];
             for edge in &location.edges {
                 let before = live_before(template, edge, live[edge.target.index()].clone());
-                grew |= live[number].join(&before);
+                grew |= include(&mut live[number], &before);
             }
             // A search that goes on behind errors comes back from here.
             let resume = location.error.as_ref().and_then(|error| error.resume);
             if let Some(resume) = resume {
                 let behind = live[resume.index()].clone();
-                grew |= live[number].join(&behind);
+                grew |= include(&mut live[number], &behind);
             }
         }
     }
@@ -147,7 +149,7 @@ fn live_variables(template: &Template) -> Vec<Bits> {
 }
 
 /// What is live before an edge, given what is live behind it.
-fn live_before(template: &Template, edge: &Edge, mut live: Bits) -> Bits {
+fn live_before(template: &Template, edge: &Edge, mut live: FixedBitSet) -> FixedBitSet {
     for effect in edge.effects.iter().rev() {
         for place in effect.written_places() {
             let is_whole = *place.index == Expr::int(0);
@@ -155,7 +157,7 @@ fn live_before(template: &Template, edge: &Edge, mut live: Bits) -> Bits {
                 && template.locals[local].len == 1
                 && is_whole
             {
-                live.remove(local);
+                live.set(local, false);
             }
         }
         effect.walk(&mut |expr| note_read(expr, &mut live));
@@ -164,7 +166,7 @@ fn live_before(template: &Template, edge: &Edge, mut live: Bits) -> Bits {
     live
 }
 
-fn note_read(expr: &Expr, live: &mut Bits) {
+fn note_read(expr: &Expr, live: &mut FixedBitSet) {
     if let Expr::Read(place) = expr
         && let Some(local) = local_of(place)
     {

@@ -16,8 +16,10 @@
 //! of, so that a run of the fused program can be told as a run of the original.
 
 use mover_ir::expr::{Expr, Place, VariableRef};
-use mover_ir::literal::{Literal, conjunction, simplify};
+use mover_ir::graph::{control_flow, reachable};
+use mover_ir::literal::{Literal, conjunction};
 use mover_ir::program::{Edge, Effect, LocationId, Program, Template};
+use mover_ir::simplify::assuming;
 
 /// A program whose atomic sequences are joined as far as possible.
 #[derive(Clone)]
@@ -84,18 +86,9 @@ pub fn fuse(original: &Program) -> Fused {
 /// Takes the edges from locations that no way leads to any more, so that what
 /// they would do does not count.
 fn clear_unreachable(template: &mut Template) {
-    let mut reached = vec![false; template.locations.len()];
-    let mut work = vec![template.entry.index()];
-    while let Some(location) = work.pop() {
-        if !std::mem::replace(&mut reached[location], true) {
-            let edges = &template.locations[location].edges;
-            work.extend(edges.iter().map(|edge| edge.target.index()));
-        }
-    }
-    for (location, reached) in template.locations.iter_mut().zip(reached) {
-        if !reached {
-            location.edges.clear();
-        }
+    let reached = reachable(&control_flow(template), [template.entry.index()]);
+    for location in reached.zeroes() {
+        template.locations[location].edges.clear();
     }
 }
 
@@ -156,7 +149,7 @@ fn only_possible(template: &Template, location: LocationId, known: &[Literal]) -
         .edges
         .iter()
         .enumerate()
-        .map(|(number, edge)| (number, edge, simplify(&edge.guard, known)))
+        .map(|(number, edge)| (number, edge, assuming(&edge.guard, known)))
         .filter(|(_, _, guard)| *guard != Expr::FALSE);
     let (number, edge, guard) = possible.next()?;
     let blocks = |effect: &Effect| {

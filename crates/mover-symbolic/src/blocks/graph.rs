@@ -4,9 +4,9 @@
 //! cut at as few nodes as possible, those of the left phase first, since a block ends there anyway.
 
 use mover_ir::expr::Expr;
+use mover_ir::graph::{feedback_set, from_successors, reverse_postorder};
 use mover_ir::program::{Edge, Effect};
 use mover_reduce::Reduction;
-use mover_reduce::facts::control::feedback_set;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Blocks;
@@ -202,8 +202,7 @@ impl Blocks<'_> {
                 phase: Phase::Atomic,
             }));
         }
-        let mut successors: Vec<Vec<usize>> = Vec::new();
-        let mut pending: Vec<Vec<Node>> = Vec::new();
+        let mut successors: Vec<Vec<Node>> = Vec::new();
         while let Some(node) = work.pop() {
             if numbers.contains_key(&node) {
                 continue;
@@ -212,55 +211,54 @@ impl Blocks<'_> {
             nodes.push(node);
             let after = self.successors(template, &graph, node);
             work.extend(&after);
-            pending.push(after);
+            successors.push(after);
         }
-        for after in pending {
-            successors.push(after.iter().map(|node| numbers[node]).collect());
-        }
-        let roots: Vec<usize> = (0..nodes.len()).collect();
-        let cut = feedback_set(
-            nodes.len(),
-            &roots,
-            |node| successors[node].clone(),
-            |node| match nodes[node].phase {
-                Phase::Start => 0,
-                Phase::Left => 1,
-                Phase::Right { .. } => 2,
-                Phase::AtomicRight { .. } | Phase::Atomic => 3,
-            },
-        );
-        for (number, node) in nodes.iter().enumerate() {
-            if cut[number] {
-                graph.cut.insert(*node);
-                // A cut right-phase atomic sequence goes on as a plain atomic one.
-                if matches!(node.phase, Phase::AtomicRight { .. }) {
-                    let plain = Node {
-                        phase: Phase::Atomic,
-                        ..*node
-                    };
-                    graph.cut.insert(plain);
-                }
+        let loops = from_successors(nodes.len(), |node| {
+            successors[node].iter().rev().map(|next| numbers[next])
+        });
+        let cut = feedback_set(&loops, |node| match nodes[node].phase {
+            Phase::Start => 0,
+            Phase::Left => 1,
+            Phase::Right { .. } => 2,
+            Phase::AtomicRight { .. } | Phase::Atomic => 3,
+        });
+        for node in cut.ones().map(|number| nodes[number]) {
+            graph.cut.insert(node);
+            // A cut right-phase atomic sequence goes on as a plain atomic one.
+            if matches!(node.phase, Phase::AtomicRight { .. }) {
+                let plain = Node {
+                    phase: Phase::Atomic,
+                    ..node
+                };
+                graph.cut.insert(plain);
             }
         }
         // What is gone on with behind a cut may be new, and lead to what is new.
-        let mut seen: FxHashSet<Node> = nodes.iter().copied().collect();
         let mut resumed: Vec<Node> = graph.cut.iter().copied().collect();
         resumed.sort_unstable();
-        nodes.extend(resumed.into_iter().filter(|node| seen.insert(*node)));
-        let mut number = 0;
-        while number < nodes.len() {
-            for after in self.successors(template, &graph, nodes[number]) {
-                if seen.insert(after) {
-                    nodes.push(after);
+        let mut number_of = |node: Node, nodes: &mut Vec<Node>| {
+            *numbers.entry(node).or_insert_with(|| {
+                nodes.push(node);
+                nodes.len() - 1
+            })
+        };
+        for node in resumed {
+            number_of(node, &mut nodes);
+        }
+        let mut successors: Vec<Vec<usize>> = Vec::new();
+        while let Some(&node) = nodes.get(successors.len()) {
+            let mut inside = Vec::new();
+            for next in self.successors(template, &graph, node) {
+                let number = number_of(next, &mut nodes);
+                if !graph.cut.contains(&next) {
+                    inside.push(number);
                 }
             }
-            number += 1;
+            successors.push(inside);
         }
-        graph.order = topological(&nodes, |node| {
-            let mut after = self.successors(template, &graph, node);
-            after.retain(|next| !graph.cut.contains(next));
-            after
-        });
+        let acyclic = from_successors(nodes.len(), |node| successors[node].iter().rev().copied());
+        let order = reverse_postorder(&acyclic, 0..nodes.len());
+        graph.order = order.into_iter().map(|number| nodes[number]).collect();
         graph
     }
 
@@ -369,33 +367,6 @@ impl Blocks<'_> {
             Arrival::Inside(node)
         }
     }
-}
-
-/// Nodes in an order in which every node comes before its successors.
-fn topological(nodes: &[Node], successors: impl Fn(Node) -> Vec<Node>) -> Vec<Node> {
-    let mut order = Vec::new();
-    let mut seen: FxHashSet<Node> = FxHashSet::default();
-    for &root in nodes {
-        if !seen.insert(root) {
-            continue;
-        }
-        let mut stack = vec![(root, successors(root))];
-        while let Some((node, rest)) = stack.last_mut() {
-            match rest.pop() {
-                Some(next) => {
-                    if seen.insert(next) {
-                        stack.push((next, successors(next)));
-                    }
-                }
-                None => {
-                    order.push(*node);
-                    stack.pop();
-                }
-            }
-        }
-    }
-    order.reverse();
-    order
 }
 
 /// Whether an edge leaves everything as it is. Such a step leads nowhere new, so no

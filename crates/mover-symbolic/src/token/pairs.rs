@@ -33,7 +33,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use mover_reduce::facts::control::Bits;
+use mover_ir::graph::FixedBitSet;
 
 /// Which pairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,13 +98,13 @@ pub struct System {
     /// The number of a thread's first event among all events.
     first: Vec<usize>,
     /// By number: the events of other threads that it conflicts with.
-    touching: Vec<Bits>,
+    touching: Vec<FixedBitSet>,
     /// The same without those whose order is clear.
-    conflicts: Vec<Bits>,
+    conflicts: Vec<FixedBitSet>,
     /// By number: the events of its own thread that can come after it, or it itself.
-    reach: Vec<Bits>,
+    reach: Vec<FixedBitSet>,
     /// By number: events of other threads that always come later.
-    later: Vec<Bits>,
+    later: Vec<FixedBitSet>,
     total: usize,
 }
 
@@ -127,10 +127,10 @@ impl System {
         }
         let mut system = System {
             first,
-            touching: vec![Bits::new(total); total],
-            conflicts: vec![Bits::new(total); total],
-            reach: vec![Bits::new(total); total],
-            later: vec![Bits::new(total); total],
+            touching: vec![FixedBitSet::with_capacity(total); total],
+            conflicts: vec![FixedBitSet::with_capacity(total); total],
+            reach: vec![FixedBitSet::with_capacity(total); total],
+            later: vec![FixedBitSet::with_capacity(total); total],
             total,
             threads,
         };
@@ -141,11 +141,10 @@ impl System {
         for (thread, events) in system.threads.iter().enumerate() {
             let base = system.first[thread];
             for (event, body) in events.iter().enumerate().rev() {
-                let mut reach = Bits::new(total);
+                let mut reach = FixedBitSet::with_capacity(total);
                 reach.insert(base + event);
                 for &next in &body.next {
-                    let further = system.reach[base + next].clone();
-                    reach.join(&further);
+                    reach.union_with(&system.reach[base + next]);
                 }
                 system.reach[base + event] = reach;
                 for (other, others) in system.threads.iter().enumerate() {
@@ -357,7 +356,7 @@ impl System {
     /// Which events of two threads GenMAT takes for dependent: by event of the second
     /// thread those of the first. Besides conflicts whose order is open: an event and the one
     /// that waits for it, and events that each conflict with a third thread.
-    fn dependent(&self, low: usize, high: usize) -> Vec<Bits> {
+    fn dependent(&self, low: usize, high: usize) -> Vec<FixedBitSet> {
         let third = |event: Id| {
             (0..self.threads.len())
                 .filter(|&other| other != low && other != high)
@@ -367,7 +366,7 @@ impl System {
         self.ids(high)
             .map(|other| {
                 let other_third = third(other);
-                let mut bits = Bits::new(self.threads[low].len());
+                let mut bits = FixedBitSet::with_capacity(self.threads[low].len());
                 for &(id, is_third) in &lows {
                     if self.conflicts(id, other)
                         || self.hands_over(id, other)
@@ -391,7 +390,7 @@ impl System {
         high: usize,
         from: usize,
         other: usize,
-        dependent: &[Bits],
+        dependent: &[FixedBitSet],
     ) -> BTreeSet<(usize, usize)> {
         let count = self.threads[low].len();
         let all: Vec<bool> = (0..count).map(|_| true).collect();

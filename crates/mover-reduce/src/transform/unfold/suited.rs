@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use mover_ir::expr::{BinaryOp, Expr, VariableRef};
+use mover_ir::graph::{control_flow, reaches};
 use mover_ir::program::{Effect, Program, Template, TemplateId, VariableId};
 
 use crate::facts::pointer_locks::own_mark;
@@ -221,7 +222,7 @@ fn locals_in(expr: &Expr) -> BTreeSet<u32> {
 
 /// Whether an edge that spawns is on a cycle.
 pub(super) fn has_repeated_spawn(template: &Template) -> bool {
-    let reach = crate::facts::control::reaches(template);
+    let reach = reaches(&control_flow(template));
     let mut locations = template.locations.iter().enumerate();
     locations.any(|(from, location)| {
         location.edges.iter().any(|edge| {

@@ -1,36 +1,23 @@
-//! What expressions come to where something is known of the cells they read.
+//! The values of expressions where something is known of the cells they read.
 //!
 //! A cell has one of a few values, or any. [`Env`] evaluates with such sets, and puts what is known
 //! into expressions and effects.
 
-use std::collections::BTreeSet;
-
-use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, UnaryOp, VariableRef};
+use mover_ir::eval::{ValueSet, ValueSets};
+use mover_ir::expr::{Expr, Place, ReceiveArg, VariableRef};
 use mover_ir::program::{Effect, TemplateId, VariableId};
+use mover_ir::simplify::fold_parts;
 
 use super::{Knowledge, Unfolding};
 
 /// More values than these of one cell are any.
-const MOST_VALUES: usize = 4;
+const DOMAIN: ValueSets = ValueSets { most: 4 };
 
 /// What is known of a cell: one of these values, or nothing.
-pub(super) type Values = Option<Vec<u64>>;
+pub(super) type Values = ValueSet;
 
 pub(super) fn join(mine: &mut Values, theirs: &Values) {
-    let Some(theirs) = theirs else {
-        *mine = None;
-        return;
-    };
-    if let Some(values) = mine {
-        for value in theirs {
-            if let Err(position) = values.binary_search(value) {
-                values.insert(position, *value);
-            }
-        }
-        if values.len() > MOST_VALUES {
-            *mine = None;
-        }
-    }
+    *mine = DOMAIN.join(mine, theirs);
 }
 
 /// Expressions where something is known.
@@ -65,56 +52,8 @@ impl Env<'_, '_> {
 
     /// The values that an expression may have.
     pub(super) fn values(&self, expr: &Expr) -> Values {
-        match expr {
-            Expr::Const { value, .. } => Some(vec![*value]),
+        DOMAIN.eval(expr, |read| match read {
             Expr::Read(place) => self.read(place),
-            Expr::Unary(op, arg) => {
-                let width = arg.width();
-                let values = self.values(arg)?;
-                collected(values.into_iter().map(|value| op.apply(value, width)))
-            }
-            Expr::Binary(op, a, b) => {
-                let width = a.width();
-                let (known_a, known_b) = (self.values(a), self.values(b));
-                if width == 1 || !op.is_comparison() {
-                    let zero = Some(vec![0]);
-                    let absorbs = match op {
-                        BinaryOp::And => known_a == zero || known_b == zero,
-                        _ => false,
-                    };
-                    if absorbs {
-                        return zero;
-                    }
-                    let one = Some(vec![1]);
-                    if width == 1 && *op == BinaryOp::Or && (known_a == one || known_b == one) {
-                        return one;
-                    }
-                }
-                let (known_a, known_b) = (known_a?, known_b?);
-                collected(
-                    known_a
-                        .iter()
-                        .flat_map(|&x| known_b.iter().map(move |&y| op.apply(x, y, width))),
-                )
-            }
-            Expr::If(condition, then, otherwise) => match self.values(condition)?[..] {
-                [0] => self.values(otherwise),
-                [_] => self.values(then),
-                _ => {
-                    let mut all = self.values(then)?;
-                    all.extend(self.values(otherwise)?);
-                    collected(all.into_iter())
-                }
-            },
-            Expr::Resize { arg, width, signed } => {
-                let from = arg.width();
-                let values = self.values(arg)?;
-                collected(
-                    values
-                        .into_iter()
-                        .map(|value| mover_ir::expr::resize(value, from, *width, *signed)),
-                )
-            }
             Expr::Address { variable, .. } => {
                 let program = self.unfolding.original;
                 Some(vec![program.pointers.address(program.object_of(*variable))])
@@ -129,7 +68,7 @@ impl Env<'_, '_> {
                 self.known.globals.as_ref()?[cells.start + index].clone()
             }
             _ => None,
-        }
+        })
     }
 
     /// The cell of a global that begins at an address.
@@ -225,92 +164,31 @@ impl Env<'_, '_> {
                 width: expr.width(),
             };
         }
-        let again = |expr: &Expr| Box::new(self.fold(expr));
         match expr {
-            Expr::Read(place) => Expr::Read(self.fold_place(place)),
-            Expr::Unary(UnaryOp::Not, arg) if arg.width() == 1 => self.fold(arg).negate(),
-            Expr::Unary(op, arg) => Expr::Unary(*op, again(arg)),
-            Expr::Binary(BinaryOp::And, a, b) if a.width() == 1 => self.fold(a).and(self.fold(b)),
-            Expr::Binary(BinaryOp::Or, a, b) if a.width() == 1 => self.fold(a).or(self.fold(b)),
-            Expr::Binary(op, a, b) => Expr::Binary(*op, again(a), again(b)),
-            Expr::If(condition, then, otherwise) => match self.fold(condition).as_const() {
-                Some(0) => self.fold(otherwise),
-                Some(_) => self.fold(then),
-                None => Expr::If(again(condition), again(then), again(otherwise)),
-            },
-            Expr::Resize { arg, width, signed } => self.fold(arg).resize(*width, *signed),
-            Expr::Load { address, ty } => Expr::load(self.fold(address), *ty),
-            Expr::ObjectSize(arg) => Expr::ObjectSize(again(arg)),
-            Expr::ObjectSite { address, sites } => Expr::ObjectSite {
-                address: again(address),
-                sites: sites.clone(),
-            },
-            Expr::ChannelExists(arg) => Expr::ChannelExists(again(arg)),
-            Expr::ChannelLen(arg) => Expr::ChannelLen(again(arg)),
-            Expr::ChannelCapacity(arg) => Expr::ChannelCapacity(again(arg)),
-            other => other.clone(),
-        }
-    }
-
-    fn fold_place(&self, place: &Place) -> Place {
-        Place {
-            index: Box::new(self.fold(&place.index)),
-            ..place.clone()
+            // What looks at other threads or into channels stays as it is written.
+            Expr::ThreadAt { .. }
+            | Expr::RemoteRead { .. }
+            | Expr::ThreadPriority(_)
+            | Expr::CanReceive { .. } => expr.clone(),
+            _ => fold_parts(expr, &mut |part| self.fold(part)),
         }
     }
 
     pub(super) fn fold_effect(&self, effect: &Effect) -> Effect {
-        match effect {
-            Effect::Assign { place, value } => Effect::Assign {
-                place: self.fold_place(place),
-                value: self.fold(value),
-            },
-            Effect::Store { address, value } => Effect::Store {
-                address: self.fold(address),
-                value: self.fold(value),
-            },
-            Effect::Havoc { place, values } => Effect::Havoc {
-                place: self.fold_place(place),
-                values: *values,
-            },
-            Effect::Allocate { site, size, result } => Effect::Allocate {
-                site: *site,
-                size: self.fold(size),
-                result: self.fold_place(result),
-            },
-            Effect::Free { address } => Effect::Free {
-                address: self.fold(address),
-            },
-            Effect::Spawn {
-                template,
-                args,
-                priority,
-                result,
-            } => Effect::Spawn {
-                template: *template,
-                args: args.iter().map(|arg| self.fold(arg)).collect(),
-                priority: *priority,
-                result: result.as_ref().map(|place| self.fold_place(place)),
-            },
-            Effect::Receive {
-                channel,
-                args,
-                random,
-                peek,
-            } => Effect::Receive {
-                channel: channel.clone(),
-                args: args
-                    .iter()
-                    .map(|arg| match arg {
-                        ReceiveArg::Store(place) => ReceiveArg::Store(self.fold_place(place)),
-                        other => other.clone(),
-                    })
-                    .collect(),
-                random: *random,
-                peek: *peek,
-            },
-            other => other.clone(),
+        let mut folded = effect.clone();
+        match &mut folded {
+            Effect::Receive { args, .. } => {
+                for arg in args {
+                    if let ReceiveArg::Store(place) = arg {
+                        *place.index = self.fold(&place.index);
+                    }
+                }
+            }
+            // What others see stays as it is written.
+            Effect::Send { .. } | Effect::SetPriority { .. } | Effect::Print { .. } => {}
+            other => other.parts_mut(&mut |part| *part = self.fold(part)),
         }
+        folded
     }
 }
 
@@ -318,9 +196,4 @@ fn mentions_address(expr: &Expr) -> bool {
     let mut found = false;
     expr.walk(&mut |expr| found |= matches!(expr, Expr::Address { .. }));
     found && expr.width() > 1
-}
-
-fn collected(values: impl Iterator<Item = u64>) -> Values {
-    let set: BTreeSet<u64> = values.collect();
-    (set.len() <= MOST_VALUES).then(|| set.into_iter().collect())
 }

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::expr::ChannelRef;
+use mover_ir::graph::{FixedBitSet, control_flow, reaches, reverse_postorder};
 use mover_ir::program::{Edge, Effect, LocationId, Template};
 use mover_reduce::facts::access::{EdgeRef, Object};
-use mover_reduce::facts::control::{Bits, reaches};
 use mover_reduce::facts::single_threaded_prefix::Alone;
 use mover_reduce::{Movers, Protection};
 
@@ -32,7 +32,7 @@ pub struct Unroller<'p> {
     pub(super) left: Vec<Vec<bool>>,
     /// By template and location: a number that grows along every way but at loops.
     pub(super) rank: Vec<Vec<usize>>,
-    pub(super) reach: Vec<Vec<Bits>>,
+    pub(super) reach: Vec<Vec<FixedBitSet>>,
     /// By template and location: whether a thread that comes there may meet a bound before it
     /// lets others pass.
     pub(super) meets_bound: Vec<Vec<bool>>,
@@ -78,7 +78,11 @@ impl<'p> Unroller<'p> {
             spawned,
             left: Vec::new(),
             rank: program.templates.iter().map(ranks).collect(),
-            reach: program.templates.iter().map(reaches).collect(),
+            reach: program
+                .templates
+                .iter()
+                .map(|body| reaches(&control_flow(body)))
+                .collect(),
             meets_bound: program.templates.iter().map(bounds_through).collect(),
             shared: Vec::new(),
         };
@@ -340,26 +344,11 @@ fn bounds_through(template: &Template) -> Vec<bool> {
 fn ranks(template: &Template) -> Vec<usize> {
     let count = template.locations.len();
     let mut rank = vec![count; count];
-    let mut seen = vec![false; count];
-    let mut next = count;
-    let entry = template.entry.index();
-    seen[entry] = true;
-    let mut stack = vec![(entry, 0)];
-    while let Some((location, edge)) = stack.last_mut() {
-        match template.locations[*location].edges.get(*edge) {
-            Some(out) => {
-                *edge += 1;
-                let target = out.target.index();
-                if !std::mem::replace(&mut seen[target], true) {
-                    stack.push((target, 0));
-                }
-            }
-            None => {
-                next -= 1;
-                rank[*location] = next;
-                stack.pop();
-            }
-        }
+    let order = reverse_postorder(&control_flow(template), [template.entry.index()]);
+    // The last come last, whatever the number of those that are not reached.
+    let first = count - order.len();
+    for (position, location) in order.into_iter().enumerate() {
+        rank[location] = first + position;
     }
     rank
 }
