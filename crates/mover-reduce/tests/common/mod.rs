@@ -1,7 +1,5 @@
 //! The models that the reducer is tested with.
 
-pub mod judge;
-
 use std::fs;
 use std::path::PathBuf;
 

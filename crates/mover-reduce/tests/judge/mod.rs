@@ -39,11 +39,21 @@ use mover_reduce::facts::thread_bound::most_threads;
 use mover_reduce::plan::transactions::Classes;
 use mover_reduce::{Conditions, Heuristics, Movers, Reduction};
 
-/// More states than any of the models has.
-const MOST_STATES: usize = 50_000;
-
-/// No atomic sequence of the models is longer.
+/// Steps of the longest atomic sequence that is followed, and most sequences of one thread.
 const LONGEST: usize = 32;
+const MOST_SEQUENCES: usize = 64;
+
+/// The largest value that a step may pick and be tried.
+const MOST_CHOICES: u64 = 16;
+
+/// Why not everything was found to be in order.
+#[derive(Debug)]
+pub enum Refusal {
+    /// A claim that does not hold.
+    Wrong(String),
+    /// More states, or longer atomic sequences, than are tried.
+    TooLarge,
+}
 
 #[derive(Clone)]
 pub struct Claim {
@@ -151,8 +161,9 @@ impl Doing {
     }
 }
 
-/// Tries all claims; the error is the first that does not hold.
-pub fn judge(claims: &Claims) -> Result<Tried, String> {
+/// Tries all claims in programs of at most so many states; the error is the first that does not
+/// hold.
+pub fn judge(claims: &Claims, most_states: usize) -> Result<Tried, Refusal> {
     let judge = Judge {
         claims,
         machine: Machine::new(&claims.program),
@@ -163,10 +174,13 @@ pub fn judge(claims: &Claims) -> Result<Tried, String> {
     let mut work = VecDeque::from([first]);
     while let Some(state) = work.pop_front() {
         tried.states += 1;
-        assert!(tried.states <= MOST_STATES, "the model is not small");
-        let doings: BTreeMap<usize, Vec<Doing>> = (0..state.threads.len())
-            .map(|thread| (thread, judge.doings(&state, thread)))
-            .collect();
+        if tried.states > most_states {
+            return Err(Refusal::TooLarge);
+        }
+        let mut doings: BTreeMap<usize, Vec<Doing>> = BTreeMap::new();
+        for thread in 0..state.threads.len() {
+            doings.insert(thread, judge.doings(&state, thread)?);
+        }
         for first in doings.values().flatten() {
             judge.try_first(&state, &doings, first, &mut tried)?;
             if !first.is_error && seen.insert(first.after.clone()) {
@@ -184,7 +198,7 @@ struct Judge<'c> {
 
 impl Judge<'_> {
     /// What a thread can do in a state in which nobody is in the middle of a sequence.
-    fn doings(&self, state: &State, thread: usize) -> Vec<Doing> {
+    fn doings(&self, state: &State, thread: usize) -> Result<Vec<Doing>, Refusal> {
         let mut doings = Vec::new();
         let mut work: Vec<(Vec<Step>, State, bool, bool)> =
             vec![(Vec::new(), state.clone(), true, true)];
@@ -201,13 +215,12 @@ impl Judge<'_> {
                 });
                 continue;
             }
-            assert!(steps.len() < LONGEST, "an atomic sequence is too long");
+            if steps.len() >= LONGEST || doings.len() > MOST_SEQUENCES {
+                return Err(Refusal::TooLarge);
+            }
             let goes_on = at.exclusive.unwrap_or(thread);
             let left = left && (steps.is_empty() || self.all_left(&at, goes_on));
-            for step in self.machine.steps(&at) {
-                if step.by.thread != goes_on {
-                    continue;
-                }
+            for step in self.steps_of(&at, goes_on)? {
                 let after = self.machine.apply(&at, step);
                 let mut longer = steps.clone();
                 longer.push(step);
@@ -217,7 +230,22 @@ impl Judge<'_> {
                 work.push((longer, after, left, right));
             }
         }
-        doings
+        Ok(doings)
+    }
+
+    fn steps_of(&self, state: &State, thread: usize) -> Result<Vec<Step>, Refusal> {
+        let mut steps = Vec::new();
+        for step in self.machine.undecided_steps(state) {
+            if step.by.thread != thread {
+                continue;
+            }
+            let last = self.machine.choices(state, step).unwrap_or(0);
+            if last > MOST_CHOICES {
+                return Err(Refusal::TooLarge);
+            }
+            steps.extend((0..=last).map(|choice| Step { choice, ..step }));
+        }
+        Ok(steps)
     }
 
     /// Whether the thread that went last waits in the middle of an atomic sequence.
@@ -276,7 +304,7 @@ impl Judge<'_> {
         doings: &BTreeMap<usize, Vec<Doing>>,
         first: &Doing,
         tried: &mut Tried,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let thread = first.steps[0].by.thread;
         let others = (0..first.after.threads.len()).filter(|&other| !first.involves(other));
         for other in others {
@@ -286,13 +314,13 @@ impl Judge<'_> {
             if first.is_error {
                 for mover in movers {
                     tried.left += 1;
-                    if !mover.is_error && self.both(state, mover, first).is_none() {
+                    if !mover.is_error && self.both(state, mover, first)?.is_none() {
                         return self.wrong("left mover hides an error", state, mover, first);
                     }
                 }
                 continue;
             }
-            let behind = self.doings(&first.after, other);
+            let behind = self.doings(&first.after, other)?;
             for mover in movers {
                 tried.left += 1;
                 let Some(same) = behind.iter().find(|doing| doing.steps == mover.steps) else {
@@ -305,7 +333,7 @@ impl Judge<'_> {
                     return self.wrong("left mover has another result", state, mover, first);
                 }
                 if !mover.is_error {
-                    match self.both(state, mover, first) {
+                    match self.both(state, mover, first)? {
                         None => {
                             return self.wrong("left mover disables another", state, mover, first);
                         }
@@ -327,13 +355,13 @@ impl Judge<'_> {
                 }
                 if first.right {
                     tried.right += 1;
-                    if !self.commutes(state, first, second, true) {
+                    if !self.commutes(state, first, second, true)? {
                         return self.wrong("right mover does not commute", state, first, second);
                     }
                 }
                 if self.claims.is_static && is_old && second.left {
                     tried.left += 1;
-                    if !self.commutes(state, first, second, false) {
+                    if !self.commutes(state, first, second, false)? {
                         return self.wrong("left mover does not commute", state, second, first);
                     }
                 }
@@ -344,45 +372,55 @@ impl Judge<'_> {
 
     /// Whether `second` and then `first` leads where `first` and then `second` does; `stays` asks
     /// that `first` is still a right mover there.
-    fn commutes(&self, state: &State, first: &Doing, second: &Doing, stays: bool) -> bool {
-        let thread = second.steps[0].by.thread;
-        let early = self.doings(state, thread);
-        let Some(early) = early.iter().find(|doing| doing.steps == second.steps) else {
-            return false;
+    fn commutes(
+        &self,
+        state: &State,
+        first: &Doing,
+        second: &Doing,
+        stays: bool,
+    ) -> Result<bool, Refusal> {
+        let Some(early) = self.find(state, second)? else {
+            return Ok(false);
         };
         if second.is_error || early.is_error {
-            return second.is_error == early.is_error;
+            return Ok(second.is_error == early.is_error);
         }
-        let late = self.doings(&early.after, first.steps[0].by.thread);
-        let late = late.iter().find(|doing| doing.steps == first.steps);
-        late.is_some_and(|late| late.after == second.after && (late.right || !stays))
+        let late = self.find(&early.after, first)?;
+        Ok(late.is_some_and(|late| late.after == second.after && (late.right || !stays)))
     }
 
     /// The state after one step and then the other, if both are possible.
-    fn both(&self, state: &State, first: &Doing, second: &Doing) -> Option<State> {
-        let middle = &self.find(state, first)?.after;
-        Some(self.find(middle, second)?.after)
+    fn both(&self, state: &State, first: &Doing, second: &Doing) -> Result<Option<State>, Refusal> {
+        let Some(middle) = self.find(state, first)? else {
+            return Ok(None);
+        };
+        Ok(self.find(&middle.after, second)?.map(|end| end.after))
     }
 
-    fn find(&self, state: &State, wanted: &Doing) -> Option<Doing> {
-        let doings = self.doings(state, wanted.steps[0].by.thread);
-        doings.into_iter().find(|doing| doing.steps == wanted.steps)
+    fn find(&self, state: &State, wanted: &Doing) -> Result<Option<Doing>, Refusal> {
+        let mut doings = self.doings(state, wanted.steps[0].by.thread)?.into_iter();
+        Ok(doings.find(|doing| doing.steps == wanted.steps))
     }
 
-    fn wrong(&self, what: &str, state: &State, mover: &Doing, other: &Doing) -> Result<(), String> {
-        Err(format!(
+    fn wrong(
+        &self,
+        what: &str,
+        state: &State,
+        mover: &Doing,
+        other: &Doing,
+    ) -> Result<(), Refusal> {
+        Err(Refusal::Wrong(format!(
             "{what}: {} beside {} in {state:?}",
-            self.told(state, mover, other),
-            self.told(state, other, mover)
-        ))
+            self.told(state, mover, other)?,
+            self.told(state, other, mover)?
+        )))
     }
 
     /// The texts of a step that is taken in the state or behind the other one.
-    fn told(&self, state: &State, doing: &Doing, other: &Doing) -> String {
-        let behind = || self.find(state, other).map(|other| other.after);
-        let mut at = match self.find(state, doing) {
-            Some(_) => state.clone(),
-            None => behind().expect("one of the two comes first"),
+    fn told(&self, state: &State, doing: &Doing, other: &Doing) -> Result<String, Refusal> {
+        let mut at = match (self.find(state, doing)?, self.find(state, other)?) {
+            (None, Some(other)) => other.after,
+            _ => state.clone(),
         };
         let mut texts = Vec::new();
         for &step in &doing.steps {
@@ -392,6 +430,6 @@ impl Judge<'_> {
             texts.push(format!("{}[{}] {}", body.name, step.by.thread, edge.text));
             at = self.machine.apply(&at, step);
         }
-        texts.join("; ")
+        Ok(texts.join("; "))
     }
 }
