@@ -181,7 +181,7 @@ fn a_row_of_locks_is_held_by_its_index() {
     };
     assert_eq!(held.variable, row);
     let handled = rows.handled(giving.template, giving.location, giving.edge);
-    assert_eq!(handled.gives_back, [held.clone()]);
+    assert_eq!(handled.gives_back, std::slice::from_ref(held));
     assert!(rows.held(giving.template, 0).is_empty());
 }
 
