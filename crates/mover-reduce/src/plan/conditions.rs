@@ -130,7 +130,8 @@ impl Conditions {
                             location,
                             edge,
                         };
-                        if !mover.left {
+                        // That an offer was not made is seen by others in whatever state.
+                        if !mover.left && !movers.offers[template][location][edge] {
                             condition.left = dynamic.left(at);
                         }
                         if !mover.right {

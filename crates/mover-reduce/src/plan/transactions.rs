@@ -137,6 +137,11 @@ impl<'a> Classes<'a> {
         if withdraws || (offers && side == Side::Before) {
             return false;
         }
+        let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+        if side == Side::After && at.of(self.program()).effects.iter().any(spawns) {
+            // What the new thread does cannot come before it.
+            return false;
+        }
         let rows: &[LockPlace] = match side {
             Side::Before => self.rows.held(at.template, at.location),
             Side::After => {

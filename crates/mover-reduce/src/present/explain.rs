@@ -123,7 +123,7 @@ pub fn explain(movers: &Movers) -> Explanation {
     }
 }
 
-fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
+pub(super) fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
     let program = &movers.fused.program;
     let alone = Alone::find(program);
     let rows = LockRows::find(program, &alone);
@@ -246,14 +246,37 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
 }
 
 fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<StatementFacts> {
-    let movers = classes.movers;
-    let program = &movers.fused.program;
+    let program = &classes.movers.fused.program;
     let edge = at.of(program);
     let template = &program.templates[at.template];
     if ends_run(program, at) {
         return None;
     }
     let place = program.info.sources.locate(edge.span?);
+    Some(StatementFacts {
+        file: place.file.to_string(),
+        line: place.line,
+        thread: template.name.clone(),
+        text: edge.text.clone(),
+        class: class_name(classes.is_left(at), classes.is_right(at)),
+        commits,
+        reasons: reasons(classes, at),
+    })
+}
+
+pub(super) fn class_name(left: bool, right: bool) -> &'static str {
+    match (left, right) {
+        (true, true) => "both mover",
+        (false, true) => "right mover",
+        (true, false) => "left mover",
+        (false, false) => "non-mover",
+    }
+}
+
+/// The shared objects that an edge touches and what they are.
+pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
+    let movers = classes.movers;
+    let program = &movers.fused.program;
     let handled = classes.rows.handled(at.template, at.location, at.edge);
     let from_row = |place: &LockPlace| place_name(program, at.template, place);
     let name = |lock: &Object| lock.name(program);
@@ -302,18 +325,5 @@ fn statement_facts(classes: &Classes, at: EdgeRef, commits: bool) -> Option<Stat
     if reasons.is_empty() {
         reasons.push("touches nothing shared".into());
     }
-    Some(StatementFacts {
-        file: place.file.to_string(),
-        line: place.line,
-        thread: template.name.clone(),
-        text: edge.text.clone(),
-        class: match (classes.is_left(at), classes.is_right(at)) {
-            (true, true) => "both mover",
-            (false, true) => "right mover",
-            (true, false) => "left mover",
-            (false, false) => "non-mover",
-        },
-        commits,
-        reasons,
-    })
+    reasons
 }
