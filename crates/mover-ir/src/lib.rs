@@ -121,6 +121,7 @@
 //! assert_eq!(errors.into_iter().collect::<Vec<_>>(), ["an update was lost"]);
 //! ```
 
+pub mod builder;
 pub mod eval;
 pub mod expr;
 pub mod graph;

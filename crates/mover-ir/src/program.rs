@@ -146,6 +146,30 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// One cell that is 0 at first.
+    pub fn scalar(name: impl Into<String>, ty: Ty) -> Variable {
+        Variable {
+            name: name.into(),
+            ty,
+            len: 1,
+            is_array: false,
+            init: Init::All(0),
+            symbols: None,
+            addressable: false,
+            names: CellNames::default(),
+            span: None,
+        }
+    }
+
+    /// A row of cells that are 0 at first.
+    pub fn array(name: impl Into<String>, ty: Ty, len: u32) -> Variable {
+        Variable {
+            len,
+            is_array: true,
+            ..Variable::scalar(name, ty)
+        }
+    }
+
     /// Bytes of an addressable variable.
     pub fn bytes(&self) -> u64 {
         u64::from(self.len) * u64::from(self.ty.width / 8)
@@ -334,7 +358,36 @@ pub struct Template {
     pub span: Option<Span>,
 }
 
+impl Default for Template {
+    /// Without a name and locations.
+    fn default() -> Self {
+        Template {
+            name: String::new(),
+            params: 0,
+            locals: Vec::new(),
+            channels: Vec::new(),
+            locations: Vec::new(),
+            entry: LocationId(0),
+            span: None,
+        }
+    }
+}
+
 impl Template {
+    /// Without parameters and channels, beginning in its first location.
+    pub fn new(
+        name: impl Into<String>,
+        locals: Vec<Variable>,
+        locations: Vec<Location>,
+    ) -> Template {
+        Template {
+            name: name.into(),
+            locals,
+            locations,
+            ..Template::default()
+        }
+    }
+
     pub fn location(&self, id: LocationId) -> &Location {
         &self.locations[id.index()]
     }
@@ -360,6 +413,25 @@ impl Location {
     /// Whether the whole run ends when a thread comes here: an error or a bound.
     pub fn ends_run(&self) -> bool {
         self.error.is_some() || self.bound.is_some()
+    }
+
+    pub fn with_edges(edges: Vec<Edge>) -> Location {
+        Location {
+            edges,
+            ..Location::default()
+        }
+    }
+
+    /// Where an assertion has failed.
+    pub fn failure(message: impl Into<String>, resume: Option<LocationId>) -> Location {
+        Location {
+            error: Some(ErrorMark {
+                property: Property::UnreachCall,
+                message: message.into(),
+                resume,
+            }),
+            ..Location::default()
+        }
     }
 }
 
@@ -462,6 +534,32 @@ pub struct Edge {
     pub span: Option<Span>,
     /// The statement as the user would recognise it.
     pub text: String,
+}
+
+impl Default for Edge {
+    /// A step to the first location that is always possible and does nothing.
+    fn default() -> Self {
+        Edge {
+            priority: 0,
+            guard: Expr::TRUE,
+            effects: Vec::new(),
+            target: LocationId(0),
+            span: None,
+            text: String::new(),
+        }
+    }
+}
+
+impl Edge {
+    pub fn new(guard: Expr, effects: Vec<Effect>, target: u32, text: impl Into<String>) -> Edge {
+        Edge {
+            guard,
+            effects,
+            target: LocationId(target),
+            text: text.into(),
+            ..Edge::default()
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -589,6 +687,16 @@ pub struct Instance {
     /// Values of the parameters.
     pub args: Vec<u64>,
     pub priority: u8,
+}
+
+impl Instance {
+    pub fn new(template: u32, args: Vec<u64>) -> Instance {
+        Instance {
+            template: TemplateId(template),
+            args,
+            priority: 1,
+        }
+    }
 }
 
 /// What a program does: all that the semantics and the engines read.
