@@ -111,6 +111,7 @@ enum Node {
     Select(Box<Value>, Box<Value>, Box<Value>),
     Cast(Box<Value>, Ty),
     Me,
+    ThreadCount,
     Len(Channel),
 }
 
@@ -194,6 +195,11 @@ impl Value {
     /// The number of the thread that evaluates it; threads count from 0 as they are started.
     pub fn me() -> Value {
         Value(Node::Me)
+    }
+
+    /// How many threads there are, with those that have finished but not those that are gone.
+    pub fn thread_count() -> Value {
+        Value(Node::ThreadCount)
     }
 }
 
@@ -426,7 +432,7 @@ impl Scope<'_> {
                 self.type_of(left).or_else(|| self.type_of(right))
             }
             Node::Cast(_, ty) => Some(*ty),
-            Node::Me | Node::Len(_) => Some(Ty::INT),
+            Node::Me | Node::ThreadCount | Node::Len(_) => Some(Ty::INT),
         }
     }
 
@@ -546,6 +552,7 @@ impl Scope<'_> {
                 }
             }
             Node::Me => Lowered::new(Expr::ThreadId, Ty::INT),
+            Node::ThreadCount => Lowered::new(Expr::ThreadCount, Ty::INT),
             Node::Len(channel) => {
                 self.channel(*channel)?;
                 Lowered::new(Expr::ChannelLen(Box::new(reference(*channel))), Ty::INT)
@@ -651,6 +658,7 @@ impl Scope<'_> {
                 )
             }
             Node::Me => ("me".into(), ATOM),
+            Node::ThreadCount => ("threads".into(), ATOM),
             Node::Len(channel) => {
                 let name = self.channel(*channel).map_or("?", |decl| &decl.name);
                 (format!("len({name})"), ATOM)
