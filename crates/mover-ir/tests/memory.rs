@@ -9,15 +9,10 @@ const WORD: Ty = Ty::unsigned(64);
 
 fn row(name: &str, ty: Ty, len: u32, addressable: bool) -> Variable {
     Variable {
-        name: name.into(),
-        ty,
         len,
         is_array: len > 1,
-        init: Init::All(0),
-        symbols: None,
         addressable,
-        names: CellNames::default(),
-        span: None,
+        ..Variable::scalar(name, ty)
     }
 }
 
@@ -27,26 +22,11 @@ fn program(effects: Vec<Effect>) -> Program {
     let count = effects.len() as u32;
     let mut locations: Vec<Location> = (1..)
         .zip(effects)
-        .map(|(target, effect)| Location {
-            edges: vec![Edge {
-                priority: 0,
-                guard: Expr::TRUE,
-                effects: vec![effect],
-                target: LocationId(target),
-                span: None,
-                text: String::new(),
-            }],
-            ..Location::default()
+        .map(|(target, effect)| {
+            Location::with_edges(vec![Edge::new(Expr::TRUE, vec![effect], target, "")])
         })
         .collect();
     locations.resize(count as usize + 1, Location::default());
-    let site = |name: &str, cell: Ty| AllocationSite {
-        name: name.into(),
-        cell,
-        kind: SiteKind::Heap,
-        names: CellNames::default(),
-        span: None,
-    };
     let program = Program {
         info: ProgramInfo::named("memory"),
         globals: vec![
@@ -56,21 +36,12 @@ fn program(effects: Vec<Effect>) -> Program {
             row("q", WORD, 1, false),
             row("x", Ty::BYTE, 1, false),
         ],
-        templates: vec![Template {
-            name: "T".into(),
-            params: 0,
-            locals: Vec::new(),
-            channels: Vec::new(),
-            locations,
-            entry: LocationId(0),
-            span: None,
-        }],
-        initial: vec![Instance {
-            template: TemplateId(0),
-            args: Vec::new(),
-            priority: 0,
-        }],
-        sites: vec![site("a", Ty::unsigned(32)), site("b", Ty::BYTE)],
+        templates: vec![Template::new("T", Vec::new(), locations)],
+        initial: vec![Instance::new(0, Vec::new())],
+        sites: vec![
+            AllocationSite::heap("a", Ty::unsigned(32)),
+            AllocationSite::heap("b", Ty::BYTE),
+        ],
         max_threads: 1,
         ..Program::default()
     };

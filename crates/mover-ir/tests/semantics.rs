@@ -5,20 +5,6 @@ use mover_ir::program::*;
 use mover_ir::semantics::{Machine, State};
 use mover_ir::validate::validate;
 
-fn byte(name: &str) -> Variable {
-    Variable {
-        name: name.into(),
-        ty: Ty::BYTE,
-        len: 1,
-        is_array: false,
-        init: Init::All(0),
-        symbols: None,
-        addressable: false,
-        names: CellNames::default(),
-        span: None,
-    }
-}
-
 fn x() -> Place {
     Place::scalar(VariableRef::Global(VariableId(0)), Ty::BYTE)
 }
@@ -37,19 +23,12 @@ fn set_x(value: i64) -> Effect {
 fn edge(priority: i32, guard: Expr, effects: Vec<Effect>, target: u32) -> Edge {
     Edge {
         priority,
-        guard,
-        effects,
-        target: LocationId(target),
-        span: None,
-        text: String::new(),
+        ..Edge::new(guard, effects, target, "")
     }
 }
 
 fn place(edges: Vec<Edge>) -> Location {
-    Location {
-        edges,
-        ..Location::default()
-    }
+    Location::with_edges(edges)
 }
 
 fn atomic(edges: Vec<Edge>) -> Location {
@@ -70,7 +49,7 @@ fn end() -> Location {
 fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
     let program = Program {
         info: ProgramInfo::named("test"),
-        globals: vec![byte("x")],
+        globals: vec![Variable::scalar("x", Ty::BYTE)],
         channels: vec![ChannelDecl {
             name: "c".into(),
             capacity,
@@ -81,23 +60,11 @@ fn program(capacity: u32, templates: Vec<Vec<Location>>) -> Program {
             span: None,
         }],
         initial: (0..templates.len() as u32)
-            .map(|number| Instance {
-                template: TemplateId(number),
-                args: Vec::new(),
-                priority: 1,
-            })
+            .map(|number| Instance::new(number, Vec::new()))
             .collect(),
         templates: templates
             .into_iter()
-            .map(|locations| Template {
-                name: "T".into(),
-                params: 0,
-                locals: Vec::new(),
-                channels: Vec::new(),
-                locations,
-                entry: LocationId(0),
-                span: None,
-            })
+            .map(|locations| Template::new("T", Vec::new(), locations))
             .collect(),
         max_threads: 3,
         ..Program::default()

@@ -5,29 +5,8 @@ use mover_ir::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, Variable
 use mover_ir::program::*;
 use mover_ir::validate::validate;
 
-fn variable(name: &str, ty: Ty, len: u32) -> Variable {
-    Variable {
-        name: name.into(),
-        ty,
-        len,
-        is_array: len > 1,
-        init: Init::All(0),
-        symbols: None,
-        addressable: false,
-        names: CellNames::default(),
-        span: None,
-    }
-}
-
 fn edge(guard: Expr, effects: Vec<Effect>, target: u32) -> Edge {
-    Edge {
-        priority: 0,
-        guard,
-        effects,
-        target: LocationId(target),
-        span: None,
-        text: "statement".into(),
-    }
+    Edge::new(guard, effects, target, "statement")
 }
 
 fn global_x() -> Place {
@@ -51,7 +30,10 @@ fn valid() -> Program {
     };
     Program {
         info: ProgramInfo::named("valid"),
-        globals: vec![variable("x", Ty::BYTE, 1), variable("a", Ty::INT, 3)],
+        globals: vec![
+            Variable::scalar("x", Ty::BYTE),
+            Variable::array("a", Ty::INT, 3),
+        ],
         channels: vec![ChannelDecl {
             name: "c".into(),
             capacity: 1,
@@ -62,35 +44,20 @@ fn valid() -> Program {
             span: None,
         }],
         templates: vec![Template {
-            name: "P".into(),
             params: 1,
-            locals: vec![variable("p", Ty::BYTE, 1)],
-            channels: Vec::new(),
-            locations: vec![
-                Location {
-                    edges: vec![
+            ..Template::new(
+                "P",
+                vec![Variable::scalar("p", Ty::BYTE)],
+                vec![
+                    Location::with_edges(vec![
                         edge(Expr::TRUE, vec![assign], 0),
                         edge(Expr::FALSE, vec![], 1),
-                    ],
-                    ..Location::default()
-                },
-                Location {
-                    error: Some(ErrorMark {
-                        property: Property::UnreachCall,
-                        message: "wrong".into(),
-                        resume: Some(LocationId(0)),
-                    }),
-                    ..Location::default()
-                },
-            ],
-            entry: LocationId(0),
-            span: None,
+                    ]),
+                    Location::failure("wrong", Some(LocationId(0))),
+                ],
+            )
         }],
-        initial: vec![Instance {
-            template: TemplateId(0),
-            args: vec![7],
-            priority: 1,
-        }],
+        initial: vec![Instance::new(0, vec![7])],
         max_threads: 4,
         ..Program::default()
     }

@@ -12,15 +12,8 @@ const WIDTH: u8 = 64;
 
 fn variable(name: &str, ty: Ty, names: CellNames) -> Variable {
     Variable {
-        name: name.into(),
-        ty,
-        len: 1,
-        is_array: false,
-        init: Init::All(0),
-        symbols: None,
-        addressable: false,
         names,
-        span: None,
+        ..Variable::scalar(name, ty)
     }
 }
 
@@ -46,16 +39,10 @@ fn program(effects: Vec<Effect>) -> Program {
     let mut locations: Vec<Location> = effects
         .into_iter()
         .enumerate()
-        .map(|(number, effect)| Location {
-            edges: vec![edge(vec![effect], number as u32 + 1)],
-            ..Location::default()
-        })
+        .map(|(number, effect)| Location::with_edges(vec![edge(vec![effect], number as u32 + 1)]))
         .collect();
     let last = locations.len() as u32;
-    locations.push(Location {
-        edges: vec![edge(Vec::new(), last + 1)],
-        ..Location::default()
-    });
+    locations.push(Location::with_edges(vec![edge(Vec::new(), last + 1)]));
     locations.push(Location {
         error: Some(ErrorMark {
             property: Property::MemorySafety,
@@ -72,33 +59,22 @@ fn program(effects: Vec<Effect>) -> Program {
         ],
     };
     let site = |name: &str, names: CellNames| AllocationSite {
-        name: name.into(),
-        cell: Ty::unsigned(32),
-        kind: SiteKind::Heap,
         names,
-        span: None,
+        ..AllocationSite::heap(name, Ty::unsigned(32))
     };
     let program = Program {
         info: ProgramInfo::named("list"),
         globals: vec![head, variable("x", Ty::BYTE, CellNames::default())],
-        templates: vec![Template {
-            name: "main".into(),
-            params: 0,
-            locals: vec![variable(
+        templates: vec![Template::new(
+            "main",
+            vec![variable(
                 "p",
                 Ty::unsigned(WIDTH),
                 CellNames::pointers(pointers, None),
             )],
-            channels: Vec::new(),
             locations,
-            entry: LocationId(0),
-            span: None,
-        }],
-        initial: vec![Instance {
-            template: TemplateId(0),
-            args: Vec::new(),
-            priority: 0,
-        }],
+        )],
+        initial: vec![Instance::new(0, Vec::new())],
         pointers,
         sites: vec![site("node", node), site("raw", CellNames::default())],
         pointers_stay: true,
@@ -110,14 +86,7 @@ fn program(effects: Vec<Effect>) -> Program {
 }
 
 fn edge(effects: Vec<Effect>, target: u32) -> Edge {
-    Edge {
-        priority: 0,
-        guard: Expr::TRUE,
-        effects,
-        target: LocationId(target),
-        span: None,
-        text: "step".into(),
-    }
+    Edge::new(Expr::TRUE, effects, target, "step")
 }
 
 fn head() -> Place {

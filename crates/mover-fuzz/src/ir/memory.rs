@@ -14,10 +14,7 @@
 use mover_ir::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::pieces::{
-    assign, edge, empty, equal, failure, global, heap, instance, local, locations, scalar,
-    template, variable,
-};
+use super::pieces::{assign, empty, equal, global, local, locations, variable};
 use crate::random::Random;
 
 pub fn program(seed: u64) -> Program {
@@ -86,11 +83,13 @@ impl Generator {
             global.addressable = self.random.below(4) > 0;
             self.program.globals.push(global);
         }
-        self.program.globals.push(scalar("gp", pointer));
-        self.program.globals.push(scalar("x", Ty::BYTE));
+        self.program.globals.push(Variable::scalar("gp", pointer));
+        self.program.globals.push(Variable::scalar("x", Ty::BYTE));
         for number in 0..1 + self.random.below(2) {
             let cell = Ty::unsigned(self.width());
-            self.program.sites.push(heap(format!("s{number}"), cell));
+            self.program
+                .sites
+                .push(AllocationSite::heap(format!("s{number}"), cell));
         }
         if self.random.one_in(3) {
             self.program.channels.push(ChannelDecl {
@@ -104,25 +103,28 @@ impl Generator {
             });
         }
         for number in 0..1 + self.random.below(2) {
-            let mut locals = vec![scalar("p", pointer), scalar("y", Ty::BYTE)];
+            let mut locals = vec![
+                Variable::scalar("p", pointer),
+                Variable::scalar("y", Ty::BYTE),
+            ];
             if self.random.one_in(2) {
                 let len = 1 + self.random.below(2) as u32;
                 locals.push(variable("q".into(), pointer, len, Init::All(0)));
             }
             if self.random.one_in(2) {
-                locals.push(scalar("n", Ty::unsigned(64)));
+                locals.push(Variable::scalar("n", Ty::unsigned(64)));
             }
             let count = 3 + self.random.below(4) as usize;
             let mut locations = locations(&mut self.random, count, 4);
-            locations.push(failure("error", None));
+            locations.push(Location::failure("error", None));
             self.program.templates.push(Template {
                 params: 1,
-                ..template(format!("T{number}"), locals, locations)
+                ..Template::new(format!("T{number}"), locals, locations)
             });
         }
         for _ in 0..1 + self.random.below(3) {
             let template = self.random.below(self.program.templates.len() as u64) as u32;
-            self.program.initial.push(instance(template, vec![0]));
+            self.program.initial.push(Instance::new(template, vec![0]));
         }
     }
 
@@ -469,13 +471,13 @@ fn racy_frame(name: String) -> Program {
     let pointer = Ty::unsigned(pointers.width);
     let mut object = variable("a".into(), Ty::unsigned(32), 4, Init::All(0));
     object.addressable = true;
-    let site = |name: &str| heap(name.into(), Ty::unsigned(32));
+    let site = |name: &str| AllocationSite::heap(name, Ty::unsigned(32));
     Program {
         globals: vec![
-            scalar("gp", pointer),
-            scalar("gq", pointer),
+            Variable::scalar("gp", pointer),
+            Variable::scalar("gq", pointer),
             object,
-            scalar("m", Ty::BYTE),
+            Variable::scalar("m", Ty::BYTE),
         ],
         pointers,
         sites: vec![site("s"), site("t")],
@@ -503,7 +505,7 @@ impl Racy<'_> {
     /// remembered, a byte.
     fn add_to(mut self, program: &mut Program) {
         let number = program.templates.len() as u32;
-        program.initial.push(instance(number, Vec::new()));
+        program.initial.push(Instance::new(number, Vec::new()));
         if let Some(last) = self.locations.last_mut() {
             last.valid_end = true;
         }
@@ -513,14 +515,14 @@ impl Racy<'_> {
                 edge.target = LocationId(error);
             }
         }
-        self.locations.push(failure("changed", None));
+        self.locations.push(Location::failure("changed", None));
         let locals = vec![
-            scalar("p", POINTER),
-            scalar("q", POINTER),
-            scalar("seen", Ty::BYTE),
-            scalar("y", Ty::BYTE),
+            Variable::scalar("p", POINTER),
+            Variable::scalar("q", POINTER),
+            Variable::scalar("seen", Ty::BYTE),
+            Variable::scalar("y", Ty::BYTE),
         ];
-        let body = template(format!("T{number}"), locals, self.locations);
+        let body = Template::new(format!("T{number}"), locals, self.locations);
         program.templates.push(body);
     }
 
@@ -559,7 +561,7 @@ impl Racy<'_> {
     }
 
     fn edge(&mut self, guard: Expr, effects: Vec<Effect>, target: u32) {
-        let edge = edge(guard, effects, target, "racy");
+        let edge = Edge::new(guard, effects, target, "racy");
         if let Some(last) = self.locations.last_mut() {
             last.edges.push(edge);
         }

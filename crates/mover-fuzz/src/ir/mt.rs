@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::pieces::{assign, edge, empty, equal, failure, instance, own_mark, template, variable};
+use super::pieces::{assign, empty, equal, own_mark, variable};
 use crate::random::Random;
 
 const BYTE: Ty = Ty::BYTE;
@@ -103,8 +103,12 @@ pub fn parse(name: &str, text: &str) -> Program {
             lines: &lines,
         };
         let locations = body.locations();
-        program.templates.push(template(name, locals, locations));
-        program.initial.push(instance(number as u32, Vec::new()));
+        program
+            .templates
+            .push(Template::new(name, locals, locations));
+        program
+            .initial
+            .push(Instance::new(number as u32, Vec::new()));
     }
     program
 }
@@ -143,7 +147,7 @@ impl Body<'_> {
             valid_end: true,
             ..Location::default()
         });
-        locations.push(failure("wrong", None));
+        locations.push(Location::failure("wrong", None));
         locations
     }
 
@@ -176,7 +180,7 @@ impl Body<'_> {
     }
 
     fn statement(&self, text: &str, next: u32, error: u32) -> Vec<Edge> {
-        let edge = |guard, effects, target| edge(guard, effects, target, text);
+        let edge = |guard, effects, target| Edge::new(guard, effects, target, text);
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         let own = own_mark();
         match word {

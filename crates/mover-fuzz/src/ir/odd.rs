@@ -8,7 +8,7 @@ use mover_ir::expr::{
 };
 use mover_ir::program::*;
 
-use super::pieces::{empty, failure, locations, template, variable};
+use super::pieces::{empty, locations, variable};
 use crate::random::Random;
 
 struct Generator {
@@ -107,11 +107,11 @@ impl Generator {
             let count = 3 + self.random.below(4) as usize;
             let mut locations = locations(&mut self.random, count, 3);
             let resume = Some(LocationId(0)).filter(|_| self.random.one_in(2));
-            locations.push(failure("error", resume));
+            locations.push(Location::failure("error", resume));
             self.program.templates.push(Template {
                 params: 1,
                 channels,
-                ..template(format!("T{t}"), locals, locations)
+                ..Template::new(format!("T{t}"), locals, locations)
             });
         }
         let most = self.program.max_threads as u64;

@@ -22,52 +22,10 @@ pub fn empty(name: String) -> Program {
 
 pub fn variable(name: String, ty: Ty, len: u32, init: Init) -> Variable {
     Variable {
-        name,
-        ty,
         len,
         is_array: len > 1,
         init,
-        symbols: None,
-        addressable: false,
-        names: CellNames::default(),
-        span: None,
-    }
-}
-
-/// A variable of one cell that begins with 0.
-pub fn scalar(name: &str, ty: Ty) -> Variable {
-    variable(name.into(), ty, 1, Init::All(0))
-}
-
-pub fn heap(name: String, cell: Ty) -> AllocationSite {
-    AllocationSite {
-        name,
-        cell,
-        kind: SiteKind::Heap,
-        names: CellNames::default(),
-        span: None,
-    }
-}
-
-/// A template without parameters and channels that begins in its first location.
-pub fn template(name: String, locals: Vec<Variable>, locations: Vec<Location>) -> Template {
-    Template {
-        name,
-        params: 0,
-        locals,
-        channels: Vec::new(),
-        locations,
-        entry: LocationId(0),
-        span: None,
-    }
-}
-
-/// A thread that runs from the start.
-pub fn instance(template: u32, args: Vec<u64>) -> Instance {
-    Instance {
-        template: TemplateId(template),
-        args,
-        priority: 1,
+        ..Variable::scalar(name, ty)
     }
 }
 
@@ -80,29 +38,6 @@ pub fn locations(random: &mut Random, count: usize, atomic: u64) -> Vec<Location
             ..Location::default()
         })
         .collect()
-}
-
-/// The location that stands for an error.
-pub fn failure(message: &str, resume: Option<LocationId>) -> Location {
-    Location {
-        error: Some(ErrorMark {
-            property: Property::UnreachCall,
-            message: message.into(),
-            resume,
-        }),
-        ..Location::default()
-    }
-}
-
-pub fn edge(guard: Expr, effects: Vec<Effect>, target: u32, text: &str) -> Edge {
-    Edge {
-        priority: 0,
-        guard,
-        effects,
-        target: LocationId(target),
-        span: None,
-        text: text.into(),
-    }
 }
 
 pub fn global(id: u32, ty: Ty) -> Place {

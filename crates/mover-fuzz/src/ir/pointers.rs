@@ -9,10 +9,7 @@
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::pieces;
-use super::pieces::{
-    assign, edge, empty, equal, failure, instance, local, own_mark, scalar, variable,
-};
+use super::pieces::{assign, empty, equal, local, own_mark, variable};
 use crate::random::Random;
 
 const WORD: Ty = Ty::unsigned(32);
@@ -61,7 +58,7 @@ impl Builder {
             value,
         };
         let error = self.error;
-        let done = |effects, text| vec![edge(Expr::TRUE, effects, next, text)];
+        let done = |effects, text| vec![Edge::new(Expr::TRUE, effects, next, text)];
         let edges = match self.random.below(16) {
             0..=2 if !*held => {
                 *held = true;
@@ -69,7 +66,7 @@ impl Builder {
                     address: read(LOCK),
                     value: own,
                 };
-                vec![edge(equal(lock, word(0)), vec![take], next, "lock")]
+                vec![Edge::new(equal(lock, word(0)), vec![take], next, "lock")]
             }
             0..=2 => {
                 *held = false;
@@ -78,8 +75,8 @@ impl Builder {
                     value: word(0),
                 };
                 vec![
-                    edge(equal(lock.clone(), own.clone()), vec![give], next, "unlock"),
-                    edge(equal(lock, own).negate(), vec![], error, "unlock"),
+                    Edge::new(equal(lock.clone(), own.clone()), vec![give], next, "unlock"),
+                    Edge::new(equal(lock, own).negate(), vec![], error, "unlock"),
                 ]
             }
             3 | 4 => {
@@ -106,8 +103,8 @@ impl Builder {
             8 => {
                 let is = equal(there, word(self.random.below(3) as i64));
                 vec![
-                    edge(is.clone(), vec![], next, "assert *p"),
-                    edge(is.negate(), vec![], error, "assert *p"),
+                    Edge::new(is.clone(), vec![], next, "assert *p"),
+                    Edge::new(is.negate(), vec![], error, "assert *p"),
                 ]
             }
             9 | 10 => {
@@ -115,13 +112,13 @@ impl Builder {
                 let is = equal(cell.clone(), word(expected));
                 let new = word(self.random.below(3) as i64);
                 vec![
-                    edge(
+                    Edge::new(
                         is.clone(),
                         vec![assign(element(), new), assign(local(VALUE, WORD), word(1))],
                         next,
                         "cas",
                     ),
-                    edge(
+                    Edge::new(
                         is.negate(),
                         vec![assign(local(VALUE, WORD), word(0))],
                         next,
@@ -154,15 +151,15 @@ impl Builder {
                 let target = self.random.below(count as u64) as u32;
                 let is = equal(read(VALUE), word(self.random.below(2) as i64));
                 vec![
-                    edge(is.clone(), vec![], target, "if"),
-                    edge(is.negate(), vec![], next, "if"),
+                    Edge::new(is.clone(), vec![], target, "if"),
+                    Edge::new(is.negate(), vec![], next, "if"),
                 ]
             }
             _ => {
                 let is = equal(read(VALUE), word(2)).negate();
                 vec![
-                    edge(is.clone(), vec![], next, "assert v"),
-                    edge(is.negate(), vec![], error, "assert v"),
+                    Edge::new(is.clone(), vec![], next, "assert v"),
+                    Edge::new(is.negate(), vec![], error, "assert v"),
                 ]
             }
         };
@@ -182,16 +179,16 @@ fn template(random: &mut Random, name: String) -> Template {
         builder.statement(at, count, &mut held);
     }
     builder.locations[count].valid_end = true;
-    builder.locations[count + 1] = failure("error", None);
+    builder.locations[count + 1] = Location::failure("error", None);
     let locals = vec![
-        scalar("p", pointer_type()),
-        scalar("lock", pointer_type()),
-        scalar("v", WORD),
-        scalar("i", WORD),
+        Variable::scalar("p", pointer_type()),
+        Variable::scalar("lock", pointer_type()),
+        Variable::scalar("v", WORD),
+        Variable::scalar("i", WORD),
     ];
     Template {
         params: 2,
-        ..pieces::template(name, locals, builder.locations)
+        ..Template::new(name, locals, builder.locations)
     }
 }
 
@@ -226,7 +223,7 @@ pub fn program(seed: u64) -> Program {
             address(LOCKS, lock, &program),
         ];
         let template = random.below(templates) as u32;
-        program.initial.push(instance(template, args));
+        program.initial.push(Instance::new(template, args));
     }
     program
 }

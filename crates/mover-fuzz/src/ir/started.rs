@@ -10,7 +10,7 @@
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 
-use super::pieces::{assign, edge, equal, failure, instance, local, scalar, template, variable};
+use super::pieces::{assign, equal, local, variable};
 use super::pointers;
 use crate::random::Random;
 
@@ -58,7 +58,7 @@ pub fn program(seed: u64) -> Program {
     // Each thread learns which flag is its own by a third argument.
     for template in &mut program.templates {
         let own = template.locals.len() as u32;
-        template.locals.push(scalar("own", WORD));
+        template.locals.push(Variable::scalar("own", WORD));
         let end = template.locations.iter().position(|l| l.valid_end);
         let ends = is_present || random.one_in(2);
         let tells = random.below(2) as i64;
@@ -85,7 +85,7 @@ pub fn program(seed: u64) -> Program {
     let count = started.len() as u64;
     let chooses = random.one_in(3);
     let main = program.templates.len() as u32;
-    let edge = |guard, effects, target| edge(guard, effects, target, "start");
+    let edge = |guard, effects, target| Edge::new(guard, effects, target, "start");
     let mut locations = vec![Location::default(); 8];
     let effects = if chooses {
         let place = word(CHOICE);
@@ -175,12 +175,12 @@ pub fn program(seed: u64) -> Program {
     let after = if is_present { 5 } else { 3 };
     locations[2].edges.push(edge(all, vec![reset], after));
     locations[3].valid_end = true;
-    locations[4] = failure("error", None);
-    let locals = vec![scalar("i", WORD), scalar("c", WORD)];
+    locations[4] = Location::failure("error", None);
+    let locals = vec![Variable::scalar("i", WORD), Variable::scalar("c", WORD)];
     program
         .templates
-        .push(template("first".into(), locals, locations));
-    program.initial = vec![instance(main, Vec::new())];
+        .push(Template::new("first", locals, locations));
+    program.initial = vec![Instance::new(main, Vec::new())];
     program.max_threads = if random.one_in(5) {
         count as u32
     } else {

@@ -318,19 +318,12 @@ impl Staying<'_> {
 mod tests {
     use super::*;
     use mover_ir::expr::Ty;
-    use mover_ir::program::{CellNames, Edge, Location, LocationId, Template, VariableId};
+    use mover_ir::program::{Edge, Location, Template, VariableId};
 
     fn variable(name: &str, ty: Ty, addressable: bool) -> Variable {
         Variable {
-            name: name.into(),
-            ty,
-            len: 1,
-            is_array: false,
-            init: Init::All(0),
-            symbols: None,
             addressable,
-            names: CellNames::default(),
-            span: None,
+            ..Variable::scalar(name, ty)
         }
     }
 
@@ -344,33 +337,18 @@ mod tests {
         };
         let index = Expr::Read(local(0, word)).resize(64, false);
         let value = moved(address, index, Expr::Read(local(1, pointer)));
-        let edge = |place, value, target| Edge {
-            priority: 0,
-            guard: Expr::TRUE,
-            effects: vec![Effect::Assign { place, value }],
-            target: LocationId(target),
-            span: None,
-            text: String::new(),
+        let to = |target, place, value| {
+            let effects = vec![Effect::Assign { place, value }];
+            Location::with_edges(vec![Edge::new(Expr::TRUE, effects, target, "")])
         };
         let read = Expr::load(Expr::Read(local(1, pointer)), word);
-        let location = |edge| Location {
-            edges: vec![edge],
-            ..Location::default()
-        };
         Program {
             globals: vec![variable("x", word, true)],
-            templates: vec![Template {
-                name: "t".into(),
-                params: 0,
-                locals: vec![variable("i", word, false), variable("p", pointer, false)],
-                channels: Vec::new(),
-                locations: vec![
-                    location(edge(local(1, pointer), value, 1)),
-                    location(edge(local(0, word), read, 0)),
-                ],
-                entry: LocationId(0),
-                span: None,
-            }],
+            templates: vec![Template::new(
+                "t",
+                vec![variable("i", word, false), variable("p", pointer, false)],
+                vec![to(1, local(1, pointer), value), to(0, local(0, word), read)],
+            )],
             max_threads: 2,
             ..Program::default()
         }

@@ -152,90 +152,25 @@ fn may_go_on(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
-    use mover_ir::program::*;
+    use mover_ir::builder::ProgramBuilder;
+    use mover_ir::expr::Ty;
     use mover_ir::semantics::Move;
-
-    fn global(id: u32) -> Place {
-        Place {
-            variable: VariableRef::Global(VariableId(id)),
-            index: Box::new(Expr::constant(0, 32)),
-            ty: Ty::unsigned(8),
-        }
-    }
-
-    fn edge(guard: Expr, effects: Vec<Effect>, target: u32) -> Edge {
-        Edge {
-            priority: 0,
-            guard,
-            effects,
-            target: LocationId(target),
-            span: None,
-            text: String::new(),
-        }
-    }
-
-    fn set(id: u32, value: i64) -> Effect {
-        Effect::Assign {
-            place: global(id),
-            value: Expr::constant(value, 8),
-        }
-    }
 
     /// Takes a lock, writes what it protects, gives it back, writes what nothing protects.
     fn program() -> Program {
-        let variable = |name: &str| Variable {
-            name: name.into(),
-            ty: Ty::unsigned(8),
-            len: 1,
-            is_array: false,
-            init: Init::All(0),
-            symbols: None,
-            addressable: false,
-            names: CellNames::default(),
-            span: None,
-        };
-        let is_free = Expr::Binary(
-            BinaryOp::Eq,
-            Box::new(Expr::Read(global(0))),
-            Box::new(Expr::constant(0, 8)),
-        );
-        let location = |edges| Location {
-            edges,
-            ..Location::default()
-        };
-        let template = Template {
-            name: "P".into(),
-            params: 0,
-            locals: Vec::new(),
-            channels: Vec::new(),
-            locations: vec![
-                location(vec![edge(is_free, vec![set(0, 1)], 1)]),
-                location(vec![edge(Expr::TRUE, vec![set(1, 5)], 2)]),
-                location(vec![edge(Expr::TRUE, vec![set(0, 0)], 3)]),
-                location(vec![edge(Expr::TRUE, vec![set(2, 7)], 4)]),
-                Location {
-                    valid_end: true,
-                    ..Location::default()
-                },
-            ],
-            entry: LocationId(0),
-            span: None,
-        };
-        let instance = || Instance {
-            template: TemplateId(0),
-            args: Vec::new(),
-            priority: 0,
-        };
-        Program {
-            info: ProgramInfo::named("test"),
-            globals: vec![variable("lock"), variable("data"), variable("free")],
-            templates: vec![template],
-            initial: vec![instance(), instance()],
-            pointers_stay: true,
-            max_threads: 2,
-            ..Program::default()
-        }
+        let mut model = ProgramBuilder::new("test");
+        let lock = model.mutex("lock");
+        let data = model.global("data", Ty::BYTE);
+        let free = model.global("free", Ty::BYTE);
+        let thread = model.thread("P", |t| {
+            t.lock(lock);
+            t.assign(data, 5);
+            t.unlock(lock);
+            t.assign(free, 7);
+        });
+        model.start(thread);
+        model.start(thread);
+        model.build().expect("it is well-formed")
     }
 
     #[test]
