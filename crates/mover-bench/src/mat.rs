@@ -11,7 +11,7 @@ use mover_cli::stderr_line;
 use std::path::Path;
 
 use clap::Args;
-use mover_report::text::grouped;
+use mover_check::words::grouped;
 use mover_symbolic::token::survey::survey;
 use programs::{PROGRAMS, Program};
 use serde::{Deserialize, Serialize};

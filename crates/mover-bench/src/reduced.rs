@@ -8,7 +8,7 @@ use mover_cli::stderr_line;
 use std::path::PathBuf;
 
 use clap::Args;
-use mover_report::text::grouped;
+use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};

@@ -15,7 +15,7 @@ use mover_cli::stderr_line;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mover_report::text::grouped;
+use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
 use crate::pan::{self, GCC_OPTIONS, MEGABYTE, Pan, SPIN_OPTIONS};

@@ -8,7 +8,7 @@ use mover_cli::{stderr, stderr_line};
 use std::path::PathBuf;
 
 use clap::Args;
-use mover_report::text::grouped;
+use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};

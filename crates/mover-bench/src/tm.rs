@@ -8,7 +8,7 @@ use mover_cli::stderr_line;
 use std::time::Instant;
 
 use clap::Args;
-use mover_report::text::grouped;
+use mover_check::words::grouped;
 use mover_source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
 use mover_tm::graph::AlgorithmGraph;

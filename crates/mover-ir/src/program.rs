@@ -344,7 +344,7 @@ pub struct Field {
 }
 
 /// An automaton that threads run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Template {
     pub name: String,
