@@ -22,7 +22,7 @@ use crate::options::{EngineChoice, Options, ReductionChoice};
 use crate::recheck;
 use crate::shorten::{self, Effort};
 use crate::strategy::{Run, Stage, Strategy, When};
-use crate::trace::{self, Length, Trace};
+use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
 use crate::{claims, fold};
 
@@ -333,7 +333,7 @@ fn told(
 ) -> Result<Trace, CheckError> {
     let program = task.program();
     let mut violation = found;
-    trace::check(program, &violation).map_err(|error| {
+    violation.replay(program).map_err(|error| {
         CheckError::Internal(format!("the counterexample does not replay: {error}"))
     })?;
     let mut length = None;

@@ -6,7 +6,7 @@
 //! and is never shown as an answer. While it runs, it notes for each step where
 //! it stands in the source and what it changed.
 
-use mover_engine::Violation;
+use mover_engine::{ReplayError, Violation};
 use mover_ir::print::print_value;
 use mover_ir::program::{
     ChannelDecl, LocationId, Program, Property, TemplateId, Variable, VariableId,
@@ -116,58 +116,22 @@ pub struct Length {
     pub is_shortest: bool,
 }
 
-/// Why a claimed counterexample is none.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// The step with this number, from 1, cannot be taken.
-    #[error("step {0} is not possible")]
-    Impossible(usize),
-    #[error("the run does not end in the error claimed")]
-    NoError,
-    #[error("the run does not end in a deadlock")]
-    NoDeadlock,
-}
-
-/// Whether the steps of a violation are a run that ends in what is claimed.
-pub fn check(program: &Program, violation: &Violation) -> Result<(), ReplayError> {
-    let machine = Machine::new(program);
-    let mut state = machine.initial();
-    for (number, &step) in violation.steps.iter().enumerate() {
-        if !machine.can_take(&state, step) {
-            return Err(ReplayError::Impossible(number + 1));
+/// What went wrong in the last state of a run that ends as claimed.
+fn message(program: &Program, machine: &Machine, state: &State) -> String {
+    match machine.error(state) {
+        Some((_, mark)) => mark.message.clone(),
+        None => {
+            let stuck: Vec<String> = machine
+                .stuck_threads(state)
+                .into_iter()
+                .map(|thread| thread_name(program, state, thread))
+                .collect();
+            format!(
+                "deadlock: no thread can move, and {} cannot end here",
+                list(&stuck)
+            )
         }
-        state = machine.apply(&state, step);
     }
-    violated(program, &machine, &state, violation).map(|_| ())
-}
-
-/// What went wrong in the last state of a run, if it is what is claimed.
-fn violated(
-    program: &Program,
-    machine: &Machine,
-    state: &State,
-    violation: &Violation,
-) -> Result<String, ReplayError> {
-    let Some(claimed) = violation.error else {
-        if !machine.is_deadlock(state) {
-            return Err(ReplayError::NoDeadlock);
-        }
-        let stuck: Vec<String> = machine
-            .stuck_threads(state)
-            .into_iter()
-            .map(|thread| thread_name(program, state, thread))
-            .collect();
-        return Ok(format!(
-            "deadlock: no thread can move, and {} cannot end here",
-            list(&stuck)
-        ));
-    };
-    let (thread, mark) = machine.error(state).ok_or(ReplayError::NoError)?;
-    let thread = state.threads[thread].as_ref().ok_or(ReplayError::NoError)?;
-    if (thread.template, thread.location) != claimed || mark.property != violation.property {
-        return Err(ReplayError::NoError);
-    }
-    Ok(mark.message.clone())
 }
 
 impl Trace {
@@ -194,7 +158,8 @@ impl Trace {
                 states.push(before);
             }
         }
-        let message = violated(program, &machine, &state, violation)?;
+        violation.ends_in(&machine, &state)?;
+        let message = message(program, &machine, &state);
         let standings = standings(program, &machine, &state);
         let story = if keeps_states {
             states.push(state);

@@ -15,7 +15,8 @@ mod task;
 
 pub use control::{Cancel, CancelReason, Control, Stop};
 pub use outcome::{
-    BrokenClaim, Conclusion, EngineError, Outcome, Proof, SolverEffort, Statistics, UpTo, Violation,
+    BrokenClaim, Conclusion, EngineError, Outcome, Proof, ReplayError, SolverEffort, Statistics,
+    UpTo, Violation,
 };
 pub use task::{Computed, Task};
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
-use mover_ir::semantics::Step;
+use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
+use mover_ir::semantics::{Machine, State, Step};
 use mover_reduce::facts::access::EdgeRef;
 
 use crate::Stop;
@@ -17,6 +17,51 @@ pub struct Violation {
     pub error: Option<(TemplateId, LocationId)>,
     /// From the initial state.
     pub steps: Vec<Step>,
+}
+
+/// Why a claimed counterexample is none.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The step with this number, from 1, cannot be taken.
+    #[error("step {0} is not possible")]
+    Impossible(usize),
+    #[error("the run does not end in the error claimed")]
+    NoError,
+    #[error("the run does not end in a deadlock")]
+    NoDeadlock,
+}
+
+impl Violation {
+    /// Whether the steps are a run of the concrete semantics that ends in what is claimed.
+    pub fn replay(&self, program: &Program) -> Result<(), ReplayError> {
+        let machine = Machine::new(program);
+        let mut state = machine.initial();
+        for (number, &step) in self.steps.iter().enumerate() {
+            if !machine.can_take(&state, step) {
+                return Err(ReplayError::Impossible(number + 1));
+            }
+            state = machine.apply(&state, step);
+        }
+        self.ends_in(&machine, &state)
+    }
+
+    /// Whether this state is what is claimed.
+    pub fn ends_in(&self, machine: &Machine, state: &State) -> Result<(), ReplayError> {
+        let Some(claimed) = self.error else {
+            return if machine.is_deadlock(state) {
+                Ok(())
+            } else {
+                Err(ReplayError::NoDeadlock)
+            };
+        };
+        let (thread, mark) = machine.error(state).ok_or(ReplayError::NoError)?;
+        let thread = state.threads[thread].as_ref().ok_or(ReplayError::NoError)?;
+        if (thread.template, thread.location) == claimed && mark.property == self.property {
+            Ok(())
+        } else {
+            Err(ReplayError::NoError)
+        }
+    }
 }
 
 /// What `safe` is limited to where an engine did not look at all runs.
@@ -192,6 +237,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The violation that was found, if one was.
+    pub fn violation(&self) -> Option<&Violation> {
+        match &self.conclusion {
+            Conclusion::Unsafe(violation) => Some(violation),
+            _ => None,
+        }
+    }
+
     pub fn new(conclusion: Conclusion, statistics: Statistics, reduction: &'static str) -> Outcome {
         Outcome {
             conclusion,

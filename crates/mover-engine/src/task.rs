@@ -29,12 +29,17 @@ pub struct Computed {
 
 impl Task {
     /// Where `unreach-call` is not asked for, failed assertions have no effect.
-    pub fn new(mut program: Program, mut properties: Vec<Property>) -> Task {
-        properties.sort();
-        properties.dedup();
+    pub fn new(mut program: Program, properties: Vec<Property>) -> Task {
         if !properties.contains(&Property::UnreachCall) {
             program.resume_after_errors();
         }
+        Task::unchanged(program, properties)
+    }
+
+    /// The same for the program as it is: a failed assertion ends the run, asked for or not.
+    pub fn unchanged(program: Program, mut properties: Vec<Property>) -> Task {
+        properties.sort();
+        properties.dedup();
         Task {
             program,
             properties,

@@ -166,7 +166,7 @@ impl Objects {
     }
 
     /// Reads what was saved, into a table that has the first of the contents at most.
-    pub fn restore(&self, source: &mut Source) -> Result<(), String> {
+    pub(crate) fn restore(&self, source: &mut Source) -> Result<(), String> {
         for number in 1..=source.number()? {
             let words = source.numbers()?;
             let size = words.first().map(|head| head & u64::from(u32::MAX));

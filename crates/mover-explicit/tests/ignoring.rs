@@ -20,42 +20,45 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mover_explicit::{Ignoring, Options, Order, Outcome, Statistics, Stop, explore, explore_with};
+use mover_engine::{Cancel, CancelReason, Conclusion, Control, Engine, Outcome, Stop, Task};
+use mover_explicit::{Completion, Explicit, Ignoring, Order};
 use mover_fuzz::ir::mt;
-use mover_ir::program::Program;
+use mover_ir::program::{Program, Property};
 use mover_ir::semantics::Machine;
-use mover_reduce::movers;
+use mover_reduce::Reduction;
 
-fn options<'a>(
-    errors: bool,
-    deadlocks: bool,
-    interrupt: &'a AtomicBool,
-    progress: &'a mut dyn FnMut(&Statistics),
-) -> Options<'a> {
-    Options {
-        order: Order::DepthFirst,
-        movers: None,
-        run_time: None,
-        jobs: 1,
-        errors,
-        deadlocks,
-        keep_going: false,
-        timeout: None,
-        memory: None,
-        interrupt,
-        progress,
+/// A task for the program as it is, with its dead values.
+fn task(program: &Program, errors: bool, deadlocks: bool) -> Task {
+    let asked = [
+        (errors, Property::UnreachCall),
+        (deadlocks, Property::NoDeadlock),
+    ];
+    let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+    let properties = asked.map(|(_, property)| property).collect();
+    Task::unchanged(program.clone(), properties).keep_dead_values(true)
+}
+
+fn search(engine: &dyn Engine, task: &Task) -> Outcome {
+    engine
+        .run(task, &Control::unlimited(), &mut |_| ())
+        .expect("small programs fit")
+}
+
+fn completion(ignoring: Ignoring) -> Completion {
+    Completion {
+        search: Explicit {
+            reduction: Reduction::Static,
+            ..Explicit::default()
+        },
+        ignoring,
     }
 }
 
 fn run(program: &Program, ignoring: Ignoring, errors: bool, deadlocks: bool) -> Outcome {
-    let movers = movers(program).expect("these programs have movers");
-    let (never, mut silent) = (AtomicBool::new(false), |_: &Statistics| {});
-    let options = options(errors, deadlocks, &never, &mut silent);
-    let outcome = explore_with(ignoring, &movers, options).expect("small programs fit");
-    if let Some(violation) = &outcome.violation {
+    let outcome = search(&completion(ignoring), &task(program, errors, deadlocks));
+    if let Some(violation) = outcome.violation() {
         let machine = Machine::new(program);
         let mut state = machine.initial();
         for &step in &violation.steps {
@@ -76,10 +79,8 @@ fn run(program: &Program, ignoring: Ignoring, errors: bool, deadlocks: bool) -> 
 
 /// Whether every interleaving together shows an error, or a deadlock.
 fn judge(program: &Program, errors: bool) -> bool {
-    let (never, mut silent) = (AtomicBool::new(false), |_: &Statistics| {});
-    let options = options(errors, !errors, &never, &mut silent);
-    let outcome = explore(program, options).expect("small programs fit");
-    outcome.violation.is_some()
+    let outcome = search(&Explicit::default(), &task(program, errors, !errors));
+    outcome.violation().is_some()
 }
 
 fn directory(name: &str) -> PathBuf {
@@ -180,7 +181,9 @@ fn verdicts_are_those_of_all_interleavings() {
         for errors in [true, false] {
             let expected = judge(&program, errors);
             for ignoring in Ignoring::ALL.into_iter().filter(|i| i.is_sound()) {
-                let found = run(&program, ignoring, errors, !errors).violation.is_some();
+                let found = run(&program, ignoring, errors, !errors)
+                    .violation()
+                    .is_some();
                 let name = &program.info.name;
                 assert_eq!(found, expected, "{name} {ignoring:?} errors {errors}");
             }
@@ -198,31 +201,32 @@ fn without_a_solution_errors_are_missed() {
     ] {
         let program = model(&directory("models").join(format!("{name}.mt")));
         let found = run(&program, Ignoring::Unsound, true, false);
-        assert_eq!(found.violation.is_some(), is_found, "{name}");
+        assert_eq!(found.violation().is_some(), is_found, "{name}");
         let found = run(&program, Ignoring::Cpc, true, false);
-        assert!(found.violation.is_some(), "{name}");
+        assert!(found.violation().is_some(), "{name}");
     }
 }
 
 #[test]
 fn limits_are_kept() {
     let program = model(&directory("models").join("bakery3.mt"));
-    let movers = movers(&program).expect("there are movers");
-    let interrupt = AtomicBool::new(false);
-    let mut silent = |_: &Statistics| {};
-    let mut stopped = |change: &dyn Fn(&mut Options)| {
-        let mut options = options(true, false, &interrupt, &mut silent);
-        change(&mut options);
-        let outcome = explore_with(Ignoring::Cpc, &movers, options).expect("it fits");
+    let task = task(&program, true, false);
+    let stopped = |control: Control| {
+        let outcome = completion(Ignoring::Cpc).run(&task, &control, &mut |_| ());
+        let outcome = outcome.expect("it fits");
         assert!(outcome.statistics.states < 33_900);
-        outcome.stopped
+        match outcome.conclusion {
+            Conclusion::Stopped { stop, .. } => stop,
+            other => panic!("it is not stopped: {other:?}"),
+        }
     };
-    let no_time = stopped(&|options| options.timeout = Some(Duration::ZERO));
-    assert_eq!(no_time, Some(Stop::Timeout));
-    let no_room = stopped(&|options| options.memory = Some(100_000));
-    assert_eq!(no_room, Some(Stop::Memory));
-    interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(stopped(&|_| {}), Some(Stop::Interrupt));
+    let no_time = Control::unlimited().within(Duration::ZERO);
+    assert_eq!(stopped(no_time), Stop::Time);
+    let no_room = Control::unlimited().with_memory(Some(100_000));
+    assert_eq!(stopped(no_room), Stop::Memory);
+    let cancel = Cancel::default();
+    cancel.request(CancelReason::User);
+    assert_eq!(stopped(Control::cancelled_by(&cancel)), Stop::User);
 }
 
 /// Flanagan and Qadeer (2003), Section 2: with right movers each method of the counter is one transaction, without
@@ -231,21 +235,13 @@ fn limits_are_kept() {
 fn right_movers_make_methods_single_transactions() {
     let program = model(&directory("models").join("counter.mt"));
     let stored = |left_only: bool| {
-        let movers = movers(&program).expect("there are movers");
-        let movers = if left_only {
-            movers.left_only()
-        } else {
-            movers
+        let engine = Explicit {
+            reduction: Reduction::Static,
+            left_only,
+            order: Order::DepthFirst,
+            ..Explicit::default()
         };
-        let (never, mut silent) = (AtomicBool::new(false), |_: &Statistics| {});
-        let options = Options {
-            movers: Some(&movers),
-            run_time: None,
-            jobs: 1,
-            ..options(true, false, &never, &mut silent)
-        };
-        explore(&program, options)
-            .expect("it fits")
+        search(&engine, &task(&program, true, false))
             .statistics
             .states
     };

@@ -4,44 +4,49 @@
 //! with the engine on the number of states and the verdict, and each counterexample
 //! must be a run of the semantics.
 
-use std::sync::atomic::AtomicBool;
-
-use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explore_with};
+use mover_engine::{Control, Engine, Outcome, Task};
+use mover_explicit::{Completion, Explicit, Ignoring, Order};
 use mover_ir::print::print_program;
 use mover_ir::program::*;
 use mover_ir::semantics::{Machine, State};
 use mover_ir::validate::validate;
-use mover_reduce::{Movers, PhaseFacts, movers};
+use mover_reduce::{Reduction, movers};
 
 use mover_fuzz::ir::judge::{Judgement, judge};
 use mover_fuzz::ir::{memory, mt, odd};
 use mover_fuzz::random::Random;
 use mover_fuzz::{programs, setting};
 
+/// A task for the program as it is, with its dead values.
+fn task(program: &Program, errors: bool, deadlocks: bool) -> Task {
+    let asked = [
+        (errors, Property::UnreachCall),
+        (deadlocks, Property::NoDeadlock),
+    ];
+    let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+    let properties = asked.map(|(_, property)| property).collect();
+    Task::unchanged(program.clone(), properties).keep_dead_values(true)
+}
+
+fn search(engine: &dyn Engine, task: &Task) -> Outcome {
+    engine
+        .run(task, &Control::unlimited(), &mut |_| ())
+        .expect("small programs fit")
+}
+
 fn run(
     program: &Program,
-    movers: Option<&Movers>,
+    reduction: Reduction,
     order: Order,
     errors: bool,
     deadlocks: bool,
 ) -> Outcome {
-    explore(
-        program,
-        Options {
-            order,
-            movers,
-            run_time: None,
-            jobs: 1,
-            errors,
-            deadlocks,
-            keep_going: false,
-            timeout: None,
-            memory: None,
-            interrupt: &AtomicBool::new(false),
-            progress: &mut |_| {},
-        },
-    )
-    .expect("small programs fit")
+    let engine = Explicit {
+        reduction,
+        order,
+        ..Explicit::default()
+    };
+    search(&engine, &task(program, errors, deadlocks))
 }
 
 /// Runs the steps of a counterexample by the definition and says where they end.
@@ -49,7 +54,7 @@ fn replay(program: &Program, outcome: &Outcome) -> (State, u64) {
     let machine = Machine::new(program);
     let mut state = machine.initial();
     let mut stored = 0;
-    let violation = outcome.violation.as_ref().expect("there is a violation");
+    let violation = outcome.violation().expect("there is a violation");
     for &step in &violation.steps {
         assert!(
             machine.steps(&state).contains(&step),
@@ -71,27 +76,27 @@ fn replay(program: &Program, outcome: &Outcome) -> (State, u64) {
 
 fn compare(program: &Program, judgement: &Judgement) {
     for order in [Order::BreadthFirst, Order::DepthFirst] {
-        let all = run(program, None, order, false, false);
+        let all = run(program, Reduction::None, order, false, false);
         assert_eq!(
             all.statistics.states as usize, judgement.stored,
             "states, {order:?}"
         );
-        let errors = run(program, None, order, true, false);
+        let errors = run(program, Reduction::None, order, true, false);
         assert_eq!(
-            errors.violation.is_some(),
+            errors.violation().is_some(),
             judgement.error,
             "error, {order:?}"
         );
-        let deadlocks = run(program, None, order, false, true);
+        let deadlocks = run(program, Reduction::None, order, false, true);
         assert_eq!(
-            deadlocks.violation.is_some(),
+            deadlocks.violation().is_some(),
             judgement.deadlock,
             "deadlock, {order:?}"
         );
-        let both = run(program, None, order, true, true);
-        assert_eq!(both.violation.is_some(), judgement.error_depth.is_some());
+        let both = run(program, Reduction::None, order, true, true);
+        assert_eq!(both.violation().is_some(), judgement.error_depth.is_some());
         for outcome in [&errors, &deadlocks, &both] {
-            if outcome.violation.is_some() {
+            if outcome.violation().is_some() {
                 let (_, length) = replay(program, outcome);
                 let is_both = std::ptr::eq(outcome, &both);
                 if is_both && order == Order::BreadthFirst {
@@ -108,72 +113,58 @@ fn compare_reduced(program: &Program, judgement: &Judgement) -> Option<u64> {
     assert_eq!(validate(&movers.fused.program), Ok(()));
     let mut stored = 0;
     for order in [Order::BreadthFirst, Order::DepthFirst] {
-        let errors = run(program, Some(&movers), order, true, false);
+        let errors = run(program, Reduction::Static, order, true, false);
         assert_eq!(
-            errors.violation.is_some(),
+            errors.violation().is_some(),
             judgement.error,
             "error, reduced"
         );
-        let deadlocks = run(program, Some(&movers), order, false, true);
+        let deadlocks = run(program, Reduction::Static, order, false, true);
         assert_eq!(
-            deadlocks.violation.is_some(),
+            deadlocks.violation().is_some(),
             judgement.deadlock,
             "deadlock, reduced"
         );
         for outcome in [&errors, &deadlocks] {
-            if outcome.violation.is_some() {
+            if outcome.violation().is_some() {
                 replay(program, outcome);
             }
         }
-        stored = run(program, Some(&movers), order, false, true)
+        stored = run(program, Reduction::Static, order, false, true)
             .statistics
             .states;
     }
-    compare_run_time(program, &movers, judgement);
+    compare_run_time(program, judgement);
     Some(stored)
 }
 
 /// So must movers that are found out during the search, with one worker and with several.
-fn compare_run_time(program: &Program, movers: &Movers, judgement: &Judgement) {
-    let facts = PhaseFacts::new(movers);
-    for (by_reach, jobs, order) in [
-        (false, 1, Order::BreadthFirst),
-        (false, 1, Order::DepthFirst),
-        (true, 1, Order::BreadthFirst),
-        (true, 2, Order::BreadthFirst),
+fn compare_run_time(program: &Program, judgement: &Judgement) {
+    for (reduction, jobs, order) in [
+        (Reduction::Phase, 1, Order::BreadthFirst),
+        (Reduction::Phase, 1, Order::DepthFirst),
+        (Reduction::Dynamic, 1, Order::BreadthFirst),
+        (Reduction::Dynamic, 2, Order::BreadthFirst),
     ] {
         for (errors, deadlocks) in [(true, false), (false, true)] {
-            let found = explore(
-                program,
-                Options {
-                    order,
-                    movers: Some(movers),
-                    run_time: Some(RunTime {
-                        facts: &facts,
-                        by_reach,
-                    }),
-                    jobs,
-                    errors,
-                    deadlocks,
-                    keep_going: false,
-                    timeout: None,
-                    memory: None,
-                    interrupt: &AtomicBool::new(false),
-                    progress: &mut |_| {},
-                },
-            )
-            .expect("small programs fit");
+            let engine = Explicit {
+                reduction,
+                order,
+                jobs,
+                ..Explicit::default()
+            };
+            let found = search(&engine, &task(program, errors, deadlocks));
             let expected = if errors {
                 judgement.error
             } else {
                 judgement.deadlock
             };
             assert_eq!(
-                found.violation.is_some(),
+                found.violation().is_some(),
                 expected,
-                "run time, by reach {by_reach}, {jobs} jobs, {order:?}, errors {errors}"
+                "{reduction}, {jobs} jobs, {order:?}, errors {errors}"
             );
-            if found.violation.is_some() {
+            if found.violation().is_some() {
                 replay(program, &found);
             }
         }
@@ -184,21 +175,21 @@ fn compare_run_time(program: &Program, movers: &Movers, judgement: &Judgement) {
 /// without right movers; the unsound one finds nothing that is not there.
 fn compare_solutions(program: &Program, judgement: &Judgement) {
     let compare = |found: &Outcome, expected: bool, is_sound: bool, told: &str| {
-        if found.violation.is_some() {
+        if found.violation().is_some() {
             replay(program, found);
         }
-        if is_sound || found.violation.is_some() {
-            assert_eq!(found.violation.is_some(), expected, "{told}");
+        if is_sound || found.violation().is_some() {
+            assert_eq!(found.violation().is_some(), expected, "{told}");
         }
     };
+    if movers(program).is_err() {
+        return;
+    }
     for left_only in [false, true] {
-        let Ok(movers) = movers(program) else {
-            return;
-        };
-        let movers = if left_only {
-            movers.left_only()
-        } else {
-            movers
+        let blocks = Explicit {
+            reduction: Reduction::Static,
+            left_only,
+            ..Explicit::default()
         };
         for (errors, deadlocks) in [(true, false), (false, true)] {
             let expected = if errors {
@@ -208,25 +199,15 @@ fn compare_solutions(program: &Program, judgement: &Judgement) {
             };
             for ignoring in Ignoring::ALL {
                 let told = format!("{ignoring:?}, left only {left_only}, errors {errors}");
-                let options = Options {
-                    order: Order::DepthFirst,
-                    movers: None,
-                    run_time: None,
-                    jobs: 1,
-                    errors,
-                    deadlocks,
-                    keep_going: false,
-                    timeout: None,
-                    memory: None,
-                    interrupt: &AtomicBool::new(false),
-                    progress: &mut |_| {},
+                let engine = Completion {
+                    search: blocks.clone(),
+                    ignoring,
                 };
-                let found = explore_with(ignoring, &movers, options).expect("small programs fit");
+                let found = search(&engine, &task(program, errors, deadlocks));
                 compare(&found, expected, ignoring.is_sound(), &told);
             }
             if left_only {
-                let order = Order::BreadthFirst;
-                let found = run(program, Some(&movers), order, errors, deadlocks);
+                let found = search(&blocks, &task(program, errors, deadlocks));
                 compare(&found, expected, true, "blocks, left only");
             }
         }

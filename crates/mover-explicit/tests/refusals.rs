@@ -1,9 +1,8 @@
 //! What explicit search does not take must never end in `safe`, nor hide what it
 //! has found before.
 
-use std::sync::atomic::AtomicBool;
-
-use mover_explicit::{Options, Order, Outcome, Stop, explore};
+use mover_engine::{Conclusion, Control, Engine, Outcome, Task};
+use mover_explicit::Explicit;
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;
 use mover_ir::validate::validate;
@@ -90,24 +89,12 @@ fn program(effect: Effect, bound: i64) -> Program {
 }
 
 fn run(program: &Program) -> Outcome {
-    explore(
-        program,
-        Options {
-            order: Order::BreadthFirst,
-            movers: None,
-            run_time: None,
-            jobs: 1,
-            errors: true,
-            deadlocks: true,
-            keep_going: false,
-            timeout: None,
-            memory: None,
-            interrupt: &AtomicBool::new(false),
-            progress: &mut |_| {},
-        },
-    )
-    .expect("it fits")
+    let task = Task::new(program.clone(), Property::BASIC.to_vec());
+    let outcome = Explicit::default().run(&task, &Control::unlimited(), &mut |_| ());
+    outcome.expect("it fits")
 }
+
+const SAFE: Conclusion = Conclusion::Safe { up_to: Vec::new() };
 
 fn havoc(values: u64) -> Effect {
     Effect::Havoc {
@@ -119,22 +106,22 @@ fn havoc(values: u64) -> Effect {
 #[test]
 fn as_many_choices_as_it_takes_are_all_explored() {
     let all = run(&program(havoc(4096), 4096));
-    assert_eq!((all.violation, all.stopped), (None, None));
+    assert_eq!(all.conclusion, SAFE);
     assert_eq!(all.statistics.states, 1 + 4096);
-    let found = run(&program(havoc(4096), 4095)).violation;
-    let steps = found.expect("the last value is wrong").steps;
-    assert_eq!(steps[0].choice, 4095);
+    let found = run(&program(havoc(4096), 4095));
+    let violation = found.violation().expect("the last value is wrong");
+    assert_eq!(violation.steps[0].choice, 4095);
 }
 
 #[test]
 fn more_choices_are_refused_by_name() {
     for values in [4097, 0] {
         let outcome = run(&program(havoc(values), 4096));
-        assert_eq!(outcome.violation, None);
-        assert_eq!(outcome.stopped, Some(Stop::Refused));
-        let refusal = outcome.refusal.expect("it says why");
-        assert!(refusal.contains("`choose`"), "{refusal}");
-        assert!(refusal.contains("4096"), "{refusal}");
+        let Conclusion::Refused { reason, .. } = outcome.conclusion else {
+            panic!("it is not refused: {outcome:?}");
+        };
+        assert!(reason.contains("`choose`"), "{reason}");
+        assert!(reason.contains("4096"), "{reason}");
     }
 }
 
@@ -150,12 +137,10 @@ fn an_allocation_without_room_is_refused_by_name() {
     };
     let most = PointerLayout::LP64.max_object_size();
     let outcome = run(&program(allocate(most + 1), 1));
-    assert_eq!(outcome.stopped, Some(Stop::Refused));
-    assert!(
-        outcome
-            .refusal
-            .is_some_and(|reason| reason.contains("`choose`"))
-    );
+    let Conclusion::Refused { reason, .. } = &outcome.conclusion else {
+        panic!("it is not refused: {outcome:?}");
+    };
+    assert!(reason.contains("`choose`"), "{reason}");
     let outcome = run(&program(allocate(most), 1));
-    assert_eq!((outcome.violation, outcome.stopped), (None, None));
+    assert_eq!(outcome.conclusion, SAFE);
 }

@@ -8,55 +8,39 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
-use mover_explicit::{Options, Order, Outcome, RunTime, explore};
+use mover_engine::{Control, Engine, Outcome, Task};
+use mover_explicit::Explicit;
 use mover_fuzz::ir::mt;
-use mover_ir::program::Program;
+use mover_ir::program::{Program, Property};
 use mover_ir::semantics::Machine;
 use mover_ir::validate::validate;
-use mover_reduce::{PhaseFacts, movers};
+use mover_reduce::Reduction;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reduction {
-    None,
-    Static,
-    Phase,
-    Dynamic,
+/// A task for the program as it is, with its dead values.
+fn task(program: &Program, errors: bool, deadlocks: bool) -> Task {
+    let asked = [
+        (errors, Property::UnreachCall),
+        (deadlocks, Property::NoDeadlock),
+    ];
+    let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+    let properties = asked.map(|(_, property)| property).collect();
+    Task::unchanged(program.clone(), properties).keep_dead_values(true)
 }
 
-const REDUCTIONS: [Reduction; 4] = [
-    Reduction::None,
-    Reduction::Static,
-    Reduction::Phase,
-    Reduction::Dynamic,
-];
+fn search(engine: &dyn Engine, task: &Task) -> Outcome {
+    engine
+        .run(task, &Control::unlimited(), &mut |_| ())
+        .expect("small programs fit")
+}
 
 fn run(program: &Program, reduction: Reduction, errors: bool, deadlocks: bool) -> Outcome {
-    let movers = movers(program).expect("these programs have movers");
-    let facts = PhaseFacts::new(&movers);
-    let is_run_time = matches!(reduction, Reduction::Phase | Reduction::Dynamic);
-    let outcome = explore(
-        program,
-        Options {
-            order: Order::BreadthFirst,
-            movers: (reduction != Reduction::None).then_some(&movers),
-            run_time: is_run_time.then_some(RunTime {
-                facts: &facts,
-                by_reach: reduction == Reduction::Dynamic,
-            }),
-            jobs: 1,
-            errors,
-            deadlocks,
-            keep_going: false,
-            timeout: None,
-            memory: None,
-            interrupt: &AtomicBool::new(false),
-            progress: &mut |_| {},
-        },
-    )
-    .expect("small programs fit");
-    if let Some(violation) = &outcome.violation {
+    let engine = Explicit {
+        reduction,
+        ..Explicit::default()
+    };
+    let outcome = search(&engine, &task(program, errors, deadlocks));
+    if let Some(violation) = outcome.violation() {
         let machine = Machine::new(program);
         let mut state = machine.initial();
         for &step in &violation.steps {
@@ -133,14 +117,14 @@ fn verdicts_and_counts_are_the_references() {
         let full = expected("a.full");
         // To the reference a thread at `assume false` has ended; to mover it waits.
         let stuck = full.deadlock || program.info.name == "fig1_assume";
-        for reduction in REDUCTIONS {
-            let found = run(&program, reduction, true, false).violation.is_some();
+        for reduction in Reduction::ALL {
+            let found = run(&program, reduction, true, false).violation().is_some();
             assert_eq!(
                 found, full.wrong,
                 "{} errors, {reduction:?}",
                 program.info.name
             );
-            let found = run(&program, reduction, false, true).violation.is_some();
+            let found = run(&program, reduction, false, true).violation().is_some();
             assert_eq!(
                 found, stuck,
                 "{} deadlocks, {reduction:?}",
@@ -189,11 +173,11 @@ fn no_pitfall_hides_an_error() {
         for (errors, deadlocks) in [(true, false), (false, true)] {
             let found = |reduction| {
                 run(&program, reduction, errors, deadlocks)
-                    .violation
+                    .violation()
                     .is_some()
             };
             let all = found(Reduction::None);
-            for reduction in REDUCTIONS {
+            for reduction in Reduction::ALL {
                 assert_eq!(found(reduction), all, "{} {reduction:?}", program.info.name);
             }
         }

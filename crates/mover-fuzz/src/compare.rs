@@ -7,13 +7,12 @@
 //! it reports must replay on the concrete semantics. A new option joins by a line in [`WAYS`].
 
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mover_explicit::{Ignoring, Options, Order, Outcome, RunTime, explore, explore_with};
+use mover_engine::{Conclusion, Control, Engine, Outcome, Task};
+use mover_explicit::{Completion, Explicit, Ignoring, Order};
 use mover_ir::program::{Program, Property};
-use mover_reduce::{Movers, PhaseFacts, forgetful_movers, movers};
-use mover_report::trace::Trace;
+use mover_reduce::Reduction as Movers;
 
 use crate::ir::judge::judge;
 
@@ -241,16 +240,8 @@ pub fn compare(
     };
     let properties = [Property::UnreachCall, Property::NoDeadlock];
     for (asked, property) in properties.into_iter().enumerate() {
-        let mut program = program.clone();
-        if property == Property::NoDeadlock {
-            program.resume_after_errors();
-        }
-        let with_facts = |movers: Movers| {
-            let facts = PhaseFacts::new(&movers);
-            (movers, facts)
-        };
-        let remembering = movers(&program).ok().map(with_facts);
-        let forgetting = forgetful_movers(&program).ok().map(with_facts);
+        let remembering = Task::new(program.clone(), vec![property]).keep_dead_values(true);
+        let forgetting = Task::new(program.clone(), vec![property]);
         let mut judged = None;
         let mut stored: Vec<u64> = Vec::new();
         for (number, &way) in WAYS.iter().enumerate() {
@@ -259,18 +250,20 @@ pub fn compare(
                 way: way.to_string(),
                 what,
             };
-            let reducing = if way.forgets {
-                forgetting.as_ref()
+            let task = if way.forgets {
+                &forgetting
             } else {
-                remembering.as_ref()
+                &remembering
             };
-            if way.reduces() && reducing.is_none() {
+            if way.reduces() && task.movers().is_err() {
                 compared.tallies[number].unsupported += 1;
                 stored.push(0);
                 continue;
             }
-            let outcome = run(&program, reducing, way, property).map_err(fails)?;
-            if outcome.stopped.is_some() || outcome.statistics.states > most_states {
+            let outcome = run(task, way).map_err(fails)?;
+            let is_cut = matches!(outcome.conclusion, Conclusion::Stopped { .. })
+                || has_refused(&outcome, way);
+            if is_cut || outcome.statistics.states > most_states {
                 return Ok(Err(PassedOver::TooLarge));
             }
             let states = outcome.statistics.states;
@@ -279,8 +272,9 @@ pub fn compare(
             let same = WAYS.iter().position(|other| {
                 way.jobs > 1 && *other == Way { jobs: 1, ..way } && way.is_order_independent()
             });
+            let found = outcome.violation().is_some();
             if let Some(other) = same
-                && outcome.violation.is_none()
+                && !found
                 && stored[other] != states
             {
                 let with_one = stored[other];
@@ -289,14 +283,13 @@ pub fn compare(
                 )));
             }
             stored.push(states);
-            let found = outcome.violation.is_some();
             let meets_bound = !outcome.bounds.is_empty();
             match judged {
                 None => {
                     judged = Some(found);
                     compared.meets_bound[asked] = meets_bound;
                     compared.tallies[WAYS.len()] +=
-                        define(&program, property, &outcome).map_err(fails)?;
+                        define(task.program(), property, &outcome).map_err(fails)?;
                 }
                 Some(expected) if expected != found && !(expected && way.may_miss()) => {
                     let what = if expected { "missed" } else { "made up" };
@@ -321,7 +314,7 @@ pub fn compare(
 
 /// Compares the search of all interleavings with the definition.
 fn define(program: &Program, property: Property, outcome: &Outcome) -> Result<Tally, String> {
-    let found = outcome.violation.is_some();
+    let found = outcome.violation().is_some();
     let states = outcome.statistics.states;
     let mut tally = Tally::default();
     let Some(judgement) = judge(program) else {
@@ -349,54 +342,38 @@ fn define(program: &Program, property: Property, outcome: &Outcome) -> Result<Ta
     Ok(tally)
 }
 
-fn run(
-    program: &Program,
-    reducing: Option<&(Movers, PhaseFacts)>,
-    way: Way,
-    property: Property,
-) -> Result<Outcome, String> {
-    let interrupt = AtomicBool::new(false);
-    let left_only;
-    let movers = match way.reduction {
-        Reduction::Left => {
-            let find = if way.forgets {
-                forgetful_movers
-            } else {
-                movers
-            };
-            left_only = find(program)?.left_only();
-            Some(&left_only)
-        }
-        Reduction::None => None,
-        _ => reducing.map(|(movers, _)| movers),
-    };
-    let options = Options {
-        order: way.order,
-        movers,
-        jobs: way.jobs,
-        run_time: match way.reduction {
-            Reduction::None | Reduction::Static | Reduction::Left => None,
-            Reduction::Phase | Reduction::Dynamic => reducing.map(|(_, facts)| RunTime {
-                facts,
-                by_reach: way.reduction == Reduction::Dynamic,
-            }),
+/// Whether a search gave up on something that it does not take. One that may miss violations
+/// refuses to call a program safe, which is no such thing.
+fn has_refused(outcome: &Outcome, way: Way) -> bool {
+    matches!(outcome.conclusion, Conclusion::Refused { .. }) && !way.may_miss()
+}
+
+fn run(task: &Task, way: Way) -> Result<Outcome, String> {
+    let search = Explicit {
+        reduction: match way.reduction {
+            Reduction::None => Movers::None,
+            Reduction::Static | Reduction::Left => Movers::Static,
+            Reduction::Phase => Movers::Phase,
+            Reduction::Dynamic => Movers::Dynamic,
         },
-        errors: property == Property::UnreachCall,
-        deadlocks: property == Property::NoDeadlock,
-        keep_going: false,
-        timeout: Some(Duration::from_secs(2)),
-        // The judge need not go on long in what is too large anyway.
-        memory: Some(if way == WAYS[0] { 1 << 19 } else { 1 << 28 }),
-        interrupt: &interrupt,
-        progress: &mut |_| {},
+        left_only: way.reduction == Reduction::Left,
+        order: way.order,
+        jobs: way.jobs,
+        ..Explicit::default()
     };
-    let outcome = match way.ignoring.zip(movers) {
-        Some((ignoring, movers)) => explore_with(ignoring, movers, options)?,
-        None => explore(program, options)?,
+    // The judge need not go on long in what is too large anyway.
+    let memory = if way == WAYS[0] { 1 << 19 } else { 1 << 28 };
+    let control = Control::unlimited()
+        .within(Duration::from_secs(2))
+        .with_memory(Some(memory));
+    let outcome = match way.ignoring {
+        Some(ignoring) => Completion { search, ignoring }.run(task, &control, &mut |_| ()),
+        None => search.run(task, &control, &mut |_| ()),
     };
-    if let Some(violation) = &outcome.violation {
-        let (property, error) = (violation.property, violation.error);
-        Trace::replay(program, &violation.steps, property, error)
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    if let Some(violation) = outcome.violation() {
+        violation
+            .replay(task.program())
             .map_err(|reason| format!("the counterexample does not replay: {reason}"))?;
     }
     Ok(outcome)

@@ -7,15 +7,12 @@
 //! or option joins by a line in [`VOTERS`].
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Task};
 use mover_ir::program::{Program, Property};
-use mover_reduce::{Heuristics, Reduction};
-use mover_symbolic::layout::Bounds;
-use mover_symbolic::outcome::{Conclusion, Failure, Question};
-use mover_symbolic::sat::Limit;
-use mover_symbolic::token::Settings;
-use mover_symbolic::token::pairs::Pairs;
+use mover_reduce::Reduction;
+use mover_symbolic::{Bmc, Ic3, Pairs, SymbolicOptions, Token};
 
 use crate::compare::{Mismatch, Tally};
 
@@ -66,6 +63,7 @@ pub fn vote(
     meets_bound: bool,
     patience: Duration,
 ) -> Result<Vec<Tally>, Mismatch> {
+    let task = Task::new(program.clone(), vec![property]);
     let mut tallies = vec![Tally::default(); VOTERS.len()];
     for (voter, tally) in VOTERS.iter().zip(&mut tallies) {
         let fails = |what: String| Mismatch {
@@ -73,77 +71,66 @@ pub fn vote(
             way: voter.to_string(),
             what,
         };
-        let conclusion = match ask(program, property, *voter, patience) {
-            Ok(conclusion) => conclusion,
-            Err(Failure::Unsupported(_)) => {
+        let outcome = match ask(&task, *voter, patience) {
+            Ok(outcome) => outcome,
+            Err(EngineError::Unsupported(_)) => {
                 tally.unsupported += 1;
                 continue;
             }
-            Err(Failure::Internal(reason)) => return Err(fails(reason)),
+            Err(EngineError::Internal(reason)) => return Err(fails(reason)),
         };
-        match conclusion {
+        let bounds = outcome.bounds;
+        match outcome.conclusion {
             Conclusion::Unsafe(_) if !expected => {
                 return Err(fails("a violation is made up".into()));
             }
-            Conclusion::Safe { up_to, .. } if up_to.is_empty() && expected => {
+            Conclusion::Safe { up_to } if up_to.is_empty() && expected => {
                 return Err(fails("a violation is missed".into()));
             }
-            Conclusion::Safe { bounds, .. } if !expected && !meets_bound && !bounds.is_empty() => {
+            Conclusion::Safe { .. } if !expected && !meets_bound && !bounds.is_empty() => {
                 return Err(fails("a bound is made up".into()));
             }
-            Conclusion::Safe { up_to, bounds }
-                if up_to.is_empty() && meets_bound && bounds.is_empty() =>
-            {
+            Conclusion::Safe { up_to } if up_to.is_empty() && meets_bound && bounds.is_empty() => {
                 return Err(fails("a bound is missed".into()));
             }
-            Conclusion::Safe { up_to, .. } if !up_to.is_empty() => tally.unfinished += 1,
-            Conclusion::Unknown { .. } => tally.unfinished += 1,
+            Conclusion::Safe { up_to } if !up_to.is_empty() => tally.unfinished += 1,
+            Conclusion::Stopped { .. } | Conclusion::Refused { .. } => tally.unfinished += 1,
             Conclusion::Unsafe(_) | Conclusion::Safe { .. } => tally.answered += 1,
         }
     }
     Ok(tallies)
 }
 
-fn ask(
-    program: &Program,
-    property: Property,
-    voter: Voter,
-    patience: Duration,
-) -> Result<Conclusion, Failure> {
-    let question = Question {
-        reduction: match voter {
-            Voter::Bmc(reduction) | Voter::Ic3(reduction) => reduction,
-            Voter::Peephole | Voter::Token(_) => Reduction::None,
-        },
-        peephole: voter == Voter::Peephole,
-        heuristics: Heuristics::ALL,
-        unfold: true,
-        errors: property != Property::NoDeadlock,
-        deadlocks: property == Property::NoDeadlock,
-        bounds: Bounds::default(),
+fn ask(task: &Task, voter: Voter, patience: Duration) -> Result<Outcome, EngineError> {
+    let options = SymbolicOptions {
         depth: Some(DEPTH),
-        contexts: None,
-        certify: true,
-        check_answers: false,
-        carry_over: false,
-        limit: Limit {
-            interrupt: Vec::new(),
-            deadline: Some(Instant::now() + patience),
-        },
+        ..SymbolicOptions::default()
     };
+    let control = Control::unlimited().within(patience);
     let silent = &mut |_: &_| {};
-    let outcome = match voter {
-        Voter::Bmc(_) | Voter::Peephole => {
-            mover_symbolic::check_bounded(program, &question, silent)
+    match voter {
+        Voter::Bmc(reduction) => Bmc {
+            reduction,
+            options,
+            ..Bmc::default()
         }
-        Voter::Ic3(_) => mover_symbolic::check_inductive(program, &question, silent),
-        Voter::Token(pairs) => {
-            let settings = Settings {
-                pairs,
-                contexts: None,
-            };
-            mover_symbolic::check_token(program, &question, &settings, silent)
+        .run(task, &control, silent),
+        Voter::Peephole => Bmc {
+            peephole: true,
+            options,
+            ..Bmc::default()
         }
-    };
-    Ok(outcome?.conclusion)
+        .run(task, &control, silent),
+        Voter::Ic3(reduction) => Ic3 {
+            reduction,
+            options,
+            certify: false,
+        }
+        .run(task, &control, silent),
+        Voter::Token(pairs) => Token {
+            options: SymbolicOptions { pairs, ..options },
+            certify: false,
+        }
+        .run(task, &control, silent),
+    }
 }

@@ -1,5 +1,6 @@
 //! The one intermediate language of mover and its one concrete meaning.
 //!
+//! - [`builder`]: programs written as Rust code;
 //! - [`program`]: what a program is made of, [`expr`]: its expressions;
 //! - [`validate`]: which programs are well-formed;
 //! - [`semantics`]: what a program does, state by state;
@@ -7,119 +8,120 @@
 //!   simpler, [`graph`]: questions about control-flow graphs;
 //! - [`mod@print`]: programs as text, [`literal`]: guards as conjunctions of literals.
 //!
-//! # An example
+//! # A tutorial
 //!
-//! A program is plain data. This one has two threads that each read a counter and write it back with
-//! one added; the semantics finds out in which states it can end.
+//! Two threads count in the same variable. Each reads it, and writes it back with one added. Do both
+//! count? [`builder::ProgramBuilder`] writes that down:
 //!
 //! ```
-//! use std::collections::BTreeSet;
-//! use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
-//! use mover_ir::program::*;
+//! use mover_ir::builder::ProgramBuilder;
+//! use mover_ir::expr::Ty;
 //! use mover_ir::semantics::Machine;
-//! use mover_ir::validate::validate;
 //!
-//! fn lost_update() -> Program {
-//!     let byte = Ty::unsigned(8);
-//!     let variable = |name: &str| Variable {
-//!         name: name.into(),
-//!         ty: byte,
-//!         len: 1,
-//!         is_array: false,
-//!         init: Init::All(0),
-//!         symbols: None,
-//!         addressable: false,
-//!         names: CellNames::default(),
-//!         span: None,
-//!     };
-//!     let counter = || Place::scalar(VariableRef::Global(VariableId(0)), byte);
-//!     let done = || Place::scalar(VariableRef::Global(VariableId(1)), byte);
-//!     let own = || Place::scalar(VariableRef::Local(VariableId(0)), byte);
-//!     let plus_one = |place: Place| Expr::binary(BinaryOp::Add, Expr::Read(place), Expr::constant(1, 8));
-//!     let is = |place: Place, value: i64| {
-//!         Expr::binary(BinaryOp::Eq, Expr::Read(place), Expr::constant(value, 8))
-//!     };
-//!     let edge = |guard: Expr, effects: Vec<Effect>, target: u32, text: &str| Edge {
-//!         priority: 0,
-//!         guard,
-//!         effects,
-//!         target: LocationId(target),
-//!         span: None,
-//!         text: text.into(),
-//!     };
-//!     let assign = |place: Place, value: Expr| Effect::Assign { place, value };
-//!     let location = |edges: Vec<Edge>| Location {
-//!         edges,
-//!         ..Location::default()
-//!     };
-//!     let both_done = || is(done(), 2);
-//!     let locations = vec![
-//!         location(vec![edge(Expr::TRUE, vec![assign(own(), Expr::Read(counter()))], 1, "own = counter")]),
-//!         location(vec![edge(
-//!             Expr::TRUE,
-//!             vec![assign(counter(), plus_one(own())), assign(done(), plus_one(done()))],
-//!             2,
-//!             "counter = own + 1",
-//!         )]),
-//!         location(vec![
-//!             edge(both_done().and(is(counter(), 1)), Vec::new(), 3, "assert(counter == 2)"),
-//!             edge(both_done().and(is(counter(), 2)), Vec::new(), 4, "assert(counter == 2)"),
-//!         ]),
-//!         Location {
-//!             error: Some(ErrorMark {
-//!                 property: Property::UnreachCall,
-//!                 message: "an update was lost".into(),
-//!                 resume: None,
-//!             }),
-//!             ..Location::default()
-//!         },
-//!         Location {
-//!             valid_end: true,
-//!             ..Location::default()
-//!         },
-//!     ];
-//!     let thread = || Instance {
-//!         template: TemplateId(0),
-//!         args: Vec::new(),
-//!         priority: 0,
-//!     };
-//!     Program {
-//!         info: ProgramInfo::named("lost update"),
-//!         globals: vec![variable("counter"), variable("done")],
-//!         templates: vec![Template {
-//!             name: "T".into(),
-//!             params: 0,
-//!             locals: vec![variable("own")],
-//!             channels: Vec::new(),
-//!             locations,
-//!             entry: LocationId(0),
-//!             span: None,
-//!         }],
-//!         initial: vec![thread(), thread()],
-//!         pointers_stay: true,
-//!         max_threads: 2,
-//!         ..Program::default()
-//!     }
-//! }
+//! let mut model = ProgramBuilder::new("lost update");
+//! let counter = model.global("counter", Ty::BYTE);
+//! let worker = model.thread("worker", |t| {
+//!     let own = t.local("own", Ty::BYTE);
+//!     t.assign(own, counter);
+//!     t.assign(counter, own + 1);
+//! });
+//! model.main(|t| {
+//!     let (a, b) = (t.spawn(worker), t.spawn(worker));
+//!     t.join(a);
+//!     t.join(b);
+//!     t.assert(counter.eq(2), "both updates count");
+//! });
+//! let program = model.build()?;
 //!
-//! let program = lost_update();
-//! assert_eq!(validate(&program), Ok(()));
+//! // The semantics gives the steps of a state; here is a search of all states that takes nothing
+//! // else. The engines of mover do the same for programs of real size.
 //! let machine = Machine::new(&program);
-//! let mut waiting = vec![machine.initial()];
-//! let mut seen: BTreeSet<_> = waiting.iter().cloned().collect();
-//! let mut errors = BTreeSet::new();
-//! while let Some(state) = waiting.pop() {
-//!     if let Some((_, error)) = machine.error(&state) {
-//!         errors.insert(error.message.clone());
-//!     }
-//!     for (_step, next) in machine.successors(&state) {
-//!         if seen.insert(next.clone()) {
-//!             waiting.push(next);
+//! let mut states = vec![machine.initial()];
+//! let mut errors = Vec::new();
+//! let mut next = 0;
+//! while let Some(state) = states.get(next).cloned() {
+//!     next += 1;
+//!     errors.extend(machine.error(&state).map(|(_, error)| &error.message));
+//!     for (_step, successor) in machine.successors(&state) {
+//!         if !states.contains(&successor) {
+//!             states.push(successor);
 //!         }
 //!     }
 //! }
-//! assert_eq!(errors.into_iter().collect::<Vec<_>>(), ["an update was lost"]);
+//! assert!(errors.contains(&&"both updates count".to_string()));
+//! # Ok::<(), mover_ir::builder::BuildError>(())
 //! ```
+//!
+//! A mutex mends it. Between `lock` and `unlock` no other thread counts:
+//!
+//! ```
+//! # use mover_ir::builder::ProgramBuilder;
+//! # use mover_ir::expr::Ty;
+//! # let mut model = ProgramBuilder::new("counter");
+//! # let counter = model.global("counter", Ty::BYTE);
+//! let lock = model.mutex("lock");
+//! let worker = model.thread("worker", |t| {
+//!     let own = t.local("own", Ty::BYTE);
+//!     t.lock(lock);
+//!     t.assign(own, counter);
+//!     t.assign(counter, own + 1);
+//!     t.unlock(lock);
+//! });
+//! # model.start(worker);
+//! # model.build().expect("it is well-formed");
+//! ```
+//!
+//! Each statement is one step. What is to be one step, too, is written as one, or between no steps
+//! of others:
+//!
+//! ```
+//! # use mover_ir::builder::ProgramBuilder;
+//! # use mover_ir::expr::Ty;
+//! # let mut model = ProgramBuilder::new("counter");
+//! # let counter = model.global("counter", Ty::BYTE);
+//! # let done = model.global("done", Ty::BOOL);
+//! model.main(|t| {
+//!     t.step(|s| {
+//!         s.when(counter.lt(3));
+//!         s.assign(counter, counter + 1);
+//!     });
+//!     t.atomic(|t| t.if_(counter.eq(3), |t| t.assign(done, true)));
+//! });
+//! # model.build().expect("it is well-formed");
+//! ```
+//!
+//! Threads also talk by channels. A choice takes any branch whose first statement is possible:
+//!
+//! ```
+//! # use mover_ir::builder::ProgramBuilder;
+//! # use mover_ir::expr::Ty;
+//! # let mut model = ProgramBuilder::new("server");
+//! let requests = model.channel("requests", 2, [Ty::BYTE]);
+//! let stop = model.channel("stop", 0, []);
+//! let server = model.thread("server", |t| {
+//!     let request = t.local("request", Ty::BYTE);
+//!     t.repeat(|t| {
+//!         t.choose(|c| {
+//!             c.branch(|t| t.receive(requests, [request]));
+//!             c.branch(|t| {
+//!                 t.receive(stop, [request; 0]);
+//!                 t.break_();
+//!             });
+//!         });
+//!     });
+//! });
+//! model.start(server);
+//! model.main(|t| {
+//!     t.send(requests, [7]);
+//!     t.send(stop, [0; 0]);
+//! });
+//! # let program = model.build().expect("it is well-formed");
+//! # assert_eq!(program.max_threads, 2);
+//! ```
+//!
+//! A program is plain data: what the builder has no statement for (pointers and objects,
+//! priorities, claims) is written into the [`program::Program`] itself, and [`validate`] says
+//! whether it is well-formed.
 
 pub mod builder;
 pub mod eval;

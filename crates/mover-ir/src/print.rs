@@ -12,6 +12,7 @@ use crate::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, UnaryOp, Va
 use crate::program::{
     ChannelDecl, Edge, Effect, Init, Program, SiteId, SiteKind, SymbolSetId, Template, Variable,
 };
+use crate::semantics::{Move, State, Step};
 
 /// The whole program as text.
 pub fn print_program(program: &Program) -> String {
@@ -34,6 +35,23 @@ pub fn print_value(program: &Program, ty: Ty, symbols: Option<SymbolSetId>, valu
         Some(name) => name.to_string(),
         None => number.to_string(),
     }
+}
+
+/// A step as one line: who does what, and where it stands in the source. For small programs that
+/// print runs themselves; the reports of mover tell more.
+pub fn print_step(program: &Program, state: &State, step: Step) -> String {
+    let sides = [Some(step.by), step.with].into_iter().flatten();
+    let sides = sides.filter_map(|Move { thread, edge }| {
+        let at = state.threads.get(thread)?.as_ref()?;
+        let template = program.template(at.template);
+        let edge = template.location(at.location).edges.get(edge)?;
+        let text = format!("thread {thread} ({}): {}", template.name, edge.text);
+        Some(match edge.span {
+            Some(span) => format!("{text}  [{}]", program.info.sources.locate(span)),
+            None => text,
+        })
+    });
+    sides.collect::<Vec<_>>().join(" with ")
 }
 
 /// C's `printf` for traces: an unknown directive is printed as it stands.

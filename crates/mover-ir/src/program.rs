@@ -304,6 +304,19 @@ pub struct AllocationSite {
     pub span: Option<Span>,
 }
 
+impl AllocationSite {
+    /// On the heap, with nothing said of its parts.
+    pub fn heap(name: impl Into<String>, cell: Ty) -> AllocationSite {
+        AllocationSite {
+            name: name.into(),
+            cell,
+            kind: SiteKind::Heap,
+            names: CellNames::default(),
+            span: None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SiteKind {

@@ -41,7 +41,9 @@ fn explored(program: &Program) -> Explored {
             found.states += 1;
             let cells = state.globals.iter().enumerate();
             let cells = cells.filter(|(cell, _)| !is_channel(owners[*cell]));
-            found.globals.insert(cells.map(|(_, &value)| value).collect());
+            found
+                .globals
+                .insert(cells.map(|(_, &value)| value).collect());
         }
         found.fails |= machine.error(&state).is_some();
         found.deadlocks |= machine.is_deadlock(&state);
@@ -298,7 +300,11 @@ fn mutexes_exclude() {
             let x = model.global("x", Ty::BYTE);
             for (name, is_crossed) in [("a", false), ("b", is_crossed)] {
                 let thread = model.thread(name, |t| {
-                    let (first, second) = if is_crossed { (right, left) } else { (left, right) };
+                    let (first, second) = if is_crossed {
+                        (right, left)
+                    } else {
+                        (left, right)
+                    };
                     t.lock(first);
                     t.lock(second);
                     t.assign(x, x + 1);

@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use mover_engine::Control;
 use mover_ir::expr::{BinaryOp, UnaryOp, mask, resize};
 use mover_symbolic::blast::Blaster;
-use mover_symbolic::sat::{Answer, Limit, Solver};
+use mover_symbolic::sat::{Answer, Solver};
 use mover_symbolic::smtlib;
 use mover_symbolic::term::{Evaluation, Term, Terms, Var};
 
@@ -143,7 +144,7 @@ fn simplified_terms_keep_their_values() {
 fn circuits_compute_the_values() {
     for seed in 0..1_500 {
         let (mut terms, variables, built) = random_terms(seed, 2, 64);
-        let mut blaster = Blaster::new(Solver::new(Limit::default()));
+        let mut blaster = Blaster::new(Solver::new(Control::unlimited()));
         for &(variable, value, _) in &variables {
             let is = terms.equals(variable, value);
             blaster.assert(&terms, is);
@@ -185,7 +186,7 @@ fn z3_answers_the_dumped_questions_alike() {
             .iter()
             .map(|&(term, value, width)| terms.equals(term, (value + seed % 2) & mask(width)))
             .collect();
-        let mut blaster = Blaster::new(Solver::new(Limit::default()));
+        let mut blaster = Blaster::new(Solver::new(Control::unlimited()));
         let answer = blaster.check(&terms, &questions);
         let expected = z3(&smtlib::script(&terms, "random", &questions));
         match answer {

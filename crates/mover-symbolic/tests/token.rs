@@ -12,19 +12,15 @@
 
 use std::time::{Duration, Instant};
 
+use mover_engine::{Conclusion, Control, Engine, Task};
 use mover_fuzz::ir::judge::judge;
 use mover_fuzz::ir::{mt, odd, pointers, started};
 use mover_fuzz::promela::Model;
 use mover_fuzz::random::Random;
 use mover_fuzz::{programs, setting};
 use mover_ir::print::print_program;
-use mover_ir::program::Program;
-use mover_reduce::{Heuristics, Reduction};
-use mover_symbolic::layout::Bounds;
-use mover_symbolic::outcome::{Conclusion, Question};
-use mover_symbolic::sat::Limit;
-use mover_symbolic::token::pairs::Pairs;
-use mover_symbolic::token::{self, Settings};
+use mover_ir::program::{Program, Property};
+use mover_symbolic::{Pairs, SymbolicOptions, Token};
 
 /// Most questions take milliseconds; those that do not are not worth waiting for.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -47,33 +43,29 @@ fn ask(
     pairs: Pairs,
     patience: Duration,
 ) -> Option<bool> {
-    let question = Question {
-        unfold: false,
-        reduction: Reduction::None,
-        heuristics: Heuristics::ALL,
-        peephole: false,
-        errors,
-        deadlocks,
-        bounds: Bounds::default(),
-        depth: Some(4),
-        contexts: None,
-        certify: false,
-        check_answers: true,
-        carry_over: false,
-        limit: Limit {
-            interrupt: Vec::new(),
-            deadline: Some(Instant::now() + patience),
+    let asked = [
+        (errors, Property::UnreachCall),
+        (deadlocks, Property::NoDeadlock),
+    ];
+    let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+    let properties = asked.map(|(_, property)| property).collect();
+    let task = Task::unchanged(program.clone(), properties);
+    let engine = Token {
+        options: SymbolicOptions {
+            depth: Some(4),
+            pairs,
+            ..SymbolicOptions::default()
         },
+        certify: true,
     };
-    let settings = Settings {
-        pairs,
-        ..Settings::default()
-    };
-    match token::check(program, &question, &settings, &mut |_| {}) {
+    let control = Control::unlimited().within(patience);
+    match engine.run(&task, &control, &mut |_| {}) {
         Ok(outcome) => match outcome.conclusion {
             Conclusion::Unsafe(_) => Some(true),
-            Conclusion::Safe { up_to, .. } if up_to.is_empty() => Some(false),
-            Conclusion::Safe { .. } | Conclusion::Unknown { .. } => None,
+            Conclusion::Safe { up_to } if up_to.is_empty() => Some(false),
+            Conclusion::Safe { .. } | Conclusion::Stopped { .. } | Conclusion::Refused { .. } => {
+                None
+            }
         },
         Err(reason) => panic!("{} {}: {reason}", pairs.name(), program.info.name),
     }

@@ -9,8 +9,9 @@
 //!
 //! `MOVER_PROGRAMS` sets how many programs are tried, `MOVER_SEED` where to start.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Task};
 use mover_fuzz::ir::judge::{Judgement, judge};
 use mover_fuzz::ir::{memory, mt, odd, pointers, started};
 use mover_fuzz::random::Random;
@@ -18,42 +19,11 @@ use mover_fuzz::{programs, setting};
 use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
-use mover_reduce::{Heuristics, Reduction};
-use mover_symbolic::layout::Bounds;
-use mover_symbolic::outcome::{Conclusion, Failure, Outcome, Question};
-use mover_symbolic::sat::Limit;
-use mover_symbolic::{bmc, ic3};
-
-fn question(
-    reduction: Reduction,
-    errors: bool,
-    deadlocks: bool,
-    bounds: Bounds,
-    patience: Duration,
-    thorough: bool,
-) -> Question {
-    Question {
-        reduction,
-        heuristics: Heuristics::ALL,
-        peephole: false,
-        unfold: true,
-        errors,
-        deadlocks,
-        bounds,
-        depth: Some(12),
-        contexts: None,
-        certify: true,
-        check_answers: thorough,
-        carry_over: thorough,
-        limit: Limit {
-            interrupt: Vec::new(),
-            deadline: Some(Instant::now() + patience),
-        },
-    }
-}
+use mover_reduce::Reduction;
+use mover_symbolic::{Bmc, Bounds, Ic3, SymbolicOptions};
 
 /// Whether an engine found what the judge found; none if it did not come to an end.
-fn agrees(outcome: Result<Outcome, Failure>, expected: bool, what: &str) -> Option<bool> {
+fn agrees(outcome: Result<Outcome, EngineError>, expected: bool, what: &str) -> Option<bool> {
     match outcome {
         Ok(outcome) => match outcome.conclusion {
             Conclusion::Unsafe(violation) => {
@@ -64,7 +34,9 @@ fn agrees(outcome: Result<Outcome, Failure>, expected: bool, what: &str) -> Opti
                 assert!(!expected, "{what}: misses a violation");
                 Some(false)
             }
-            Conclusion::Safe { .. } | Conclusion::Unknown { .. } => None,
+            Conclusion::Safe { .. } | Conclusion::Stopped { .. } | Conclusion::Refused { .. } => {
+                None
+            }
         },
         Err(reason) => panic!("{what}: {reason}"),
     }
@@ -97,38 +69,49 @@ fn vote(
     thorough: bool,
     tally: &mut Tally,
 ) {
-    for (errors, deadlocks, expected) in [
-        (true, false, judgement.error),
-        (false, true, judgement.deadlock),
+    for (property, expected) in [
+        (Property::UnreachCall, judgement.error),
+        (Property::NoDeadlock, judgement.deadlock),
     ] {
+        let task = Task::unchanged(program.clone(), vec![property]);
+        let options = SymbolicOptions {
+            depth: Some(12),
+            bounds,
+            ..SymbolicOptions::default()
+        };
         for reduction in Reduction::ALL {
-            let what = |engine: &str| {
-                let property = if errors {
-                    Property::UnreachCall
-                } else {
-                    Property::NoDeadlock
-                };
-                format!("{engine} {reduction} {property}")
+            let ask = |engine: &dyn Engine| {
+                let control = Control::unlimited().within(patience);
+                let outcome = engine.run(&task, &control, &mut |_| {});
+                let what = format!("{} {} {property}", engine.name(), engine.reduction());
+                agrees(outcome, expected, &what)
             };
-            let ask = || question(reduction, errors, deadlocks, bounds, patience, thorough);
-            let outcome = bmc::check(program, &ask(), &mut |_| {});
-            match agrees(outcome, expected, &what("bmc")) {
+            let bounded = Bmc {
+                reduction,
+                peephole: false,
+                options: options.clone(),
+                certify: thorough,
+            };
+            match ask(&bounded) {
                 Some(_) => tally.bounded += 1,
                 None => tally.open += 1,
             }
             if reduction == Reduction::None {
-                let question = Question {
+                let peephole = Bmc {
                     peephole: true,
-                    ..ask()
+                    ..bounded
                 };
-                let outcome = bmc::check(program, &question, &mut |_| {});
-                match agrees(outcome, expected, &what("bmc peephole")) {
+                match ask(&peephole) {
                     Some(_) => tally.bounded += 1,
                     None => tally.open += 1,
                 }
             }
-            let outcome = ic3::check(program, &ask(), &mut |_| {});
-            match agrees(outcome, expected, &what("ic3")) {
+            let inductive = Ic3 {
+                reduction,
+                options: options.clone(),
+                certify: thorough,
+            };
+            match ask(&inductive) {
                 Some(_) => tally.inductive += 1,
                 None => tally.slow += 1,
             }

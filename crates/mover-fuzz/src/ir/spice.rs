@@ -13,7 +13,6 @@ use mover_ir::program::{
 };
 use mover_source::Span;
 
-use crate::ir::pieces::edge;
 use crate::random::Random;
 
 /// One to four things.
@@ -94,7 +93,7 @@ pub fn bound(random: &mut Random, program: &mut Program) {
     };
     body.locations[at]
         .edges
-        .push(edge(guard, Vec::new(), target.0, "bound"));
+        .push(Edge::new(guard, Vec::new(), target.0, "bound"));
 }
 
 fn with_location(

@@ -641,6 +641,7 @@ impl<'m> ThreadBuilder<'m> {
                 if let Some(Effect::Spawn { result, .. }) = edge.effects.last_mut() {
                     *result = Some(place);
                 }
+                edge.text = format!("{label} = {}", edge.text);
                 self.sites[spawned.site].number = Some(number);
                 number
             }

@@ -188,8 +188,9 @@ impl Op {
     }
 }
 
-const UNARY: u8 = 10;
-const ATOM: u8 = 11;
+const CAST: u8 = 10;
+const UNARY: u8 = 11;
+const ATOM: u8 = 12;
 
 impl Value {
     /// The number of the thread that evaluates it; threads count from 0 as they are started.
@@ -651,11 +652,9 @@ impl Scope<'_> {
                 (text, 0)
             }
             Node::Cast(arg, ty) => {
-                let arg = self.text_within(arg, UNARY);
-                (
-                    format!("{arg} as {}", super::error::type_name(*ty)),
-                    UNARY - 1,
-                )
+                let arg = self.text_within(arg, CAST);
+                let text = format!("{arg} as {}", super::error::type_name(*ty));
+                (text, CAST)
             }
             Node::Me => ("me".into(), ATOM),
             Node::ThreadCount => ("threads".into(), ATOM),
