@@ -34,6 +34,9 @@ pub(super) fn merge(terms: &mut Terms, cases: &[(Term, Symbols)], otherwise: &[T
     merged
 }
 
+/// The input that says whether a block stops before a bound; edges have the numbers from 0.
+const STOPS: usize = usize::MAX;
+
 /// A block in the making.
 pub(super) struct Encoding<'b, 'p> {
     pub(super) blocks: &'b Blocks<'p>,
@@ -165,16 +168,26 @@ impl Encoding<'_, '_> {
             _ => false,
         };
         if ends_if_stuck {
-            // A thread that can only stay where it is, or end the run, must let the others go on,
-            // too.
-            let ends_run = |edge: &Edge| body.location(edge.target).ends_run();
-            let leads_on = options
-                .iter()
-                .filter(|o| !is_idle(node.location, o.body) && !ends_run(o.body));
+            // A thread that can only stay where it is must let the others go on, too.
+            let is_bound = |edge: &Edge| body.location(edge.target).bound.is_some();
+            let (bounds, others): (Vec<_>, Vec<_>) = options.iter().partition(|o| is_bound(o.body));
+            let leads_on = others.iter().filter(|o| !is_idle(node.location, o.body));
             let any = terms.any(leads_on.map(|option| option.condition));
-            let stuck = terms.not(any);
+            let meets_bound = terms.any(bounds.iter().map(|option| option.condition));
+            let mut stuck = terms.not(any);
+            if meets_bound != Terms::FALSE {
+                // One that can only meet a bound does either.
+                let stops = self.inputs.get(terms, number, STOPS, 1);
+                let is_free = terms.not(meets_bound);
+                let may_stop = terms.or(is_free, stops);
+                stuck = terms.and(stuck, may_stop);
+            }
             let ends = terms.and(condition, stuck);
             self.exit(terms, ends, &here, Turn::Anyone);
+            if meets_bound != Terms::FALSE {
+                let goes_on = terms.not(stuck);
+                condition = terms.and(condition, goes_on);
+            }
         }
         let exclusive = (0..options.len()).all(|a| {
             (0..a).all(|b| terms.and(options[a].condition, options[b].condition) == Terms::FALSE)

@@ -23,8 +23,11 @@
 //!
 //! Corrections to the paper, found by experiment: a left location is external not
 //! only where some edge may not move, but also where no edge is enabled or none is
-//! there; otherwise others would wait for it for ever. An edge into an error or a bound is not
-//! one that leads on: a run that ends there says nothing of what others could have done.
+//! there; otherwise others would wait for it for ever.
+//!
+//! **Bounds.** A run that meets a bound ends there and says nothing of what others could have done
+//! before. So where the only way on in the left phase leads to a bound, the block may also end, and
+//! an atomic sequence that may meet a bound is not entered in the left phase.
 //!
 //! **Atomic sequences.** Steps inside of one are a single step to others: right if
 //! all its steps are, left only if that is known statically, for it cannot be left
