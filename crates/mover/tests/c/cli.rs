@@ -209,7 +209,83 @@ fn bounds_that_matter_make_the_verdict_unknown() {
         "{}",
         ended.stdout
     );
+    assert!(
+        ended.stdout.contains("a larger --threads"),
+        "{}",
+        ended.stdout
+    );
     assert_eq!(check(&["--threads", "5"], &[path]).code, Some(0));
+}
+
+/// The engines that are asked about bounds, each alone.
+const ENGINES: [&str; 3] = ["explicit", "bmc", "ic3"];
+
+#[test]
+fn several_bounds_are_counted() {
+    let source = "#include <pthread.h>\nextern int __VERIFIER_nondet_int(void);\n\
+        static int down(int n) { return n == 0 ? 0 : down(n - 1); }\n\
+        static int deep(int n) { return n == 0 ? 0 : 1 + deep(n - 1); }\n\
+        int main(void) { return __VERIFIER_nondet_int() % 2 ? 1 + down(9) : deep(9); }\n";
+    let path = file("bounds", "several.c", source);
+    for (recursion, code) in [("3", 5), ("12", 0)] {
+        for engine in ["bmc", "ic3"] {
+            let options = ["--recursion", recursion, "--engine", engine];
+            let ended = check(&options, std::slice::from_ref(&path));
+            assert_eq!(ended.code, Some(code), "{engine}: {}", ended.stdout);
+            if code == 5 {
+                let advice = "a larger --recursion";
+                assert!(ended.stdout.contains(advice), "{}", ended.stdout);
+                assert!(!ended.stdout.contains("--threads"), "{}", ended.stdout);
+            }
+        }
+    }
+    let options = ["--recursion", "3", "--engine", "bmc"];
+    let ended = check(&options, &[path]);
+    let words = "and one more bound is met; no violation in the runs that stay within these bounds";
+    assert!(ended.stdout.contains(words), "{}", ended.stdout);
+}
+
+/// A thread that is about to meet a bound keeps nobody from seeing what it has done before.
+#[test]
+fn a_violation_wins_over_a_bound() {
+    let source = "#include <assert.h>\n#include <pthread.h>\nint x;\n\
+        static int deep(int n) { return n == 0 ? 0 : 1 + deep(n - 1); }\n\
+        static void *doomed(void *arg) { x = 1; deep(9); return arg; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, NULL, doomed, NULL); assert(x == 0); return 0; }\n";
+    let path = file("bounds", "doomed.c", source);
+    for engine in ENGINES {
+        for reduce in ["none", "static", "dynamic"] {
+            let options = ["--recursion", "3", "--engine", engine, "--reduce", reduce];
+            let ended = check(&options, std::slice::from_ref(&path));
+            assert_eq!(ended.code, Some(10), "{engine}, {reduce}: {}", ended.stdout);
+        }
+    }
+}
+
+/// Safe without a second search, and certified: no state of the definition meets a bound.
+#[test]
+fn bounds_that_are_not_met_do_not_matter() {
+    let source = "#include <assert.h>\n#include <pthread.h>\nint x; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+        static int deep(int n) { return n == 0 ? 0 : 1 + deep(n - 1); }\n\
+        static void *work(void *arg) { pthread_mutex_lock(&m); x += deep(2); pthread_mutex_unlock(&m); return arg; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, NULL, work, NULL); work(0); pthread_join(t, NULL); assert(x == 4); }\n";
+    let path = file("bounds", "met.c", source);
+    for engine in ENGINES {
+        let met = check(
+            &["--recursion", "2", "--engine", engine],
+            std::slice::from_ref(&path),
+        );
+        assert_eq!(met.code, Some(5), "{engine}: {}", met.stdout);
+        let words = "`deep` calls itself more than 2 deep; no violation in the runs that stay within this bound";
+        assert!(met.stdout.contains(words), "{engine}: {}", met.stdout);
+        let safe = check(
+            &["--recursion", "3", "--engine", engine, "--certify"],
+            std::slice::from_ref(&path),
+        );
+        assert_eq!(safe.code, Some(0), "{engine}: {}", safe.stdout);
+        let words = "of the definition, without reduction, met no violation";
+        assert!(safe.stdout.contains(words), "{engine}: {}", safe.stdout);
+    }
 }
 
 #[test]
