@@ -1,4 +1,5 @@
 # make demo       build mover and run it on three examples
+# make build      mover, and mover-bench and mover-fuzz beside it
 # make test       run all tests (within some 20 minutes on 2 cores)
 # make test-long  the same tests, then fuzzing: an hour on 2 cores
 # make mutations  break mover on purpose and see that the fuzzer notices
@@ -8,9 +9,9 @@
 
 MOVER = target/release/mover
 
-.PHONY: demo build test test-long mutations bench bench-page lint build-packages test-packages
+.PHONY: demo build build-mover test test-long mutations bench bench-page lint build-packages test-packages
 
-demo: build
+demo: build-mover
 	@echo
 	@echo '$$ mover check examples/promela/lost_update.pml'
 	@$(MOVER) check examples/promela/lost_update.pml; test $$? -eq 10
@@ -22,6 +23,10 @@ demo: build
 	@$(MOVER) check examples/c/bluetooth_driver.c; test $$? -eq 10
 
 build: build-packages
+	cargo build --release --locked --package mover --package mover-bench --package mover-campaign
+
+# The product alone.
+build-mover: build-packages
 	cargo build --release --locked --package mover
 
 test: test-packages
