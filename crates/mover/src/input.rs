@@ -1,4 +1,7 @@
 //! From files on the command line to a valid program.
+//!
+//! The extension of the first file decides about the front end. Whatever it gives is validated
+//! before anybody uses it: an invalid program is a mistake of a front end, not of the user.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,8 @@
 //! `mover explain --mat`: between which accesses a token may be passed.
+//!
+//! Two pieces of different threads are *mutually atomic transactions* if only their last accesses
+//! conflict; it is enough to pass control at the ends of such pieces (Ganai and Kundu 2009). The
+//! table names accesses as the paper does, by number and thread.
 
 use std::fmt::Write;
 

@@ -1,4 +1,9 @@
 //! `mover replay --native`: the recorded schedule on real threads.
+//!
+//! The program is compiled with a runtime that lets one thread at a time proceed, in the order of
+//! the trace; sanitizers and assertions then show the violation outside of mover. Inputs that the
+//! trace does not record are guessed, with a few attempts. A run that differs is no proof that the
+//! violation is none: compiled code may order accesses otherwise, so the answer is `unknown`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,5 +1,8 @@
 //! For shells and readers of manuals: completions and man pages, made from the
 //! arguments themselves, and what this build of mover can do.
+//!
+//! `bench` and `fuzz` are listed as commands; their options belong to the programs that they run
+//! (`delegate`) and are known only there.
 
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};

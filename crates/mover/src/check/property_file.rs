@@ -1,4 +1,8 @@
 //! Property files of SV-COMP: `CHECK( init(main()), LTL(G ! call(reach_error())) )`.
+//!
+//! The formulas look like LTL, but the competition uses a fixed set of them, so they are compared
+//! as text without spaces. A file with a property that mover does not check is refused as a whole:
+//! an answer to a part of it would be taken for an answer to all.
 
 use std::path::Path;
 
