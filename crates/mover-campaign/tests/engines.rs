@@ -112,26 +112,25 @@ fn no_mismatch_comes_back() {
 #[cfg(feature = "c")]
 #[test]
 fn races_that_are_ruled_out_do_not_happen() {
-    use mover_explicit::{Options, Order, explore};
+    use mover_engine::{Conclusion, Control, Engine, Task};
+    use mover_explicit::Explicit;
     use mover_ir::program::{Program, Property};
-    use std::sync::atomic::AtomicBool;
 
     let races = |program: &Program| {
-        let options = Options {
-            order: Order::BreadthFirst,
-            movers: None,
-            jobs: 1,
-            run_time: None,
-            errors: true,
-            deadlocks: false,
+        let task = Task::new(program.clone(), vec![Property::UnreachCall]);
+        let control = Control::unlimited()
+            .within(Duration::from_secs(5))
+            .with_memory(Some(1 << 28));
+        let search = Explicit {
             keep_going: true,
-            timeout: Some(Duration::from_secs(5)),
-            memory: Some(1 << 28),
-            interrupt: &AtomicBool::new(false),
-            progress: &mut |_| {},
+            ..Explicit::default()
         };
-        let outcome = explore(program, options).ok()?;
-        (outcome.stopped.is_none()).then_some(outcome.statistics.violations)
+        let outcome = search.run(&task, &control, &mut |_| {}).ok()?;
+        let is_whole = !matches!(
+            outcome.conclusion,
+            Conclusion::Stopped { .. } | Conclusion::Refused { .. }
+        );
+        is_whole.then_some(outcome.statistics.violations)
     };
     let options = mover_c::Options {
         properties: [Property::NoDataRace].into(),

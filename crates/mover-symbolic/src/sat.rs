@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_limit_stops_it() {
-        let mut solver = Solver::new(Control::unlimited().within(Duration::ZERO));
+        let mut solver = Solver::new(Control::unlimited().within(std::time::Duration::ZERO));
         assert_eq!(solver.solve(&[]), Answer::Stopped);
     }
 }

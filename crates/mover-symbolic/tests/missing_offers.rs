@@ -3,13 +3,12 @@
 //! the other one comes to its receive is no left mover there, under any reduction. (With `dynamic`
 //! it was one, and the failed assertions were missed.)
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mover_reduce::{Heuristics, Reduction};
-use mover_symbolic::layout::Bounds;
-use mover_symbolic::outcome::{Conclusion, Question};
-use mover_symbolic::sat::Limit;
-use mover_symbolic::{check_bounded, check_inductive};
+use mover_engine::{Conclusion, Control, Engine, Task};
+use mover_ir::program::Property;
+use mover_reduce::Reduction;
+use mover_symbolic::{Bmc, Ic3, SymbolicOptions};
 
 const MODELS: [&str; 3] = [
     "byte x, y; chan s = [0] of { byte };
@@ -28,32 +27,30 @@ fn an_offer_that_is_not_made_is_seen() {
     let mut missed = Vec::new();
     for text in MODELS {
         let read = mover_promela::parse_text("model", text).unwrap_or_else(|_| panic!("{text}"));
+        let task = Task::new(read.program, vec![Property::UnreachCall]);
         for reduction in Reduction::ALL {
-            let question = Question {
-                reduction,
-                heuristics: Heuristics::ALL,
-                peephole: false,
-                unfold: true,
-                errors: true,
-                deadlocks: false,
-                bounds: Bounds::default(),
+            let options = SymbolicOptions {
                 depth: Some(12),
-                contexts: None,
-                certify: false,
-                check_answers: false,
-                carry_over: false,
-                limit: Limit {
-                    interrupt: Vec::new(),
-                    deadline: Some(Instant::now() + Duration::from_secs(60)),
-                },
+                ..SymbolicOptions::default()
             };
-            let bounded = check_bounded(&read.program, &question, &mut |_| {});
-            let inductive = check_inductive(&read.program, &question, &mut |_| {});
-            for (engine, outcome) in [("bmc", bounded), ("ic3", inductive)] {
+            let bounded = Bmc {
+                reduction,
+                options: options.clone(),
+                ..Bmc::default()
+            };
+            let inductive = Ic3 {
+                reduction,
+                options,
+                certify: false,
+            };
+            for engine in [&bounded as &dyn Engine, &inductive] {
+                let control = Control::unlimited().within(Duration::from_secs(60));
+                let outcome = engine.run(&task, &control, &mut |_| {});
                 let outcome = outcome.unwrap_or_else(|failure| panic!("{failure}: {text}"));
                 if !matches!(outcome.conclusion, Conclusion::Unsafe(_)) {
                     missed.push(format!(
-                        "{engine}, {reduction}: {:?}\n{text}",
+                        "{}, {reduction}: {:?}\n{text}",
+                        engine.name(),
                         outcome.conclusion
                     ));
                 }

@@ -6,10 +6,10 @@
 //! start.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use mover_explicit::{Claim, MoverCheck, Options, Order, RunTime, check_movers};
+use mover_engine::Control;
+use mover_explicit::{Claim, MoverCheck, check_movers};
 use mover_fuzz::{Model, compare, programs, setting};
 use mover_ir::program::Program;
 use mover_reduce::{Movers, PhaseFacts, movers};
@@ -32,23 +32,12 @@ fn try_movers(movers: &Movers, classes: Classes) -> MoverCheck {
 
 fn try_movers_for(timeout: Duration, movers: &Movers, classes: Classes) -> MoverCheck {
     let facts = PhaseFacts::new(movers);
-    let options = Options {
-        order: Order::BreadthFirst,
-        movers: Some(movers),
-        run_time: (classes != Classes::Static).then_some(RunTime {
-            facts: &facts,
-            by_reach: classes == Classes::Dynamic,
-        }),
-        errors: true,
-        deadlocks: true,
-        keep_going: true,
-        jobs: 1,
-        timeout: Some(timeout),
-        memory: Some(1 << 29),
-        interrupt: &AtomicBool::new(false),
-        progress: &mut |_| {},
-    };
-    check_movers(movers, options).expect("it fits")
+    let facts = (classes != Classes::Static).then_some(&facts);
+    let control = Control::unlimited()
+        .within(timeout)
+        .with_memory(Some(1 << 29));
+    let by_reach = classes == Classes::Dynamic;
+    check_movers(movers, facts, by_reach, &control, &mut |_| {}).expect("it fits")
 }
 
 /// The text of a mover that is none, for a test that fails.

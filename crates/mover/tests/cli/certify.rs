@@ -1,7 +1,7 @@
 //! Answers that are checked once more.
 
+use mover_check::recheck::{Most, Recheck, recheck};
 use mover_ir::program::Property;
-use mover_report::recheck::{Most, Recheck, recheck};
 use serde_json::Value;
 
 use crate::common::{mover, own_examples, repository, run};
