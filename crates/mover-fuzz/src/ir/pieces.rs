@@ -1,9 +1,8 @@
 //! The pieces that every family builds its programs from.
 //!
 //! The intermediate language has a field for whatever some front end needs; a random program
-//! sets a few of them. Here is the rest: programs, templates, edges and places in which all
-//! that a family does not speak of is left out. A field that is added to the language is added
-//! here once. Nothing in here draws a number but [`locations`], so what a seed stands for is
+//! sets a few of them. The constructors of [`mover_ir::program`] leave out the rest; here is what
+//! only random programs need. Nothing in here draws a number but [`locations`], so what a seed stands for is
 //! decided by the families alone.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};

@@ -4,11 +4,10 @@
 //! takes it as Rust code: declarations give *handles*, which are copied into the closures that
 //! write the threads, and operators on handles give [`Value`]s.
 //!
-//! The closures do not run as threads, and they do not choose between interleavings, as those of
-//! loom do (Kokologiannakis and Vafeiadis 2021 call that stateless): each runs once and writes an
-//! automaton, statement by statement. So Rust's own `for` unrolls, and the loop of the model is
-//! [`ThreadBuilder::while_`]. In return every engine can read the program, also those that
-//! do not execute it.
+//! The closures do not run as threads. Those of loom do, once for each interleaving (a stateless
+//! search, Godefroid 1997); ours run once and write an automaton, statement by statement. So
+//! Rust's own `for` unrolls, and the loop of the model is [`ThreadBuilder::while_`]. In return
+//! every engine can read the program, also those that do not execute it.
 //!
 //! # The rules
 //!
