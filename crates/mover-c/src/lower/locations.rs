@@ -4,8 +4,8 @@
 //! theirs by what they say; from the end of the process one edge leads round in a circle for ever,
 //! so that no other thread moves any more.
 
-use mover_ir::expr::Expr;
-use mover_ir::program::{BoundKind, BoundMark, ErrorMark, Property};
+use mover_ir::expr::{Expr, VariableRef};
+use mover_ir::program::{BoundKind, BoundMark, Effect, ErrorMark, Property};
 
 use super::{Builder, Mode, Path, Pending, Point, Stand};
 use crate::ssa::{Loc, ValueId};
@@ -101,7 +101,8 @@ impl<'w, 'a> Builder<'w, 'a> {
         end
     }
 
-    /// Where the translation stops short of what the program does.
+    /// Where the translation stops short of what the program does. What the path has written is
+    /// for others to see before the run ends.
     pub fn bound(&mut self, path: Path, kind: BoundKind, message: &str) {
         let key = (kind, message.to_string(), path.loc);
         let stand = match self.bounds.get(&key) {
@@ -123,6 +124,36 @@ impl<'w, 'a> Builder<'w, 'a> {
                 new
             }
         };
-        self.emit(path, stand, false);
+        let is_local = |effect: &Effect| match effect {
+            Effect::Assign { place, .. } => matches!(place.variable, VariableRef::Local(_)),
+            _ => false,
+        };
+        if path.effects.iter().all(is_local) {
+            self.emit(path, stand, false);
+            return;
+        }
+        let before = self.sink(Stand {
+            live: Vec::new(),
+            atomic: false,
+            valid_end: false,
+            error: None,
+            bound: None,
+            labels: Vec::new(),
+            loc: path.loc,
+        });
+        self.pending.push(Pending {
+            from: before,
+            to: stand,
+            guard: Expr::TRUE,
+            effects: Vec::new(),
+            finals: Vec::new(),
+            temps: Vec::new(),
+            loc: path.loc,
+            shared: false,
+            access: None,
+            exits: false,
+            text: Some(message.to_string()),
+        });
+        self.emit(path, before, false);
     }
 }
