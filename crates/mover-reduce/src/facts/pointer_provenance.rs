@@ -314,77 +314,6 @@ impl Staying<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mover_ir::expr::Ty;
-    use mover_ir::program::{Edge, Location, Template, VariableId};
-
-    fn variable(name: &str, ty: Ty, addressable: bool) -> Variable {
-        Variable {
-            addressable,
-            ..Variable::scalar(name, ty)
-        }
-    }
-
-    /// A program that moves a pointer to `x` by what it is told, and loads from there.
-    fn loading(moved: impl Fn(Expr, Expr, Expr) -> Expr) -> Program {
-        let local = |number, ty| Place::scalar(VariableRef::Local(VariableId(number)), ty);
-        let (word, pointer) = (Ty::unsigned(32), Ty::unsigned(64));
-        let address = Expr::Address {
-            variable: VariableId(0),
-            width: 64,
-        };
-        let index = Expr::Read(local(0, word)).resize(64, false);
-        let value = moved(address, index, Expr::Read(local(1, pointer)));
-        let to = |target, place, value| {
-            let effects = vec![Effect::Assign { place, value }];
-            Location::with_edges(vec![Edge::new(Expr::TRUE, effects, target, "")])
-        };
-        let read = Expr::load(Expr::Read(local(1, pointer)), word);
-        Program {
-            globals: vec![variable("x", word, true)],
-            templates: vec![Template::new(
-                "t",
-                vec![variable("i", word, false), variable("p", pointer, false)],
-                vec![to(1, local(1, pointer), value), to(0, local(0, word), read)],
-            )],
-            max_threads: 2,
-            ..Program::default()
-        }
-    }
-
-    #[test]
-    fn pointers_stay_if_they_are_moved_by_little() {
-        let add = |a, b| Expr::binary(BinaryOp::Add, a, b);
-        let number = |value| Expr::constant(value, 64);
-        assert!(pointers_stay(&loading(|x, _, _| x)));
-        assert!(pointers_stay(&loading(|x, _, _| add(x, number(4)))));
-        assert!(pointers_stay(&loading(|x, i, _| {
-            let few = Expr::binary(BinaryOp::And, i, number(3));
-            add(x, Expr::binary(BinaryOp::Mul, few, number(4)))
-        })));
-    }
-
-    #[test]
-    fn nothing_is_promised_of_pointers_that_may_leave() {
-        let add = |a, b| Expr::binary(BinaryOp::Add, a, b);
-        let number = |value| Expr::constant(value, 64);
-        // By any index, downwards, further in every round, and by no address at all.
-        assert!(!pointers_stay(&loading(|x, i, _| {
-            add(x, Expr::binary(BinaryOp::Mul, i, number(4)))
-        })));
-        assert!(!pointers_stay(&loading(|x, _, _| add(x, number(-4)))));
-        assert!(!pointers_stay(&loading(|x, _, p| {
-            let further = add(p, number(1 << 28));
-            Expr::If(Box::new(Expr::TRUE), Box::new(x), Box::new(further))
-        })));
-        assert!(!pointers_stay(&loading(|_, i, _| {
-            Expr::binary(BinaryOp::Mul, i, number(1 << 20))
-        })));
-    }
-}
-
 /// The domain of such values, with ranges beside them, for values of any width.
 impl Domain for &Staying<'_> {
     type Value = (Range, Value);
@@ -465,5 +394,76 @@ impl Domain for &Staying<'_> {
 
     fn choose(&mut self, _: Self::Value, then: Self::Value, otherwise: Self::Value) -> Self::Value {
         (then.0.join(otherwise.0), then.1.join(otherwise.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mover_ir::expr::Ty;
+    use mover_ir::program::{Edge, Location, Template, VariableId};
+
+    fn variable(name: &str, ty: Ty, addressable: bool) -> Variable {
+        Variable {
+            addressable,
+            ..Variable::scalar(name, ty)
+        }
+    }
+
+    /// A program that moves a pointer to `x` by what it is told, and loads from there.
+    fn loading(moved: impl Fn(Expr, Expr, Expr) -> Expr) -> Program {
+        let local = |number, ty| Place::scalar(VariableRef::Local(VariableId(number)), ty);
+        let (word, pointer) = (Ty::unsigned(32), Ty::unsigned(64));
+        let address = Expr::Address {
+            variable: VariableId(0),
+            width: 64,
+        };
+        let index = Expr::Read(local(0, word)).resize(64, false);
+        let value = moved(address, index, Expr::Read(local(1, pointer)));
+        let to = |target, place, value| {
+            let effects = vec![Effect::Assign { place, value }];
+            Location::with_edges(vec![Edge::new(Expr::TRUE, effects, target, "")])
+        };
+        let read = Expr::load(Expr::Read(local(1, pointer)), word);
+        Program {
+            globals: vec![variable("x", word, true)],
+            templates: vec![Template::new(
+                "t",
+                vec![variable("i", word, false), variable("p", pointer, false)],
+                vec![to(1, local(1, pointer), value), to(0, local(0, word), read)],
+            )],
+            max_threads: 2,
+            ..Program::default()
+        }
+    }
+
+    #[test]
+    fn pointers_stay_if_they_are_moved_by_little() {
+        let add = |a, b| Expr::binary(BinaryOp::Add, a, b);
+        let number = |value| Expr::constant(value, 64);
+        assert!(pointers_stay(&loading(|x, _, _| x)));
+        assert!(pointers_stay(&loading(|x, _, _| add(x, number(4)))));
+        assert!(pointers_stay(&loading(|x, i, _| {
+            let few = Expr::binary(BinaryOp::And, i, number(3));
+            add(x, Expr::binary(BinaryOp::Mul, few, number(4)))
+        })));
+    }
+
+    #[test]
+    fn nothing_is_promised_of_pointers_that_may_leave() {
+        let add = |a, b| Expr::binary(BinaryOp::Add, a, b);
+        let number = |value| Expr::constant(value, 64);
+        // By any index, downwards, further in every round, and by no address at all.
+        assert!(!pointers_stay(&loading(|x, i, _| {
+            add(x, Expr::binary(BinaryOp::Mul, i, number(4)))
+        })));
+        assert!(!pointers_stay(&loading(|x, _, _| add(x, number(-4)))));
+        assert!(!pointers_stay(&loading(|x, _, p| {
+            let further = add(p, number(1 << 28));
+            Expr::If(Box::new(Expr::TRUE), Box::new(x), Box::new(further))
+        })));
+        assert!(!pointers_stay(&loading(|_, i, _| {
+            Expr::binary(BinaryOp::Mul, i, number(1 << 20))
+        })));
     }
 }
