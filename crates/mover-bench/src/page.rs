@@ -1,9 +1,10 @@
-//! `mover bench page`: `BENCHMARKS.md` of the raw results.
+//! `mover bench page`: writes `BENCHMARKS.md` from the raw results.
 //!
 //! Nothing on the page is written by hand: every figure comes from the CSV files in
-//! `bench/results`, and the list of what mover is worse at is made of all ratios, not of a
-//! choice. The README states figures, too; they stand between two marks and are written
-//! here, so that each of them is one of the page's. A test makes the page again and compares.
+//! `bench/results`, and the list of comparisons in which mover is behind contains every ratio
+//! below 1, not a selection. The page begins with the headlines of all measurements. The README
+//! repeats five of them ([`README_CHAPTERS`]) between two markers, which are filled in here, so
+//! the two files cannot disagree. A test writes both files again and compares.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::records::{self, Head, Results, Row};
-use crate::section::{Block, Section, wrapped};
+use crate::section::{Block, Headline, Section, wrapped};
 use crate::table::Table;
 use crate::{Trouble, bounds, cores, cpc, dynamic, mat, reduced, spin, threads, tm};
 use mover_cli::output::write_file;
@@ -30,6 +31,10 @@ const README: &str = "README.md";
 const BEGIN: &str = "<!-- figures from bench/results, written by `mover bench page` -->\n";
 const END: &str = "<!-- end of the figures -->\n";
 
+/// The measurements whose first headline the README repeats. The number of comparisons in which
+/// mover is behind is its fifth row.
+const README_CHAPTERS: [&str; 4] = ["spin", "reduced", "dynamic", "tm"];
+
 /// A measurement with where it comes from.
 struct Chapter {
     file: &'static str,
@@ -44,7 +49,7 @@ pub fn run(args: &PageArgs) -> Result<(), Trouble> {
     let readme = args.root.join(README);
     let text = std::fs::read_to_string(&readme)
         .map_err(|error| Trouble::Input(format!("cannot read {}: {error}", readme.display())))?;
-    let stated = with_figures(&text, &headlines(&chapters))
+    let stated = with_figures(&text, &readme_figures(&chapters))
         .map_err(|reason| Trouble::Input(format!("{}: {reason}", readme.display())))?;
     for chapter in &chapters {
         for block in &chapter.section.blocks {
@@ -104,30 +109,33 @@ fn anchor(title: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
+const HEADLINES: &str = "Headlines";
 const BEHIND: &str = "Where mover is behind";
 
 fn page(chapters: &[Chapter]) -> String {
     let mut out = format!(
         "# Benchmarks\n\n{}",
         wrapped(
-            "Made by `mover bench page` of the raw results in [bench/results](bench/results); do not edit. \
-             `make bench` measures everything again and makes this page; the command above each table \
-             measures that table. Seconds are those of one machine on one day, often of a single run: \
-             ratios carry the claims, and above 1 mover is ahead. The figures of the papers are printed \
-             beside ours; their machines were others.",
+            "Written by `mover bench page` from the raw results in [bench/results](bench/results); do not \
+             edit. `make bench` measures everything again and writes this page; the command above each \
+             table measures that table. Times are from one machine on one day, often from a single run. \
+             The claims are therefore stated as ratios; above 1, mover is ahead. Figures from the papers \
+             are printed beside ours; they were measured on other machines.",
             110
         )
     );
     out += &warning(chapters);
     let _ = write!(
         out,
-        "\n- [Machine and versions](#machine-and-versions)\n- [{BEHIND}](#{})\n",
+        "\n- [{HEADLINES}](#{})\n- [Machine and versions](#machine-and-versions)\n- [{BEHIND}](#{})\n",
+        anchor(HEADLINES),
         anchor(BEHIND)
     );
     for chapter in chapters {
         let title = chapter.section.title;
         let _ = writeln!(out, "- [{title}](#{})", anchor(title));
     }
+    let _ = write!(out, "\n## {HEADLINES}\n\n{}", headlines(chapters).markdown());
     out += "\n## Machine and versions\n\n";
     out += &machine(chapters).markdown();
     let _ = write!(out, "\n## {BEHIND}\n\n{}", behind(chapters));
@@ -279,31 +287,54 @@ fn behind(chapters: &[Chapter]) -> String {
     }
 }
 
-/// The figures that the README states, each with a link to its table.
-fn headlines(chapters: &[Chapter]) -> String {
+/// The headlines of all measurements, each with a link to its table.
+fn headlines(chapters: &[Chapter]) -> Table {
     let mut table = Table::new(&["claim", "figure", "table"]);
     for chapter in chapters {
         for headline in &chapter.section.headlines {
-            let title = chapter.section.title;
-            table.row(vec![
-                headline.claim.clone(),
-                headline.figure.clone(),
-                format!("[{}]({PAGE}#{})", chapter.file, anchor(title)),
-            ]);
+            table.row(headline_row(chapter, headline, ""));
         }
     }
-    let losses = chapters.iter().flat_map(|chapter| &chapter.section.ratios);
-    table.row(vec![
-        "comparisons in which mover is behind".into(),
+    table.row(behind_row(chapters, ""));
+    table
+}
+
+/// The five rows of the README, and a warning if the figures are preliminary.
+fn readme_figures(chapters: &[Chapter]) -> String {
+    let mut table = Table::new(&["claim", "figure", "table"]);
+    for chapter in chapters {
+        if README_CHAPTERS.contains(&chapter.file)
+            && let Some(headline) = chapter.section.headlines.first()
+        {
+            table.row(headline_row(chapter, headline, PAGE));
+        }
+    }
+    table.row(behind_row(chapters, PAGE));
+    format!("{}{}", table.markdown(), warning(chapters))
+}
+
+/// A headline with a link to its table on `page`; the empty string is the page itself.
+fn headline_row(chapter: &Chapter, headline: &Headline, page: &str) -> Vec<String> {
+    vec![
+        headline.claim.clone(),
+        headline.figure.clone(),
         format!(
-            "{} of {}",
-            losses.clone().filter(|ratio| ratio.is_behind()).count(),
-            losses.count()
+            "[{}]({page}#{})",
+            chapter.file,
+            anchor(chapter.section.title)
         ),
-        format!("[all of them]({PAGE}#{})", anchor(BEHIND)),
-    ]);
-    let warning = warning(chapters);
-    format!("{}{}", table.markdown(), warning)
+    ]
+}
+
+/// In how many of all comparisons mover is behind.
+fn behind_row(chapters: &[Chapter], page: &str) -> Vec<String> {
+    let ratios = chapters.iter().flat_map(|chapter| &chapter.section.ratios);
+    let losses = ratios.clone().filter(|ratio| ratio.is_behind()).count();
+    vec![
+        "comparisons in which mover is behind".into(),
+        format!("{losses} of {}", ratios.count()),
+        format!("[list]({page}#{})", anchor(BEHIND)),
+    ]
 }
 
 /// A text with other figures between the marks.

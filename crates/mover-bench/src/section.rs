@@ -13,7 +13,7 @@ pub struct Section {
     pub title: &'static str,
     pub blocks: Vec<Block>,
     pub ratios: Vec<Ratio>,
-    /// The figures that the README states.
+    /// The claims at the head of the page; the README repeats the first one of some measurements.
     pub headlines: Vec<Headline>,
 }
 

@@ -89,7 +89,7 @@ fn links_of_the_figures_lead_to_headings() {
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
         .collect();
-    assert!(links.len() > 8, "only {} links", links.len());
+    assert!(links.len() >= 5, "only {} links", links.len());
     for link in links {
         assert!(
             headings.iter().any(|heading| heading == link),
