@@ -191,7 +191,10 @@ pub fn section(results: &Results<Point>) -> Section {
     }
     out.table(table);
     if let Some(figure) = mean_and_range(&ratios) {
-        out.headline("explicit search, one job by two jobs, seconds", figure);
+        out.headline(
+            "explicit search, seconds with one job divided by seconds with two",
+            figure,
+        );
     }
     let styles: Vec<Style> = SEARCHES
         .into_iter()

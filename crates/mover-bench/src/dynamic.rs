@@ -356,7 +356,7 @@ pub fn section(results: &Results<Point>) -> Section {
             let shown = ours.map_or("none".into(), |threads| threads.to_string());
             out.headline(
                 format!(
-                    "threads reached within {limit}, {}, {with} with `dynamic`",
+                    "threads handled within {limit}, {}, {with} with `dynamic`",
                     study.name
                 ),
                 format!("{shown} (the paper: {theirs})"),

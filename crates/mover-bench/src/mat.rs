@@ -295,7 +295,7 @@ pub fn section(results: &Results<Search>) -> Section {
         ));
         out.headline(
             format!(
-                "searches without an answer in the paper on MATs that have one here within {limit}"
+                "searches that time out in Ganai and Kundu (2009) and finish here within {limit}"
             ),
             format!("{} of {}", answered.len(), answered.len() + open.len()),
         );

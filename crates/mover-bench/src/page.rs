@@ -135,7 +135,11 @@ fn page(chapters: &[Chapter]) -> String {
         let title = chapter.section.title;
         let _ = writeln!(out, "- [{title}](#{})", anchor(title));
     }
-    let _ = write!(out, "\n## {HEADLINES}\n\n{}", headlines(chapters).markdown());
+    let _ = write!(
+        out,
+        "\n## {HEADLINES}\n\n{}",
+        headlines(chapters).markdown()
+    );
     out += "\n## Machine and versions\n\n";
     out += &machine(chapters).markdown();
     let _ = write!(out, "\n## {BEHIND}\n\n{}", behind(chapters));

@@ -244,7 +244,7 @@ pub fn section(results: &Results<Point>) -> Section {
             .collect();
         if let Some(figure) = mean_and_range(&of_kind) {
             out.headline(
-                format!("stored states with both tools' reductions, SPIN by mover, models made of {kind}"),
+                format!("stored states with both tools' reductions, SPIN divided by mover, models made of {kind}"),
                 figure,
             );
         }

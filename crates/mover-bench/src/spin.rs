@@ -336,11 +336,14 @@ pub fn section(results: &Results<Round>) -> Section {
         mean_and_range(&ratios)
     };
     if let Some(figure) = figure(&|c| c.speed()) {
-        out.headline("states per second without reduction, mover by SPIN", figure);
+        out.headline(
+            "states per second without reduction, mover divided by SPIN",
+            figure,
+        );
     }
     if let Some(figure) = figure(&|c| c.pan_bytes() / c.mover_bytes()) {
         out.headline(
-            "bytes per state, SPIN (without its hash table) by mover",
+            "bytes per state, SPIN (without its hash table) divided by mover",
             figure,
         );
     }
