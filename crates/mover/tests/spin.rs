@@ -397,16 +397,16 @@ fn page(rows: &[Row]) -> String {
     let same = compared.iter().filter(|(_, c)| c.unreset.is_none()).count();
     let mut out = String::from(
         "# The same states as SPIN\n\n\
-         mover and SPIN 6.5 on the models in examples/promela and on those that Debian's package\n\
-         `spin` brings along. Both visit all interleavings and go on behind errors:\n\n\
+         mover and SPIN 6.5 on the models in examples/promela and on those of Debian's package\n\
+         `spin`. Both explore all interleavings and continue after errors:\n\n\
          \x20   spin -a -o3 model.pml && gcc -DSAFETY -DNOREDUCE -DNOCLAIM -o pan pan.c && ./pan -c0 -m…\n\
          \x20   mover check --keep-going model.pml\n\n\
-         SPIN's `-o3` switches the merging of statements off. Two more of its optimisations change\n\
-         what it counts as a state: it resets local variables where they are dead (off with `-o1`)\n\
-         and leaves out variables that are never read (off with `-o2`). That makes fewer states as a\n\
-         rule; but a reset can also make two states of one, where a variable is reset on one way to a\n\
-         place and not on another. mover does neither. So where the numbers differ, SPIN was asked\n\
-         again with `-o1 -o2 -o3`.\n\n\
+         SPIN's `-o3` disables the merging of statements. Two more of its optimisations change what\n\
+         it counts as a state: it resets dead local variables (off with `-o1`) and omits variables\n\
+         that are never read (off with `-o2`). Usually there are fewer states then. But a reset can\n\
+         also split a state in two, if a variable is reset on one path to a location and not on\n\
+         another. mover does neither. So where the numbers differ, SPIN was run again with\n\
+         `-o1 -o2 -o3`.\n\n\
          `make test` compares both tools and checks that this page is up to date;\n\
          `UPDATE_EXPECT=1 cargo test -p mover --test spin` writes it.\n\n",
     );
@@ -424,7 +424,7 @@ fn page(rows: &[Row]) -> String {
             None => (String::new(), ""),
             Some(found) => (
                 found.states.to_string(),
-                "with -o3 alone, SPIN resets dead variables and leaves out those never read",
+                "with -o3 alone, SPIN resets dead variables and omits those never read",
             ),
         };
         let verdict = if c.mover.has_error { "unsafe" } else { "safe" };
@@ -434,7 +434,7 @@ fn page(rows: &[Row]) -> String {
             c.merged.states, c.mover.states
         );
     }
-    let _ = writeln!(out, "\n## Left out\n\n| model | reason |\n|---|---|");
+    let _ = writeln!(out, "\n## Not compared\n\n| model | reason |\n|---|---|");
     for (name, reason) in left_out {
         let _ = writeln!(out, "| {name} | {reason} |");
     }
