@@ -136,9 +136,9 @@ pub fn section(results: &Results<Point>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Scaling: bounds");
     out.text(format!(
-        "`mover check --engine bmc --depth N`: processor seconds (and clauses) to the answer that no assertion \
-         fails within N blocks, for larger and larger N; `-`: given up after {limit}. A block is a step \
-         with `none` and a transaction with a reduction, so the same bound covers more there."
+        "`mover check --engine bmc --depth N`: CPU seconds (and clauses) until the answer that no assertion \
+         fails within N blocks, for increasing N; `-`: not finished within {limit}. A block is a step with \
+         `none` and a transaction with a reduction, so the same bound covers longer runs there."
     ));
     let mut programs: Vec<&str> = Vec::new();
     for point in &results.rows {
@@ -216,7 +216,7 @@ pub fn section(results: &Results<Point>) -> Section {
     out.plot(Plot {
         name: "bounds",
         svg: plot(&panels, &styles, (STEP, most), seconds_up_to(longest), axes),
-        says: "processor seconds by the bound, for each program and reduction".into(),
+        says: "CPU seconds by the bound, for each program and reduction".into(),
     });
     out
 }

@@ -110,9 +110,9 @@ pub fn section(results: &Results<Point>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Scaling: cores");
     out.text(format!(
-        "`mover check --engine explicit --jobs N`, breadth first; seconds on the clock, `-`: given up after \
-         {limit}. The median of {} counts. The ratio is one job by N jobs: above 1, N jobs are faster. With \
-         other work on the machine (see the load above) it says little.",
+        "`mover check --engine explicit --jobs N`, breadth first; wall-clock seconds, `-`: not finished within \
+         {limit}. The median of {} counts. The ratio is one job divided by N jobs: above 1, N jobs are \
+         faster. It is not reliable if the machine was busy (see the load above).",
         rounds(results)
     ));
     let mut table = Table::new(&[

@@ -355,11 +355,11 @@ pub fn section(results: &Results<Cell>) -> Section {
         .collect();
     let mut out = Section::new("Commit point completion");
     out.text(
-        "Table 1 of *Sound Transaction-based Reduction without Cycle Detection*: states stored by each \
-         solution of the ignoring problem. The paper's programs are not to be had; these are written anew \
-         in their manner and differ in size, so ratios are to be compared, not counts. Values \
-         that nobody reads any more are kept (`--keep-dead-values`). `left`: left movers \
-         only, with cpc; `blocks` and `phase`: mover's own ways; `>`: given up.",
+        "Table 1 of Levin et al. (2005): states stored by each \
+         solution of the ignoring problem. The paper's programs are not available. Ours imitate them and \
+         differ in size, so compare ratios, not counts. Dead values are kept in the state \
+         (`--keep-dead-values`). `left`: left movers only, with cpc; `blocks` and `phase`: mover's own \
+         solutions; `>`: time limit reached.",
     );
     let names = COLUMNS.iter().map(|column| column.name);
     let titles: Vec<&str> = std::iter::once("program")
@@ -445,7 +445,7 @@ fn compared(one: &Measured, by: &dyn Fn([usize; 2]) -> Option<f64>) -> Vec<Ratio
     if let Some(ours) = by([CPC, UNSOUND]) {
         let theirs = cpc / unsound;
         add(
-            "states of cpc by the lower bound",
+            "states of cpc divided by the lower bound",
             "the paper on cpc",
             format!("{ours:.2}"),
             format!("{theirs:.2}"),

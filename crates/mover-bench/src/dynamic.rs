@@ -282,10 +282,10 @@ pub fn section(results: &Results<Point>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Dynamic reductions in BMC and IC3");
     out.text(format!(
-        "Case studies of *Dynamic Reductions for Model Checking Concurrent Software*: processor seconds to a \
-         proof for 2, 3, … threads (`-`: given up after {limit}; nothing behind that was tried). The \
-         programs are ours, after the paper's text; its Figure 10 is a plot without figures, so its \
-         sentences stand beside ours."
+        "Case studies of Günther et al. (2017): CPU seconds to a \
+         proof for 2, 3, … threads (`-`: not finished within {limit}; larger numbers were not tried). The \
+         programs are ours, written after the paper's text. Its Figure 10 is a plot without figures, so its \
+         statements are beside our results."
     ));
     let mut panels = Vec::new();
     let studies = STUDIES.iter();

@@ -197,9 +197,9 @@ pub fn section(results: &Results<Search>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Token passing and mutually atomic transactions");
     out.text(
-        "Table 1 of *Reduction of Verification Conditions for Concurrent System using Mutually Atomic \
-         Transactions*. The programs have the paper's shape and its numbers of pairs (a third thread that \
-         looks at the result makes two pairs and two transactions more).",
+        "Table 1 of Ganai and Kundu (2009). The programs have the \
+         paper's shape and its numbers of pairs; a third thread that inspects the result adds two pairs and \
+         two transactions.",
     );
     let mut counts = Table::new(&[
         "program", "accesses", "pairs", "paper", "mat", "paper", "MATs", "paper", "lex",
@@ -280,7 +280,7 @@ pub fn section(results: &Results<Search>) -> Section {
     out.table(counts);
     out.heading("Searches");
     out.text(format!(
-        "At most {limit} each; the paper: 1,800 s, Yices, 2.0 GHz, `TO` out of time, `MO` out of memory."
+        "At most {limit} each. The paper: 1,800 s, Yices, 2.0 GHz; `TO` out of time, `MO` out of memory."
     ));
     out.table(times);
     if !answered.is_empty() || !open.is_empty() {
@@ -289,13 +289,13 @@ pub fn section(results: &Results<Search>) -> Section {
             names => names.join("; "),
         };
         out.text(format!(
-            "- without an answer in the paper, answered here: {}\n- without an answer in either: {}\n",
+            "- answered here, but not in the paper: {}\n- answered in neither: {}\n",
             names(&answered),
             names(&open)
         ));
         out.headline(
             format!(
-                "searches that time out in Ganai and Kundu (2009) and finish here within {limit}"
+                "searches without an answer in Ganai and Kundu (2009) that finish here within {limit}"
             ),
             format!("{} of {}", answered.len(), answered.len() + open.len()),
         );

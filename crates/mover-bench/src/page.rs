@@ -120,7 +120,8 @@ fn page(chapters: &[Chapter]) -> String {
              edit. `make bench` measures everything again and writes this page; the command above each \
              table measures that table. Times are from one machine on one day, often from a single run. \
              The claims are therefore stated as ratios; above 1, mover is ahead. Figures from the papers \
-             are printed beside ours; they were measured on other machines.",
+             (see the [bibliography](docs/bibliography.md)) are printed beside ours; they were measured on other \
+             machines.",
             110
         )
     );
@@ -279,8 +280,8 @@ fn behind(chapters: &[Chapter]) -> String {
     }
     let told = wrapped(
         &format!(
-            "Of {all} comparisons (with SPIN, with the papers, of mover's reductions with each other and with \
-             doing without, of two jobs with one), mover is behind in {losses}."
+            "mover is behind in {losses} of {all} comparisons. They compare mover with SPIN and with the papers, \
+             its reductions with each other and with no reduction, and two jobs with one."
         ),
         110,
     );

@@ -152,10 +152,11 @@ const SHORTEST_S: f64 = 0.01;
 pub fn section(results: &Results<Point>) -> Section {
     let mut out = Section::new("Beside SPIN, with both tools' reductions");
     out.text(
-        "SPIN: `spin -a -o3`, `pan -c0`, made with and without `-DNOREDUCE`; mover: `mover check \
+        "SPIN: `spin -a -o3`, `pan -c0`, compiled with and without `-DNOREDUCE`; mover: `mover check \
          --engine explicit` with `--reduce none`, `phase` and `dynamic` (the default). One core, one run \
-         each, each tool's own clock. `>` and `-`: given up. The ratio is SPIN reduced by `dynamic`; above \
-         1 mover is ahead. Of seconds there is one only where a search took a tenth of a second.",
+         each, time measured by each tool itself. `>` and `-`: time limit reached. The ratio is SPIN with \
+         its reduction divided by `dynamic`; above 1, mover is ahead. There is a ratio of seconds only \
+         where a search took a tenth of a second or more.",
     );
     let mut states = titled("model", &["made of"], &["ratio"]);
     let mut seconds = titled("model", &[], &["ratio"]);
@@ -232,8 +233,8 @@ pub fn section(results: &Results<Point>) -> Section {
     out.table(seconds);
     out.heading("Memory");
     out.text(
-        "kB for the stored states, and bytes for each of them. Of SPIN without its hash table, which takes \
-         128 MB unless told otherwise; of mover the whole store, with index and parents.",
+        "kB for the stored states, and bytes per state. For SPIN without its hash table, which takes 128 MB \
+         by default; for mover the whole store, including index and parents.",
     );
     out.table(memory);
     for kind in ["locks", "channels"] {

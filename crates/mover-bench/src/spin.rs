@@ -282,9 +282,9 @@ pub fn section(results: &Results<Round>) -> Section {
     let mut out = Section::new("Beside SPIN, every interleaving");
     out.text(format!(
         "SPIN: `spin {}`, `gcc {}`, `pan -c0 -m<enough>`; mover: `mover check --reduce none --keep-going`. \
-         Both visit the same states on one core, in turns; the median of all rounds counts. \
-         Seconds are by each tool's own clock; the time in which SPIN's verifier is made (compile) \
-         comes on top. A ratio above 1 means that mover is ahead.",
+         Both visit the same states on one core, alternately; the median of all rounds counts. \
+         Seconds are measured by each tool itself and do not include the compilation of SPIN's \
+         verifier (compile). A ratio above 1 means that mover is ahead.",
         SPIN_OPTIONS.join(" "),
         GCC_OPTIONS.join(" ")
     ));
@@ -292,9 +292,9 @@ pub fn section(results: &Results<Round>) -> Section {
     out.table(speed_table(&compared));
     out.heading("Memory per state");
     out.text(
-        "SPIN: \"actual memory usage for states\" by stored states; with table: \"total actual memory \
-         usage\" without the search stack. mover: the whole store, with the index and the parents of \
-         states.",
+        "SPIN: \"actual memory usage for states\" per stored state; with table: \"total actual memory \
+         usage\" without the search stack. mover: the whole store, including the index and the parents \
+         of states.",
     );
     out.table(memory_table(&compared));
     out.heading("Geometric means");
@@ -363,29 +363,31 @@ fn means(compared: &[Comparison]) -> Table {
         }
     };
     mean(
-        "states/s, mover by SPIN, as each tool reports its time",
+        "states/s, mover divided by SPIN, time as reported by each tool",
         &|c| c.speed(),
     );
-    mean("states/s, mover by SPIN, wall time of the process", &|c| {
-        c.mover_rate(|r| r.mover_wall_s) / c.pan_rate(|r| r.pan_wall_s)
-    });
+    mean(
+        "states/s, mover divided by SPIN, wall time of the process",
+        &|c| c.mover_rate(|r| r.mover_wall_s) / c.pan_rate(|r| r.pan_wall_s),
+    );
     let cpu = |r: &Round| r.pan_cpu_s.zip(r.mover_cpu_s);
     let mut rounds = compared.iter().flat_map(|c| &c.rounds);
     if rounds.all(|r| cpu(r).is_some()) {
         mean(
-            "states/s, mover by SPIN, processor time of the process",
+            "states/s, mover divided by SPIN, CPU time of the process",
             &|c| {
                 c.mover_rate(|r| r.mover_cpu_s.unwrap_or(r.mover_wall_s))
                     / c.pan_rate(|r| r.pan_cpu_s.unwrap_or(r.pan_wall_s))
             },
         );
     }
-    mean("bytes/state, SPIN by mover", &|c| {
+    mean("bytes/state, SPIN divided by mover", &|c| {
         c.pan_bytes() / c.mover_bytes()
     });
-    mean("bytes/state, SPIN with its hash table by mover", &|c| {
-        c.pan_bytes_with_table() / c.mover_bytes()
-    });
+    mean(
+        "bytes/state, SPIN with its hash table divided by mover",
+        &|c| c.pan_bytes_with_table() / c.mover_bytes(),
+    );
     table
 }
 

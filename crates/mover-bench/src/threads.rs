@@ -152,9 +152,9 @@ pub fn section(results: &Results<Point>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Scaling: threads");
     out.text(format!(
-        "Explicit search for 2, 3, … threads, each point given up after {limit} (`-`; nothing behind it was \
-         tried). Stored states, then seconds by each tool's own clock, then bytes for each stored state (of \
-         SPIN without its hash table). SPIN's verifier has to be made first, which is not in its time."
+        "Explicit search for 2, 3, … threads, with a limit of {limit} per point (`-`: limit reached; larger \
+         numbers were not tried). Stored states, then seconds measured by each tool itself, then bytes per \
+         stored state (for SPIN without its hash table). The compilation of SPIN's verifier is not included."
     ));
     let (mut states, mut seconds) = (Vec::new(), Vec::new());
     for subject in SUBJECTS {

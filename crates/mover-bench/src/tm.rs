@@ -311,9 +311,10 @@ const SHORTEST_S: f64 = 0.000_1;
 pub fn section(results: &Results<Check>) -> Section {
     let mut out = Section::new("Transactional memories");
     out.text(
-        "Tables 2 and 3 of *Model checking transactional memories*: is the algorithm strictly serializable \
-         and opaque at 2 threads and 2 variables, obstruction free, livelock free and wait free at 2 threads \
-         and 1 variable (`Y` holds, `N` violated). The paper's times are of another machine.",
+        "Tables 2 and 3 of Guerraoui et al. (2010): is the \
+         algorithm strictly serializable and opaque at 2 threads and 2 variables, obstruction free, livelock \
+         free and wait free at 2 threads and 1 variable (`Y` holds, `N` violated)? The paper's times are \
+         from another machine.",
     );
     let mut faster = Vec::new();
     let mut agreed = (0, 0);
