@@ -281,7 +281,13 @@ fn conclude(
                 certified.by =
                     vec!["the run was replayed on the definition of what a program does".into()];
             }
-            Verdict::Unsafe(Box::new(told(task, options, violation, control)?))
+            Verdict::Unsafe(Box::new(told(
+                task,
+                options,
+                outcome.reduction,
+                violation,
+                control,
+            )?))
         }
         Conclusion::Safe { up_to } => match outcome.bounds.split_first() {
             Some((bound, more)) => crate::bounds::verdict(program, *bound, more.len()),
@@ -328,6 +334,7 @@ fn conclude(
 fn told(
     task: &Task,
     options: &Options,
+    reduction: &str,
     found: Violation,
     control: &Control,
 ) -> Result<Trace, CheckError> {
@@ -356,6 +363,6 @@ fn told(
         CheckError::Internal(format!("the shortened run does not replay: {error}"))
     })?;
     trace.length = length;
-    trace.transactions = fold::transactions(task, &trace);
+    trace.transactions = fold::transactions(task, &trace, reduction);
     Ok(trace)
 }

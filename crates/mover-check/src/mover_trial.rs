@@ -35,7 +35,7 @@ pub fn try_movers(
 ) -> Result<MoverTrial, CheckError> {
     let movers = match task.movers() {
         Ok(movers) => movers,
-        Err(reason) => return Ok(MoverTrial::NoMovers(reason.into())),
+        Err(reason) => return Ok(MoverTrial::NoMovers(reason.to_string())),
     };
     let left_only = (reduction == ReductionChoice::Left).then(|| movers.clone().left_only());
     let movers = left_only.as_ref().unwrap_or(movers);

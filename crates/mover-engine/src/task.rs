@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use mover_ir::program::{Program, Property};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
-use mover_reduce::{Movers, PhaseFacts, forgetful_movers, movers};
+use mover_reduce::{Movers, NoMovers, PhaseFacts, forgetful_movers, movers};
 
 /// A program, what is asked of it, and what several parts of mover need to know about it. Each
 /// thing is computed when somebody first asks for it, and then shared.
@@ -13,7 +13,7 @@ pub struct Task {
     program: Program,
     properties: Vec<Property>,
     keep_dead_values: bool,
-    movers: OnceLock<Result<Movers, String>>,
+    movers: OnceLock<Result<Movers, NoMovers>>,
     facts: OnceLock<PhaseFacts>,
     unfolded: OnceLock<Option<Unfolded>>,
     computed: [AtomicU32; 3],
@@ -76,7 +76,7 @@ impl Task {
     }
 
     /// What moves; the error says why nothing does.
-    pub fn movers(&self) -> Result<&Movers, &str> {
+    pub fn movers(&self) -> Result<&Movers, NoMovers> {
         let movers = self.movers.get_or_init(|| {
             self.count(0);
             if self.keep_dead_values {
@@ -85,7 +85,7 @@ impl Task {
                 forgetful_movers(&self.program)
             }
         });
-        movers.as_ref().map_err(String::as_str)
+        movers.as_ref().map_err(|reason| *reason)
     }
 
     /// What it takes to classify steps while a search runs; none if nothing moves.

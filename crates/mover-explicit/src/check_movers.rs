@@ -107,7 +107,7 @@ pub fn check_movers(
     control: &Control,
     progress: &mut (dyn FnMut(&Statistics) + Send),
 ) -> Result<MoverCheck, EngineError> {
-    let machine = Machine::with_movers(movers).map_err(EngineError::Unsupported)?;
+    let machine = Machine::with_movers(movers)?;
     let started = Instant::now();
     let tables = facts.map(|facts| machine.phase_tables(&movers.fused.program, facts));
     let classifier = match (&tables, facts) {
@@ -124,8 +124,7 @@ pub fn check_movers(
                 control,
                 progress: &mut *progress,
             };
-            let (outcome, ledger) =
-                beliefs(&machine, tables, reduced).map_err(EngineError::Unsupported)?;
+            let (outcome, ledger) = beliefs(&machine, tables, reduced)?;
             if outcome.stopped.is_some() {
                 return Ok(MoverCheck {
                     wrong: None,

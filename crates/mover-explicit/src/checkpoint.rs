@@ -20,6 +20,8 @@
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use mover_engine::EngineError;
+
 use crate::store::scramble;
 
 /// The first bytes of every checkpoint; the number is that of the format.
@@ -37,6 +39,17 @@ const SHARE: u32 = 10;
 
 /// Names and values that say what a checkpoint belongs to.
 pub type Identity = Vec<(String, String)>;
+
+/// Why a search cannot go on from a checkpoint.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CheckpointError(String);
+
+impl From<CheckpointError> for EngineError {
+    fn from(error: CheckpointError) -> Self {
+        EngineError::Unsupported(error.0)
+    }
+}
 
 /// When to write checkpoints, and what to begin with.
 pub struct Checkpoints<'a> {
@@ -101,19 +114,19 @@ pub fn open<R: Read + io::Seek>(
     file: &mut R,
     length: u64,
     expected: &Identity,
-) -> Result<(), String> {
-    let failed = |error: io::Error| format!("it cannot be read: {error}");
+) -> Result<(), CheckpointError> {
+    let failed = |error: io::Error| CheckpointError(format!("it cannot be read: {error}"));
     let mut start = [0; MAGIC.len()];
     if length < (MAGIC.len() + 8) as u64 || file.read_exact(&mut start).is_err() {
-        return Err("it is no checkpoint".into());
+        return Err(CheckpointError("it is no checkpoint".into()));
     }
     if &start != MAGIC {
         let is_other = start[..14] == MAGIC[..14];
-        return Err(if is_other {
+        return Err(CheckpointError(if is_other {
             "it was written in another format, by another version of mover".into()
         } else {
             "it is no checkpoint".into()
-        });
+        }));
     }
     file.seek(io::SeekFrom::Start(0)).map_err(failed)?;
     let mut portion = vec![0; PORTION];
@@ -128,7 +141,9 @@ pub fn open<R: Read + io::Seek>(
     let mut stored = [0; 8];
     file.read_exact(&mut stored).map_err(failed)?;
     if u64::from_le_bytes(stored) != sum {
-        return Err("it is broken: its sum does not match, so it was cut off or changed".into());
+        return Err(CheckpointError(
+            "it is broken: its sum does not match, so it was cut off or changed".into(),
+        ));
     }
     file.seek(io::SeekFrom::Start(MAGIC.len() as u64))
         .map_err(failed)?;
@@ -142,20 +157,24 @@ pub fn open<R: Read + io::Seek>(
 }
 
 /// Names the first thing that differs.
-fn compare(found: &Identity, expected: &Identity) -> Result<(), String> {
+fn compare(found: &Identity, expected: &Identity) -> Result<(), CheckpointError> {
     for (name, value) in expected {
         match found.iter().find(|(other, _)| other == name) {
             Some((_, other)) if other == value => {}
             Some((_, other)) => {
-                return Err(format!(
+                return Err(CheckpointError(format!(
                     "it belongs to another search: its {name} is {other}, here it is {value}"
-                ));
+                )));
             }
-            None => return Err(format!("it belongs to another search: it has no {name}")),
+            None => {
+                return Err(CheckpointError(format!(
+                    "it belongs to another search: it has no {name}"
+                )));
+            }
         }
     }
     if found.len() != expected.len() {
-        return Err("it belongs to another search".into());
+        return Err(CheckpointError("it belongs to another search".into()));
     }
     Ok(())
 }
@@ -260,8 +279,8 @@ pub(crate) struct Source<'a> {
 }
 
 /// What is said of a checkpoint whose sum is right and whose contents are not.
-pub(crate) fn nonsense(what: &str) -> String {
-    format!("the checkpoint is broken: {what}")
+pub(crate) fn nonsense(what: &str) -> CheckpointError {
+    CheckpointError(format!("the checkpoint is broken: {what}"))
 }
 
 impl<'a> Source<'a> {
@@ -269,7 +288,7 @@ impl<'a> Source<'a> {
         Source { input }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], CheckpointError> {
         let mut bytes = [0; N];
         self.input
             .read_exact(&mut bytes)
@@ -277,20 +296,20 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    pub fn number(&mut self) -> Result<u64, String> {
+    pub fn number(&mut self) -> Result<u64, CheckpointError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    pub fn small(&mut self) -> Result<u32, String> {
+    pub fn small(&mut self) -> Result<u32, CheckpointError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    pub fn flag(&mut self) -> Result<bool, String> {
+    pub fn flag(&mut self) -> Result<bool, CheckpointError> {
         let [byte] = self.array()?;
         Ok(byte != 0)
     }
 
-    fn text(&mut self) -> Result<String, String> {
+    fn text(&mut self) -> Result<String, CheckpointError> {
         let length = self.number()?;
         let mut bytes = Vec::new();
         let read = self.input.take(length).read_to_end(&mut bytes);
@@ -298,11 +317,11 @@ impl<'a> Source<'a> {
         String::from_utf8(bytes).map_err(|_| nonsense("a text is none"))
     }
 
-    pub fn numbers(&mut self) -> Result<Vec<u64>, String> {
+    pub fn numbers(&mut self) -> Result<Vec<u64>, CheckpointError> {
         (0..self.number()?).map(|_| self.number()).collect()
     }
 
-    pub fn smalls(&mut self) -> Result<Vec<u32>, String> {
+    pub fn smalls(&mut self) -> Result<Vec<u32>, CheckpointError> {
         (0..self.number()?).map(|_| self.small()).collect()
     }
 }
@@ -356,7 +375,9 @@ mod tests {
         );
         let reason = refused.expect_err("another order");
         assert!(
-            reason.contains("its --order is bfs, here it is dfs"),
+            reason
+                .to_string()
+                .contains("its --order is bfs, here it is dfs"),
             "{reason}"
         );
     }

@@ -66,7 +66,7 @@ use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
 use crate::search::{Options, Searched, unfuse};
 use crate::store::{NO_PARENT, Store};
 use crate::successors::{Mark, Reach, Stepper, Trail};
-use mover_engine::{BrokenClaim, Statistics, Stop, Violation};
+use mover_engine::{BrokenClaim, EngineError, Statistics, Stop, Violation};
 
 /// How a search makes sure that no transaction keeps the others waiting for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,7 +118,7 @@ pub(crate) fn explore(
     ignoring: Ignoring,
     movers: &Movers,
     options: Options,
-) -> Result<Searched, String> {
+) -> Result<Searched, EngineError> {
     let machine = Machine::with_movers(movers)?;
     let tables = options
         .run_time

@@ -100,7 +100,7 @@ impl Explicit {
             Ok(movers) if self.left_only => Plan::Own(Box::new(movers.clone().left_only())),
             Ok(movers) => Plan::By(movers),
             Err(reason) => Plan::Without {
-                declined: Some(reason.into()),
+                declined: Some(reason.to_string()),
             },
         }
     }
@@ -258,7 +258,7 @@ impl Engine for Explicit {
                 search::explore(task.program(), options, Some(checkpoints))
             }
         };
-        let searched = searched.map_err(EngineError::Unsupported)?;
+        let searched = searched?;
         Ok(self.outcome(&plan, searched, None))
     }
 }
@@ -302,8 +302,7 @@ impl Engine for Completion {
             control,
             progress,
         };
-        let searched = completion::explore(self.ignoring, movers, options);
-        let searched = searched.map_err(EngineError::Unsupported)?;
+        let searched = completion::explore(self.ignoring, movers, options)?;
         Ok(self.search.outcome(&plan, searched, Some(self.ignoring)))
     }
 }

@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hashbrown::HashTable;
 
-use crate::checkpoint::{Sink, Source, nonsense};
+use crate::checkpoint::{CheckpointError, Sink, Source, nonsense};
 use crate::store::scramble;
 
 /// Site and size in one word, then the bytes.
@@ -166,7 +166,7 @@ impl Objects {
     }
 
     /// Reads what was saved, into a table that has the first of the contents at most.
-    pub(crate) fn restore(&self, source: &mut Source) -> Result<(), String> {
+    pub(crate) fn restore(&self, source: &mut Source) -> Result<(), CheckpointError> {
         for number in 1..=source.number()? {
             let words = source.numbers()?;
             let size = words.first().map(|head| head & u64::from(u32::MAX));

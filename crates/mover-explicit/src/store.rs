@@ -29,7 +29,7 @@ use std::io;
 
 use mover_ir::expr::mask;
 
-use crate::checkpoint::{Sink, Source, nonsense};
+use crate::checkpoint::{CheckpointError, Sink, Source, nonsense};
 
 /// A table of the values that one lane was seen with; value 0 is number 0.
 struct LaneTable {
@@ -496,7 +496,7 @@ impl Store {
     }
 
     /// Reads what was saved and makes the index again.
-    pub fn restore(source: &mut Source) -> Result<Store, String> {
+    pub fn restore(source: &mut Source) -> Result<Store, CheckpointError> {
         let mut store = Store::new(0);
         for number in 0..source.number()? {
             let mut table = LaneTable::new(number as usize);

@@ -57,7 +57,7 @@ fn check_within(
     if question.peephole {
         match Peephole::new(&conditions.program) {
             Ok(peephole) => search.peephole = Some(peephole),
-            Err(reason) => declined = Some(reason),
+            Err(reason) => declined = Some(reason.to_string()),
         }
     }
     let places = prepared.bounds();

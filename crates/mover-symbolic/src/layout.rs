@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use mover_engine::UpTo;
+use mover_engine::{EngineError, UpTo};
 use mover_ir::expr::ChannelRef;
 use mover_ir::graph::{control_flow, reaches};
 use mover_ir::program::{ChannelDecl, Edge, Effect, LocationId, Program, TemplateId};
@@ -205,7 +205,7 @@ const MOST_CELLS: usize = 50_000;
 
 impl<'p> Layout<'p> {
     /// The bounds are for programs that make threads and objects without a visible bound.
-    pub fn new(program: &'p Program, bounds: Bounds) -> Result<Self, String> {
+    pub fn new(program: &'p Program, bounds: Bounds) -> Result<Self, EngineError> {
         refuse(program)?;
         let totals = totals(program);
         let limit = program.max_threads as usize;
@@ -255,9 +255,9 @@ impl<'p> Layout<'p> {
         Ok(layout)
     }
 
-    fn push(&mut self, cell: Cell, width: u8) -> Result<usize, String> {
+    fn push(&mut self, cell: Cell, width: u8) -> Result<usize, EngineError> {
         if self.cells.len() >= MOST_CELLS {
-            return Err(format!(
+            return unsupported(format!(
                 "the program's state has more than {MOST_CELLS} cells, too many for a formula"
             ));
         }
@@ -266,7 +266,7 @@ impl<'p> Layout<'p> {
         Ok(self.cells.len() - 1)
     }
 
-    fn objects(&mut self, most: Option<usize>, bounds: Bounds) -> Result<(), String> {
+    fn objects(&mut self, most: Option<usize>, bounds: Bounds) -> Result<(), EngineError> {
         let program = self.program;
         for (variable, decl) in program.globals.iter().enumerate() {
             if decl.addressable {
@@ -378,7 +378,7 @@ impl<'p> Layout<'p> {
         owner: ChannelOwner,
         handle: u64,
         decl: &ChannelDecl,
-    ) -> Result<(), String> {
+    ) -> Result<(), EngineError> {
         let channel = self.channels.len();
         let first = self.cells.len();
         if decl.capacity > 0 {
@@ -410,7 +410,7 @@ impl<'p> Layout<'p> {
         spawned: &[bool],
         exits: bool,
         numbers: Option<&[Vec<usize>]>,
-    ) -> Result<(), String> {
+    ) -> Result<(), EngineError> {
         let program = self.program;
         let initial = program.initial.get(slot).map(|i| i.template.index());
         // A thread that is there from the start makes room for others only by going.
@@ -628,7 +628,12 @@ impl<'p> Layout<'p> {
 }
 
 /// What the encoding does not cover is an error that says so.
-fn refuse(program: &Program) -> Result<(), String> {
+/// The program cannot be encoded; why.
+fn unsupported<T>(reason: String) -> Result<T, EngineError> {
+    Err(EngineError::Unsupported(reason))
+}
+
+fn refuse(program: &Program) -> Result<(), EngineError> {
     let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
     for template in &program.templates {
         for edge in template
@@ -638,7 +643,7 @@ fn refuse(program: &Program) -> Result<(), String> {
         {
             let operates = edge.effects.iter().any(Effect::is_channel_operation);
             if operates && edge.effects.iter().any(spawns) {
-                return Err(format!(
+                return unsupported(format!(
                     "`{}` sends or receives and starts a thread in one step",
                     edge.text
                 ));

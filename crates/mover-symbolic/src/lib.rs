@@ -73,7 +73,7 @@ impl<'t> Prepared<'t> {
         } else {
             program
         };
-        let layout = Layout::new(program, question.bounds).map_err(EngineError::Unsupported)?;
+        let layout = Layout::new(program, question.bounds)?;
         let threads = layout.slots.len();
         let conditions = Conditions::new(program, question.reduction, question.heuristics, threads);
         Ok(Prepared {
@@ -89,7 +89,6 @@ impl<'t> Prepared<'t> {
             question.deadlocks,
             question.limit.clone(),
         )
-        .map_err(EngineError::Unsupported)
     }
 
     /// The bounds of the program that is encoded, each with the one of the original that it is.
@@ -119,7 +118,7 @@ impl<'t> Prepared<'t> {
         let steps = match self.unfolded {
             Some(unfolded) => unfolded
                 .original_steps(original, &steps)
-                .map_err(EngineError::Internal)?,
+                .map_err(|reason| EngineError::Internal(reason.to_string()))?,
             None => steps,
         };
         outcome::confirm(original, steps)

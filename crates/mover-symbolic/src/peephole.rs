@@ -22,6 +22,7 @@
 
 use std::collections::BTreeMap;
 
+use mover_engine::EngineError;
 use mover_ir::program::{Effect, Program};
 use mover_reduce::facts::access::{AccessTable, EdgeRef, Object};
 
@@ -48,7 +49,7 @@ pub struct Move {
 
 impl<'p> Peephole<'p> {
     /// The constraints for a program, or why there are none.
-    pub fn new(program: &'p Program) -> Result<Self, String> {
+    pub fn new(program: &'p Program) -> Result<Self, EngineError> {
         let reason = if program.has_rendezvous() {
             Some("rendezvous")
         } else if program.uses_priorities() {
@@ -59,7 +60,9 @@ impl<'p> Peephole<'p> {
             None
         };
         match reason {
-            Some(what) => Err(format!("peephole constraints do not know {what}")),
+            Some(what) => Err(EngineError::Unsupported(format!(
+                "peephole constraints do not know {what}"
+            ))),
             None => Ok(Peephole {
                 program,
                 table: AccessTable::new(program),

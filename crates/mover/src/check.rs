@@ -1,6 +1,7 @@
 //! `mover check`: builds a task, has it answered, prints the answer.
 
 mod checkpoint;
+mod choices;
 mod formats;
 mod options;
 mod outputs;
@@ -19,8 +20,8 @@ use mover_ir::print::print_program;
 use mover_report::mover_trial;
 use serde_json::{Value, json};
 
+use choices::{Dump, Engine};
 pub use options::CheckArgs;
-use options::{Dump, Engine};
 pub use outputs::rows;
 
 use crate::input::{self, Input};

@@ -6,6 +6,7 @@
 
 use clap::Args;
 use mover_check::explanation::explain;
+use mover_check::plan_text;
 use mover_cli::output::print;
 use mover_cli::{CliError, Exit};
 use mover_engine::Task;
@@ -23,6 +24,11 @@ pub struct ExplainArgs {
     #[arg(long)]
     mat: bool,
 
+    /// Show the whole reduction plan, edge by edge: classes that are known beforehand, and the
+    /// conditions under which a step moves with `--reduce dynamic`
+    #[arg(long, conflicts_with_all = ["mat", "json"])]
+    plan: bool,
+
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -33,6 +39,8 @@ pub fn run(args: &ExplainArgs) -> Result<Exit, CliError> {
     let input = input::read(&args.input, &[])?;
     let told = if args.mat {
         mat::explain(&name, &input.program, args.json)?
+    } else if args.plan {
+        plan_text(&input.program)
     } else {
         let task = Task::new(input.program, input.properties);
         let movers = task

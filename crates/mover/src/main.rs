@@ -84,7 +84,20 @@ enum Command {
     Man(shell::ManArgs),
 }
 
+/// What happens inside is logged to standard error where `MOVER_LOG` asks for it, as in
+/// `MOVER_LOG=info` (stages, engines, sizes) or `MOVER_LOG=mover_check=debug`.
+fn log_where_asked() {
+    if std::env::var_os("MOVER_LOG").is_some() {
+        tracing_subscriber::fmt()
+            .with_env_filter(tracing_subscriber::EnvFilter::from_env("MOVER_LOG"))
+            .with_writer(std::io::stderr)
+            .with_ansi(false)
+            .init();
+    }
+}
+
 fn main() -> ExitCode {
+    log_where_asked();
     exit_code(match parse::<CommandLine>() {
         Ok(Some(command_line)) => run(command_line),
         Ok(None) => Ok(Exit::Success),

@@ -68,7 +68,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
     if args.native {
         return native::run(&args.input, program, &trace, &input.sites, args.gdb);
     }
-    trace.transactions = transactions(&task, &trace);
+    trace.transactions = transactions(&task, &trace, "static");
     let style = Style {
         color: stdout_color(),
     };

@@ -11,7 +11,7 @@ use mover_reduce::facts::access::Object;
 use rustc_hash::FxHashMap;
 
 use super::ObjectId;
-use crate::checkpoint::{Sink, Source, nonsense};
+use crate::checkpoint::{CheckpointError, Sink, Source, nonsense};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
@@ -306,7 +306,7 @@ impl Ledger {
     }
 
     /// Reads what was saved, of the same program.
-    pub fn restore(&mut self, source: &mut Source, states: u32) -> Result<(), String> {
+    pub fn restore(&mut self, source: &mut Source, states: u32) -> Result<(), CheckpointError> {
         let count = source.number()?;
         self.objects.clear();
         for _ in 0..count {
@@ -361,7 +361,7 @@ pub fn save_blocks(blocks: &[Block], sink: &mut Sink) -> io::Result<()> {
 }
 
 /// Reads blocks of states that there are.
-pub fn restore_blocks(source: &mut Source, states: u32) -> Result<Vec<Block>, String> {
+pub fn restore_blocks(source: &mut Source, states: u32) -> Result<Vec<Block>, CheckpointError> {
     let mut blocks = Vec::new();
     for _ in 0..source.number()? {
         let (state, thread) = (source.small()?, source.small()?);

@@ -19,7 +19,7 @@ use mover_reduce::facts::owners::OwnerCell;
 use mover_reduce::facts::rw_locks::{Mode, RwLock};
 
 use super::ObjectId;
-use crate::checkpoint::{Sink, Source, nonsense};
+use crate::checkpoint::{CheckpointError, Sink, Source, nonsense};
 use crate::code::{Code, Compiler, View};
 use crate::layout::Layout;
 use crate::machine::CompiledLocation;
@@ -189,7 +189,7 @@ impl PhaseTables {
         Ok(())
     }
 
-    pub fn restore(&self, source: &mut Source) -> Result<(), String> {
+    pub fn restore(&self, source: &mut Source) -> Result<(), CheckpointError> {
         for claim in &self.claims {
             if source.flag()? {
                 let [template, location, edge] = source.numbers()?[..] else {

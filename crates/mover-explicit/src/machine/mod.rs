@@ -12,6 +12,7 @@
 
 mod effects;
 
+use mover_engine::EngineError;
 use mover_ir::expr::resize;
 use mover_ir::program::{BoundMet, Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
@@ -312,22 +313,27 @@ impl Workspace {
 /// Most lanes that a state may have: half a mebibyte.
 pub const MAX_LANES: usize = 1 << 16;
 
+/// The program does not fit explicit search; why.
+fn unsupported<T>(reason: String) -> Result<T, EngineError> {
+    Err(EngineError::Unsupported(reason))
+}
+
 impl Machine {
     /// The program must be valid. Fails if a state would be too large.
-    pub fn new(program: &Program) -> Result<Machine, String> {
+    pub fn new(program: &Program) -> Result<Machine, EngineError> {
         Machine::compile(program, None)
     }
 
     /// The machine of a program with fused atomic sequences, which knows its movers.
-    pub fn with_movers(movers: &Movers) -> Result<Machine, String> {
+    pub fn with_movers(movers: &Movers) -> Result<Machine, EngineError> {
         Machine::compile(&movers.fused.program, Some(movers))
     }
 
-    fn compile(program: &Program, movers: Option<&Movers>) -> Result<Machine, String> {
+    fn compile(program: &Program, movers: Option<&Movers>) -> Result<Machine, EngineError> {
         let layout = Layout::new(program);
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
-            return Err(format!(
+            return unsupported(format!(
                 "a state takes {} KiB, more than the {} KiB that explicit search takes",
                 lanes / 128,
                 MAX_LANES / 128
@@ -340,7 +346,7 @@ impl Machine {
             .flat_map(|template| &template.locations)
             .any(|location| location.edges.len() > most);
         if too_many_edges || program.max_threads as usize > most {
-            return Err(format!(
+            return unsupported(format!(
                 "explicit search takes at most {most} threads and {most} choices at a place"
             ));
         }

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use mover_engine::{BrokenClaim, Control, Statistics, Stop, Violation};
+use mover_engine::{BrokenClaim, Control, EngineError, Statistics, Stop, Violation};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
@@ -96,9 +96,11 @@ pub(crate) fn explore(
     program: &Program,
     options: Options,
     checkpoints: Option<Checkpoints>,
-) -> Result<Searched, String> {
+) -> Result<Searched, EngineError> {
     if checkpoints.is_some() && options.jobs > 1 {
-        return Err("checkpoints are written by a search on one core".into());
+        return Err(EngineError::Unsupported(
+            "checkpoints are written by a search on one core".into(),
+        ));
     }
     let machine = match options.movers {
         Some(movers) => Machine::with_movers(movers)?,
@@ -129,7 +131,7 @@ pub(crate) fn beliefs(
     machine: &Machine,
     tables: &PhaseTables,
     options: Options,
-) -> Result<(Searched, Option<Ledger>), String> {
+) -> Result<(Searched, Option<Ledger>), EngineError> {
     Search::new(machine, Some(tables), options).run_to_end(None)
 }
 
@@ -254,7 +256,7 @@ impl<'m, 'o> Search<'m, 'o> {
     fn run_to_end(
         mut self,
         mut checkpoints: Option<Checkpoints>,
-    ) -> Result<(Searched, Option<Ledger>), String> {
+    ) -> Result<(Searched, Option<Ledger>), EngineError> {
         let keep_going = self.limits.options.keep_going;
         let mut expander = Expander::new(self.machine, keep_going);
         let mut blocks = self.limits.options.movers.map(|_| self.blocks());

@@ -8,7 +8,7 @@ use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
 
 use super::{Cursor, Expanded, Found, Order, Search};
 use crate::blocks::Blocks;
-use crate::checkpoint::{Checkpoints, Sink, Snapshot, Source, nonsense};
+use crate::checkpoint::{CheckpointError, Checkpoints, Sink, Snapshot, Source, nonsense};
 use crate::classify::{restore_blocks, save_blocks};
 use crate::machine::{Machine, RunEnd, Workspace};
 use crate::store::Store;
@@ -77,7 +77,7 @@ impl Search<'_, '_> {
         &mut self,
         source: &mut Source,
         blocks: Option<&mut Blocks>,
-    ) -> Result<(), String> {
+    ) -> Result<(), CheckpointError> {
         let store = Store::restore(source)?;
         let states = store.len();
         self.machine.objects().restore(source)?;
@@ -135,7 +135,7 @@ impl Search<'_, '_> {
     }
 
     /// Reads a violation and takes its steps once more, which says what it is.
-    fn restore_found(&self, source: &mut Source) -> Result<Found, String> {
+    fn restore_found(&self, source: &mut Source) -> Result<Found, CheckpointError> {
         let (state, is_deadlock) = (source.small()?, source.flag()?);
         if state >= self.seen.store.len() {
             return Err(nonsense("a violation begins nowhere"));

@@ -104,7 +104,7 @@ impl Conditions {
         }
         let movers = match movers(original) {
             Ok(movers) => movers,
-            Err(reason) => return Conditions::unreduced(original, Some(reason)),
+            Err(reason) => return Conditions::unreduced(original, Some(reason.to_string())),
         };
         let dynamic =
             (reduction == Reduction::Dynamic).then(|| Dynamic::new(&movers, heuristics, threads));

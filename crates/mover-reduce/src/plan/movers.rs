@@ -101,27 +101,36 @@ impl Movers {
     }
 }
 
+/// Why a program has no movers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoMovers {
+    #[error("`timeout` depends on all threads at once, so no step moves")]
+    Timeout,
+    #[error("with priorities every step can hold up the others, so no step moves")]
+    Priorities,
+}
+
 /// Finds the movers; the error says why a program has none.
-pub fn movers(original: &Program) -> Result<Movers, String> {
+pub fn movers(original: &Program) -> Result<Movers, NoMovers> {
     check_for_movers(original)?;
     Ok(movers_of(fuse(original)))
 }
 
 /// The same for a program that also forgets what nobody reads any more: fewer states for searches
 /// that store them.
-pub fn forgetful_movers(original: &Program) -> Result<Movers, String> {
+pub fn forgetful_movers(original: &Program) -> Result<Movers, NoMovers> {
     check_for_movers(original)?;
     let mut fused = fuse(original);
     forget_dead_values(&mut fused.program);
     Ok(movers_of(fused))
 }
 
-fn check_for_movers(original: &Program) -> Result<(), String> {
+fn check_for_movers(original: &Program) -> Result<(), NoMovers> {
     if original.uses_timeout() {
-        return Err("`timeout` looks at all threads at once, so no step moves".into());
+        return Err(NoMovers::Timeout);
     }
     if original.uses_priorities() {
-        return Err("with priorities every step can hold up the others, so no step moves".into());
+        return Err(NoMovers::Priorities);
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ use crate::machine::{Symbols, View};
 use crate::term::{Evaluation, Term, Terms};
 use encoding::{Encoding, merge};
 use graph::Graph;
-use mover_engine::Control;
+use mover_engine::{Control, EngineError};
 
 /// A step that a block may contain.
 pub struct Possible {
@@ -142,7 +142,7 @@ impl<'p> Blocks<'p> {
         bounds: Bounds,
         keep_deadlocks: bool,
         limit: Control,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, EngineError> {
         let layout = Layout::new(&conditions.program, bounds)?;
         let mut blocks = Blocks {
             uses_timeout: conditions.program.uses_timeout(),

@@ -88,14 +88,13 @@ pub fn check(
     }
     let parked = park(original);
     let program = parked.as_ref().unwrap_or(original);
-    let movers = movers(program).map_err(EngineError::Unsupported)?;
+    let movers = movers(program).map_err(|reason| EngineError::Unsupported(reason.to_string()))?;
     let mut question = question.clone();
     let mut depth = 0;
     let mut proof = Proof::default();
     let mut bounds = BTreeSet::new();
     let conclusion = loop {
-        let layout = Layout::new(&movers.fused.program, question.bounds)
-            .map_err(EngineError::Unsupported)?;
+        let layout = Layout::new(&movers.fused.program, question.bounds)?;
         let search = Search {
             original,
             program,

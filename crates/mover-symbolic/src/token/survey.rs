@@ -51,9 +51,9 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineEr
     }
     let parked = park(original);
     let program = parked.as_ref().unwrap_or(original);
-    let movers = movers(program).map_err(EngineError::Unsupported)?;
+    let movers = movers(program).map_err(|reason| EngineError::Unsupported(reason.to_string()))?;
     let layout = Layout::new(&movers.fused.program, Bounds::default());
-    let layout = layout.map_err(EngineError::Unsupported)?;
+    let layout = layout?;
     let plan = Plan {
         depth: 1,
         transactions,

@@ -134,7 +134,7 @@ fn opened(path: &Path, identity: &Identity) -> Result<Box<dyn Read + Send>, CliE
         .map_err(|error| refuse(error.to_string()))?
         .len();
     let mut file = BufReader::with_capacity(1 << 16, file);
-    open(&mut file, length, identity).map_err(refuse)?;
+    open(&mut file, length, identity).map_err(|error| refuse(error.to_string()))?;
     Ok(Box::new(file))
 }
 

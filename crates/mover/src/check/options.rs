@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use mover_check::{EngineChoice, Options, ReductionChoice};
 use mover_cli::output::{check_distinct, check_writable};
 use mover_cli::resources::available_memory;
@@ -17,127 +17,11 @@ use mover_explicit::Order;
 use mover_ir::program::Property;
 
 use super::checkpoint::CheckpointArgs;
+use super::choices::{Dump, Engine, Ignoring, Reduction, SearchOrder};
 use super::formats::FormatArgs;
 use super::symbolic::SymbolicArgs;
 use crate::input::InputArgs;
 use crate::progress::{Show, Watcher};
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// Let mover choose
-    Auto,
-    /// Visit the states one by one
-    Explicit,
-    /// Unroll transactions into a formula; finds shallow violations, proves what always ends
-    Bmc,
-    /// Look for an inductive invariant; proves programs that run for ever
-    Ic3,
-    /// Unroll each thread on its own and pass a token between them; see the guide on symbolic
-    /// engines
-    Token,
-}
-
-impl Engine {
-    fn choice(self) -> EngineChoice {
-        match self {
-            Engine::Auto => EngineChoice::Auto,
-            Engine::Explicit => EngineChoice::Explicit,
-            Engine::Bmc => EngineChoice::Bmc,
-            Engine::Ic3 => EngineChoice::Ic3,
-            Engine::Token => EngineChoice::Token,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Reduction {
-    /// What stores least for the engine: `dynamic` for explicit search, `none` for the others
-    Auto,
-    /// All interleavings
-    None,
-    /// Transactions by movers that are known before the search
-    Static,
-    /// The same without right movers
-    Left,
-    /// Transactions by locks and owners that are found out during the search
-    Phase,
-    /// The same, and what no other thread can reach any more moves, too
-    Dynamic,
-    /// With `--engine bmc`: neighbours that do not depend on each other have one order
-    Peephole,
-}
-
-impl Reduction {
-    fn choice(self) -> Option<ReductionChoice> {
-        match self {
-            Reduction::Auto => None,
-            Reduction::None => Some(ReductionChoice::None),
-            Reduction::Static => Some(ReductionChoice::Static),
-            Reduction::Left => Some(ReductionChoice::Left),
-            Reduction::Phase => Some(ReductionChoice::Phase),
-            Reduction::Dynamic => Some(ReductionChoice::Dynamic),
-            Reduction::Peephole => Some(ReductionChoice::Peephole),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Ignoring {
-    /// Chain blocks: store only states between transactions
-    Blocks,
-    /// Commit point completion
-    Cpc,
-    /// Commit point completion without the optimisation of line L19
-    CpcNoL19,
-    /// Cycle detection
-    Cycle,
-    /// Location feedback sets
-    Lfs,
-    /// Nothing: finds errors, proves nothing
-    Unsound,
-}
-
-impl Ignoring {
-    fn name(self) -> &'static str {
-        match self {
-            Ignoring::Blocks => "blocks",
-            Ignoring::Cpc => "cpc",
-            Ignoring::CpcNoL19 => "cpc-no-l19",
-            Ignoring::Cycle => "cycle",
-            Ignoring::Lfs => "lfs",
-            Ignoring::Unsound => "unsound",
-        }
-    }
-
-    /// What it is in the engine, if it is another search than blocks.
-    fn solution(self) -> Option<mover_explicit::Ignoring> {
-        match self {
-            Ignoring::Blocks => None,
-            Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
-            Ignoring::CpcNoL19 => Some(mover_explicit::Ignoring::CpcNoL19),
-            Ignoring::Cycle => Some(mover_explicit::Ignoring::Cycle),
-            Ignoring::Lfs => Some(mover_explicit::Ignoring::Lfs),
-            Ignoring::Unsound => Some(mover_explicit::Ignoring::Unsound),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SearchOrder {
-    /// Breadth first: a counterexample is as short as any
-    Bfs,
-    /// Depth first
-    Dfs,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Dump {
-    /// The program as mover understands it
-    Ir,
-    /// The question to the solver, in SMT-LIB: with `--engine bmc` whether a violation is within
-    /// `--depth` blocks, with `--engine ic3` whether the invariant found can be broken
-    Smt2,
-}
 
 #[derive(Args)]
 pub struct CheckArgs {

@@ -126,6 +126,19 @@ pub fn unfold(original: &Program) -> Option<Unfolded> {
     })
 }
 
+/// Why steps of the unfolded program are no run of the original.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotARun {
+    #[error("a step of the unfolded program is not possible")]
+    Impossible,
+    #[error("a thread of the unfolded program is not known")]
+    UnknownThread,
+    #[error("a step of the unfolded program is none of the original")]
+    NotOfTheOriginal,
+    #[error("a thread was started in the unfolded program only")]
+    StartedHereOnly,
+}
+
 impl Unfolded {
     /// The location of the original that a bound here is a copy of.
     pub fn original_bound(&self, met: BoundMet) -> Option<BoundMet> {
@@ -135,7 +148,7 @@ impl Unfolded {
     }
 
     /// The steps of the original program that a run of the unfolded one stands for.
-    pub fn original_steps(&self, original: &Program, steps: &[Step]) -> Result<Vec<Step>, String> {
+    pub fn original_steps(&self, original: &Program, steps: &[Step]) -> Result<Vec<Step>, NotARun> {
         let (machine, judge) = (Machine::new(&self.program), Machine::new(original));
         let (mut state, mut known) = (machine.initial(), judge.initial());
         // The number in the original of each thread here.
@@ -143,7 +156,7 @@ impl Unfolded {
         let mut told = Vec::new();
         for &step in steps {
             if !machine.can_take(&state, step) {
-                return Err("a step of the unfolded program is not possible".into());
+                return Err(NotARun::Impossible);
             }
             let told_move = |by: Move| -> Option<Move> {
                 let thread = state.threads.get(by.thread)?.as_ref()?;
@@ -153,11 +166,9 @@ impl Unfolded {
                     edge: *of_location.get(by.edge)?,
                 })
             };
-            let by = told_move(step.by).ok_or("a thread of the unfolded program is not known")?;
+            let by = told_move(step.by).ok_or(NotARun::UnknownThread)?;
             let with = match step.with {
-                Some(with) => {
-                    Some(told_move(with).ok_or("a thread of the unfolded program is not known")?)
-                }
+                Some(with) => Some(told_move(with).ok_or(NotARun::UnknownThread)?),
                 None => None,
             };
             let step_there = Step {
@@ -166,7 +177,7 @@ impl Unfolded {
                 choice: step.choice,
             };
             if !judge.can_take(&known, step_there) {
-                return Err("a step of the unfolded program is none of the original".into());
+                return Err(NotARun::NotOfTheOriginal);
             }
             let after = machine.apply(&state, step);
             let after_there = judge.apply(&known, step_there);
@@ -176,7 +187,7 @@ impl Unfolded {
                     !before && after_there.threads[*number].is_some()
                 };
                 let new = (0..after_there.threads.len()).find(is_new);
-                numbers.push(new.ok_or("a thread was started in the unfolded program only")?);
+                numbers.push(new.ok_or(NotARun::StartedHereOnly)?);
             }
             told.push(step_there);
             (state, known) = (after, after_there);
