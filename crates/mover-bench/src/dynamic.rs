@@ -30,7 +30,7 @@ pub struct DynamicArgs {
     #[command(flatten)]
     record: RecordArgs,
 
-    /// Most threads besides the one that starts them
+    /// Maximum number of threads besides the one that starts them
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=15))]
     threads: u32,
 
@@ -46,11 +46,11 @@ pub struct DynamicArgs {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     programs: Vec<String>,
 
-    /// Where to draw the results
+    /// Draw the results into this directory
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Where the programs are
+    /// Directory of the programs
     #[arg(long, value_name = "DIR", default_value = "bench/dynamic")]
     models: PathBuf,
 }

@@ -28,7 +28,7 @@ use mover_cli::output::check_writable;
 /// What all measurements are told.
 #[derive(Args)]
 pub struct RecordArgs {
-    /// Write every single measurement to this file, as soon as it is there
+    /// Write each measurement to this file as soon as it is made
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ impl RecordArgs {
 /// How long a point may take.
 #[derive(Args)]
 pub struct LimitArgs {
-    /// Seconds after which a point is given up
+    /// Give up a measurement after this many seconds
     #[arg(long = "limit", alias = "timeout", value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: u32,

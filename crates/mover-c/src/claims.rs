@@ -44,7 +44,7 @@ pub fn find(
                 column: source.column_of(word.start as u32) as u32,
             };
             let claim = read(&words[at + 1..]).ok_or_else(|| {
-                problem("this is no claim of exclusive access", loc)
+                problem("this is not a claim of exclusive access", loc)
                     .help(format!("write `{MACRO}(variable, mutex == self)`"))
             })?;
             let lock = cell(globals, claim.lock).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Threads that may end with a lock in hand.
+//! Threads that may exit while holding a lock.
 //!
 //! A mutex holds the number of its owner (`actions`), and numbers are used again: a thread that
 //! is created when the owner has ended may pass for the owner. In C it would not: to unlock the

@@ -269,7 +269,7 @@ fn translate(
     else {
         return Err(Problem::new("there is no function `main`", None)
             .code("C013")
-            .help("give all files of the program"));
+            .help("pass all files of the program"));
     };
     let limits = Limits {
         recursion: options.recursion.max(1),
@@ -334,7 +334,7 @@ fn translate(
         let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
         let mut sites_here: Vec<_> = accesses.iter().map(of_location).collect();
         if notes.uses_mutex_kinds {
-            let message = "a thread ends with a lock in hand, and some locks ask for their owner";
+            let message = "a thread exits while holding a lock, and some locks check their owner";
             if left_locked::cut(&mut template, &world.globals, message) {
                 sites_here.push(Vec::new());
             }

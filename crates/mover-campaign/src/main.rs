@@ -29,15 +29,15 @@ use mover_fuzz::subject::{Examined, Generator, Subject, engines};
 use mover_source::SourceMap;
 use totals::{Told, Totals, as_json, as_text, told_so_far};
 
-/// Search random programs in all ways and look for two that disagree.
+/// Fuzz the engines: check random programs with all of them and compare the answers.
 #[derive(Parser)]
 #[command(name = "mover-fuzz", bin_name = "mover fuzz", version)]
 struct FuzzArgs {
-    /// The first seed
+    /// First seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How many programs to try
+    /// Number of programs to try
     #[arg(long, default_value_t = 1000)]
     count: u64,
 
@@ -45,28 +45,28 @@ struct FuzzArgs {
     #[arg(long = "for", value_name = "TIME")]
     duration: Option<String>,
 
-    /// What to make: Promela models, C programs, programs of the intermediate language,
-    /// algorithms of transactional memories, or by turns all that there is
+    /// What to generate: Promela models, C programs, programs of the intermediate representation,
+    /// transactional-memory algorithms, or all of them in turn
     #[arg(long, value_enum, default_value = "all")]
     generator: Made,
 
-    /// Which engines to compare: explicit search in all its ways, or the symbolic ones as well
+    /// Engines to compare: all variants of explicit search, or the symbolic engines as well
     #[arg(long, value_enum, default_value = "all")]
     engines: Engines,
 
-    /// How long a symbolic engine may take for an answer, in milliseconds
+    /// Time limit of a symbolic engine for one answer, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 300)]
     patience: u64,
 
-    /// Write the smallest program of a mismatch into this directory
+    /// Write the minimised program of a mismatch into this directory
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
 
-    /// Go on after a mismatch
+    /// Continue after a mismatch
     #[arg(long)]
     keep_going: bool,
 
-    /// Examine these files, which --write has written, instead of random programs
+    /// Check these files, written by --write, instead of random programs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     replay: Vec<PathBuf>,
 
@@ -121,7 +121,9 @@ impl Plan<'_> {
         };
         let generators: Vec<Generator> = Generator::ALL.iter().copied().filter(is_asked).collect();
         if generators.is_empty() {
-            return Err("this mover was built without LLVM and makes no C (feature `c`)".into());
+            return Err(
+                "this mover was built without LLVM and cannot generate C (feature `c`)".into(),
+            );
         }
         let patience = Duration::from_millis(args.patience);
         Ok(Plan {
@@ -234,7 +236,7 @@ fn run(args: &FuzzArgs) -> Result<Exit, CliError> {
     ended(totals.mismatches.is_empty())
 }
 
-/// A mismatch is a mistake of mover. It has been told on standard output.
+/// A mismatch is a bug of mover. It has been printed on standard output.
 fn ended(is_clean: bool) -> Result<Exit, CliError> {
     if is_clean {
         Ok(Exit::Success)

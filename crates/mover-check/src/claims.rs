@@ -62,7 +62,7 @@ fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
                 Some(span) => complaint.related(span, told),
                 None => complaint,
             }
-            .help("each process must take the access and give it back by itself, and the condition for that must be in the same step")
+            .help("each process must acquire and release the access itself, and the condition for that must be in the same step")
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn broken(task: &Task, broken: &[BrokenClaim]) -> Vec<Diagnostic> {
         let claim = &program.info.exclusive[broken.given];
         let name = &program.globals[claim.variable.index()].name;
         let warning = Diagnostic::warning(format!(
-            "`{name}` is also used where this does not hold, so the reduction makes nothing of it"
+            "`{name}` is also used where this does not hold, so the reduction ignores the claim"
         ))
         .at(claim.span, "");
         match broken.edge.of(program).span {

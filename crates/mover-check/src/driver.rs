@@ -103,7 +103,9 @@ pub fn answer(
             if stage.when == When::Always || control.cancelled().is_some() {
                 break;
             }
-            observer.note(&format!("{reason}; the engines bmc and ic3 go on"));
+            observer.note(&format!(
+                "{reason}; continuing with the engines bmc and ic3"
+            ));
         }
         let control = match stage.budget {
             Some(budget) => control.within(budget),
@@ -278,8 +280,7 @@ fn conclude(
     let verdict = match outcome.conclusion {
         Conclusion::Unsafe(violation) => {
             if let Some(certified) = &mut certified {
-                certified.by =
-                    vec!["the run was replayed on the definition of what a program does".into()];
+                certified.by = vec!["the run was replayed on the reference semantics".into()];
             }
             Verdict::Unsafe(Box::new(told(task, options, violation, control)?))
         }

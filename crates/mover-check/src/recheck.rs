@@ -59,15 +59,15 @@ pub fn certify(
     let is_over = || control.is_over();
     match recheck(task.program(), task.properties(), most, &is_over) {
         Recheck::Holds { states } => certified.by.push(format!(
-            "a walk through all {} states of the definition, without reduction, met no violation",
+            "a search of all {} states of the reference semantics, without reduction, found no violation",
             grouped(states as u64)
         )),
         Recheck::NotDone { reason } => certified.not_by.push(format!(
-            "by a walk through all states of the definition: {reason}"
+            "by a search of all states of the reference semantics: {reason}"
         )),
         Recheck::Fails { what } => {
             return Err(CheckError::Internal(format!(
-                "the verdict is safe, but by the definition {what}"
+                "the verdict is safe, but in the reference semantics {what}"
             )));
         }
     }

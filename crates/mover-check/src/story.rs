@@ -590,7 +590,7 @@ impl<'a> Teller<'a> {
                 mark(first.0, format!("reads {name} = {before}"));
                 mark(
                     between.0,
-                    format!("writes {name} = {other} behind its back"),
+                    format!("writes {name} = {other} in the meantime"),
                 );
                 format!(
                     "{one} reads {name} = {before} at {at_first}; before it acts on that, {two} \
@@ -719,11 +719,11 @@ impl<'a> Teller<'a> {
                         let note = if wait.is_lock {
                             format!("takes {what}, for which {name} will wait")
                         } else {
-                            format!("{name} will wait for what this leaves")
+                            format!("{name} will wait for this to change")
                         };
                         marks.entry(writer).or_insert(note);
                         if wait.is_lock {
-                            format!(", which {who} has had since {at}")
+                            format!(", which {who} has held since {at}")
                         } else {
                             format!(", last changed by {by} at {at}")
                         }
@@ -738,7 +738,7 @@ impl<'a> Teller<'a> {
         }
         let parts = parts.join("; ");
         match circle {
-            Some(circle) if circle.len() > 1 => format!("a circle: {parts}"),
+            Some(circle) if circle.len() > 1 => format!("circular wait: {parts}"),
             _ => parts,
         }
     }

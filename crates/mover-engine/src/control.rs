@@ -33,14 +33,14 @@ impl Stop {
             Stop::Time => "the time limit was reached",
             Stop::Memory => "the memory limit was reached",
             Stop::StoreFull => "the store can hold no more states",
-            Stop::Refused => "something was met that this engine does not take",
+            Stop::Refused => "the program does something that this engine does not support",
         }
     }
 
     /// What would help.
     pub fn advice(self) -> &'static str {
         match self {
-            Stop::User | Stop::Answered => "letting it run on",
+            Stop::User | Stop::Answered => "letting it run longer",
             Stop::Time => "a longer --timeout",
             Stop::Memory => "a larger --memory",
             Stop::StoreFull => "a model with smaller parameters",

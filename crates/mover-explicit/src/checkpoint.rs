@@ -105,14 +105,14 @@ pub fn open<R: Read + io::Seek>(
     let failed = |error: io::Error| format!("it cannot be read: {error}");
     let mut start = [0; MAGIC.len()];
     if length < (MAGIC.len() + 8) as u64 || file.read_exact(&mut start).is_err() {
-        return Err("it is no checkpoint".into());
+        return Err("it is not a checkpoint".into());
     }
     if &start != MAGIC {
         let is_other = start[..14] == MAGIC[..14];
         return Err(if is_other {
             "it was written in another format, by another version of mover".into()
         } else {
-            "it is no checkpoint".into()
+            "it is not a checkpoint".into()
         });
     }
     file.seek(io::SeekFrom::Start(0)).map_err(failed)?;
@@ -128,7 +128,9 @@ pub fn open<R: Read + io::Seek>(
     let mut stored = [0; 8];
     file.read_exact(&mut stored).map_err(failed)?;
     if u64::from_le_bytes(stored) != sum {
-        return Err("it is broken: its sum does not match, so it was cut off or changed".into());
+        return Err(
+            "it is damaged: its checksum does not match, so it was truncated or changed".into(),
+        );
     }
     file.seek(io::SeekFrom::Start(MAGIC.len() as u64))
         .map_err(failed)?;
@@ -261,7 +263,7 @@ pub(crate) struct Source<'a> {
 
 /// What is said of a checkpoint whose sum is right and whose contents are not.
 pub(crate) fn nonsense(what: &str) -> String {
-    format!("the checkpoint is broken: {what}")
+    format!("the checkpoint is damaged: {what}")
 }
 
 impl<'a> Source<'a> {

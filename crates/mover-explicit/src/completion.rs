@@ -28,7 +28,7 @@
 //!
 //! Where ours differs from Figure 8, because experiments showed that the print
 //! loses errors or wastes states: a step is chosen once, not twice; there is no
-//! look at an empty stack; a step that touches nothing shared moves both ways;
+//! look at an empty stack; a step that accesses nothing shared moves both ways;
 //! whether a transaction is over is asked when a state is found, of all steps
 //! that its thread may ever have there, not only of those that are possible now
 //! (a thread that waits for a step that does not move left is never scheduled

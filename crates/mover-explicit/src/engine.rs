@@ -148,11 +148,11 @@ fn conclusion(searched: &Searched, is_sound: bool, way_on: Option<String>) -> Co
         (None, _) if is_sound => Conclusion::Safe { up_to: Vec::new() },
         (None, _) => Conclusion::Refused {
             reason: format!(
-                "`--ignoring unsound` misses errors behind transactions that never end; \
+                "`--ignoring unsound` misses errors after transactions that never end; \
                  no violation was met in {} states",
                 grouped(states)
             ),
-            advice: "`--ignoring cpc`, or leaving the option out".into(),
+            advice: "`--ignoring cpc`, or omitting the option".into(),
         },
         (Some(_), Some(refusal)) => Conclusion::Refused {
             reason: format!(

@@ -466,7 +466,7 @@ pub struct ErrorMark {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoundMark {
     pub kind: BoundKind,
-    /// Which bound was exceeded, as words for the user: `fact calls itself more than 16 deep`.
+    /// Which bound was exceeded, as words for the user: `fact recurses more than 16 deep`.
     pub message: String,
 }
 

@@ -247,7 +247,7 @@ impl Context<'_> {
             return Action::skip(text, span);
         };
         if cell.is_channel {
-            self.error(span, "a channel is not a number to count with");
+            self.error(span, "a channel cannot be used in arithmetic");
             return Action::skip(text, span);
         }
         let place = cell.place.clone();
@@ -449,7 +449,7 @@ pub fn poll_check(channel: &ChannelUse, span: Span) -> Option<Check> {
     let holds = is_buffered(channel);
     (holds != Expr::TRUE).then(|| Check {
         holds,
-        message: "a channel without buffer holds no message to look at".to_string(),
+        message: "a channel without a buffer holds no message to poll".to_string(),
         span,
     })
 }

@@ -350,7 +350,7 @@ impl Builder<'_, '_> {
             if self.is_else(sibling)? {
                 return Err(Misplaced {
                     span: self.states.span(transition.via),
-                    message: "this `else` melts into a choice that has another `else`".to_string(),
+                    message: "this `else` merges into a choice that has another `else`".to_string(),
                 });
             }
         }
@@ -364,7 +364,7 @@ impl Builder<'_, '_> {
             if rendezvous == Some(Side::Sender) {
                 return Err(Misplaced {
                     span: self.states.span(transition.via),
-                    message: "this `else` stands before further options of an outer choice and behind a send that may be a rendezvous, which is not supported".to_string(),
+                    message: "this `else` comes before further options of an outer choice and after a send that may be a rendezvous, which is not supported".to_string(),
                 });
             }
             condition = condition.and(executable.negate());

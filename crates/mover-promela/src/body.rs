@@ -319,7 +319,7 @@ impl Body<'_, '_> {
             StatementKind::DStep(_) if lifted => {
                 self.context.unsupported(
                     span,
-                    "a label before `d_step { .. } unless` is not supported; put both into braces behind the label",
+                    "a label before `d_step { .. } unless` is not supported; put both into braces after the label",
                 );
                 return;
             }

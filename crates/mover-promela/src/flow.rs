@@ -282,7 +282,7 @@ impl Flow {
         if repeated {
             return Err(Misplaced::new(
                 span,
-                format!("the label `{name}` stands twice in this scope"),
+                format!("the label `{name}` is defined twice in this scope"),
             ));
         }
         Ok(())

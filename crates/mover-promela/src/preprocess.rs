@@ -182,7 +182,7 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
                 "P002",
                 "this model needs the C preprocessor `cpp`, which is not installed",
             )
-            .help("on Debian and its kin: apt-get install cpp"),
+            .help("on Debian and its derivatives: apt-get install cpp"),
         );
     }
     Ok(Output {

@@ -181,7 +181,7 @@ impl States<'_> {
     fn endless(&self, element: ElementId) -> Misplaced {
         Misplaced {
             span: self.flow.elements[element].span,
-            message: "these jumps go round for ever without a statement".to_string(),
+            message: "these jumps form a loop without a statement".to_string(),
         }
     }
 

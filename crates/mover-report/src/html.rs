@@ -838,8 +838,7 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
         Verdict::Unsafe(trace) => {
             rests.push((
                 "checked by".into(),
-                "the run below was replayed step by step on the definition of what a program does"
-                    .into(),
+                "the run below was replayed step by step on the reference semantics".into(),
             ));
             if let Some(length) = length_text(trace) {
                 rests.push(("told with".into(), length));

@@ -105,7 +105,7 @@ pub fn carry_over(
         }
         Found::Run { .. } => {
             return Err(EngineError::Internal(
-                "the invariant of transactions is none: single steps lead to a violation".into(),
+                "the invariant over transactions is wrong: single steps lead to a violation".into(),
             ));
         }
         Found::Invariant(found) => found,
@@ -262,7 +262,9 @@ fn certify(
             note_checks(checks, &blaster.solver)?;
             Ok(true)
         }
-        Answer::Sat => Err(EngineError::Internal("the invariant found is none".into())),
+        Answer::Sat => Err(EngineError::Internal(
+            "the invariant found is not inductive or admits a violation".into(),
+        )),
         Answer::Stopped => Ok(false),
     }
 }

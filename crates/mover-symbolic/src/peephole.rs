@@ -59,7 +59,7 @@ impl<'p> Peephole<'p> {
             None
         };
         match reason {
-            Some(what) => Err(format!("peephole constraints do not know {what}")),
+            Some(what) => Err(format!("peephole constraints do not support {what}")),
             None => Ok(Peephole {
                 program,
                 table: AccessTable::new(program),

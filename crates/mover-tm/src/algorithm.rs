@@ -112,7 +112,7 @@ pub struct Algorithm<'p> {
 }
 
 impl<'p> Algorithm<'p> {
-    /// Threads and variables must lie between 1 and [`MAX_INDEX`].
+    /// Threads and variables must be between 1 and [`MAX_INDEX`].
     pub fn new(program: &'p Program, threads: usize, variables: usize, manager: Manager) -> Self {
         debug_assert!((1..=MAX_INDEX).contains(&threads));
         debug_assert!((1..=MAX_INDEX).contains(&variables));

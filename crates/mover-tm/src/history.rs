@@ -220,7 +220,7 @@ impl Parser {
         }
         if op == "begin" && event != Event::Respond && self.open[thread].is_some() {
             return Err((
-                "this thread's transaction is still under way".to_string(),
+                "this thread's transaction is still running".to_string(),
                 None,
             ));
         }

@@ -40,8 +40,8 @@ pub fn run(program: &Program, args: &DelegateArgs) -> Result<Exit, CliError> {
         CliError::usage(
             "U012",
             format!(
-                "the program `{name}` is neither beside mover nor in a directory of PATH; \
-                 `cargo build --release --package {package}` makes it"
+                "the program `{name}` is neither next to mover nor in a directory of PATH; \
+                 `cargo build --release --package {package}` builds it"
             ),
         )
     })?;

@@ -19,7 +19,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Show between which accesses `--engine token --pairs mat` lets control change hands
+    /// Show between which accesses `--engine token --pairs mat` may pass the token
     #[arg(long)]
     mat: bool,
 

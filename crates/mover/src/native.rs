@@ -79,7 +79,7 @@ pub fn run(
             (
                 format!(
                     "{table}\nunsafe: reproduced on real threads: {what}\nprocess {process} is \
-                     stopped there; look at it with: gdb -p {process} {}\n",
+                     stopped there; inspect it with: gdb -p {process} {}\n",
                     kept.join("program").display()
                 ),
                 Exit::Unsafe,

@@ -31,14 +31,14 @@ pub struct ReplayArgs {
     /// The counterexample, written with `mover check --trace`
     trace: PathBuf,
 
-    /// C: run the program itself, compiled by clang, with real threads on this schedule
+    /// C: compile the program with clang and run it with real threads on this schedule
     #[arg(long)]
     native: bool,
 
-    /// With `--native`: leave the process stopped where the violation shows, for gdb
+    /// With `--native`: leave the process stopped at the violation, for gdb
     #[arg(long, requires = "native")]
     gdb: bool,
-    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    /// Show every step of a long counterexample, instead of one line for each transaction
     #[arg(long)]
     all_steps: bool,
 }

@@ -142,7 +142,7 @@ impl Flattener<'_> {
         let depth = self.stack.iter().filter(|&&other| other == id).count();
         if depth >= self.limits.recursion {
             let name = &module.functions[id].name;
-            let message = format!("`{name}` calls itself more than {depth} deep");
+            let message = format!("`{name}` recurses more than {depth} deep");
             self.end(at, Terminator::RecursionBound(message), loc);
             return Ok(at);
         }
@@ -226,7 +226,8 @@ impl Flattener<'_> {
             }
             at = otherwise;
         }
-        let message = "call through a pointer that points to no function of this type".to_string();
+        let message =
+            "call through a pointer that does not point to a function of this type".to_string();
         self.fail(at, Property::MemorySafety, message, loc);
         if let Some(result) = result {
             self.join(next, result, returned, loc);

@@ -223,7 +223,7 @@ impl<'m> Flattener<'m> {
         if let Some(&destructor) = module.destructors.first() {
             let destructor = &module.functions[destructor];
             let message = format!(
-                "`{}` is to run when the process ends, which is not supported",
+                "`{}` is registered to run at process exit, which is not supported",
                 destructor.name
             );
             let help = "call it at the end of `main` when the program is checked";
@@ -311,11 +311,11 @@ impl<'m> Flattener<'m> {
         let function = &module.functions[id];
         if self.size > LARGEST {
             return Err(Problem::new(
-                format!("more than {LARGEST} instructions when calls are put in line"),
+                format!("more than {LARGEST} instructions after inlining"),
                 function.loc,
             )
             .code("C014")
-            .help("a smaller program, or a smaller --recursion"));
+            .help("check a smaller program, or lower --recursion"));
         }
         self.stack.push(id);
         let first_value = self.values.len();
@@ -509,7 +509,7 @@ impl<'m> Flattener<'m> {
             Terminator::Unreachable => match self.blocks[at].end {
                 Terminator::Unreachable => Terminator::Fail {
                     property: Property::UnreachCall,
-                    message: "code that cannot be reached is reached (undefined behaviour)".into(),
+                    message: "code marked unreachable is reached (undefined behaviour)".into(),
                 },
                 _ => return Ok(()),
             },
@@ -551,7 +551,7 @@ impl<'m> Flattener<'m> {
                 let help = if what.starts_with("floating") {
                     "use integers (fixed point) in the code that is checked"
                 } else {
-                    "leave this code out, for instance by an #ifdef, when the program is checked"
+                    "exclude this code when the program is checked, for instance with an #ifdef"
                 };
                 Err(Problem::new(format!("not supported: {what}"), loc).help(help))
             }

@@ -55,7 +55,7 @@ pub(super) fn link<'c>(
     let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
     if layout(all) != layout(&module) {
         return Err(format!(
-            "{} is for another machine than the files before it",
+            "{} targets another machine than the files before it",
             file.display()
         ));
     }

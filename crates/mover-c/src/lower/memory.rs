@@ -202,7 +202,7 @@ impl Builder<'_, '_> {
                 let message = format!("the variable `{name}` is declared but not defined");
                 return Err(Problem::new(message, path.loc)
                     .code("C011")
-                    .help("give the file that defines it too"));
+                    .help("also pass the file that defines it"));
             };
             let shared = !self.world.is_private(form.object);
             let variable = &self.world.globals[id.index()];

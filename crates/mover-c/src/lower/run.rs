@@ -256,7 +256,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Ok(next);
             }
             Kind::Call { .. } | Kind::Unsupported(_) => {
-                return Err(Problem::new("a call that was not put in line", inst.loc).code("C099"));
+                return Err(Problem::new("a call that was not inlined", inst.loc).code("C099"));
             }
         }
         path.index += 1;

@@ -84,7 +84,7 @@ impl Builder<'_, '_> {
                     let message = format!("the variable `{name}` is declared but not defined");
                     return Err(Problem::new(message, path.loc)
                         .code("C011")
-                        .help("give the file that defines it too"));
+                        .help("also pass the file that defines it"));
                 }
             },
         };
@@ -138,7 +138,7 @@ impl Builder<'_, '_> {
                 binary(BinaryOp::ULt, differs, size.clone())
             }),
             property: Property::MemorySafety,
-            message: "pointer arithmetic leads far out of the object".into(),
+            message: "pointer arithmetic goes far outside the object".into(),
         }
     }
 

@@ -328,7 +328,7 @@ impl Machine {
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
             return Err(format!(
-                "a state takes {} KiB, more than the {} KiB that explicit search takes",
+                "a state takes {} KiB, more than the {} KiB that explicit search supports",
                 lanes / 128,
                 MAX_LANES / 128
             ));
@@ -341,7 +341,7 @@ impl Machine {
             .any(|location| location.edges.len() > most);
         if too_many_edges || program.max_threads as usize > most {
             return Err(format!(
-                "explicit search takes at most {most} threads and {most} choices at a place"
+                "explicit search supports at most {most} threads and {most} choices at a place"
             ));
         }
         let memory = Memory::new(program, &layout);

@@ -87,10 +87,10 @@ impl Search<'_, '_> {
         statistics.depth = source.number()?;
         statistics.violations = source.number()?;
         let [next, level_end, depth] = source.smalls()?[..] else {
-            return Err(nonsense("it says not where the search was"));
+            return Err(nonsense("it does not say where the search was"));
         };
         if next > level_end || level_end > states {
-            return Err(nonsense("the search was nowhere"));
+            return Err(nonsense("the search was at no state"));
         }
         self.cursor = Cursor {
             next,
@@ -101,7 +101,7 @@ impl Search<'_, '_> {
         for _ in 0..source.number()? {
             let (number, depth) = (source.small()?, source.small()?);
             if number >= states {
-                return Err(nonsense("a state waits that there is not"));
+                return Err(nonsense("a state that does not exist is waiting"));
             }
             self.stack.push((number, depth));
         }
@@ -117,14 +117,14 @@ impl Search<'_, '_> {
         self.bounds.clear();
         for _ in 0..source.number()? {
             let [template, location] = source.smalls()?[..] else {
-                return Err(nonsense("it says not which bound was met"));
+                return Err(nonsense("it does not say which bound was met"));
             };
             let met = BoundMet {
                 template: TemplateId(template),
                 location: LocationId(location),
             };
             if !self.machine.is_bound(met) {
-                return Err(nonsense("a bound was met that there is not"));
+                return Err(nonsense("a bound that does not exist was met"));
             }
             self.bounds.insert(met);
         }

@@ -53,17 +53,17 @@ pub enum FaultKind {
     SameName(String),
     #[error("the parameter `{0}` is declared after a local variable")]
     LateParameter(String),
-    #[error("`{0}` stands in no loop")]
+    #[error("`{0}` is outside a loop")]
     NotInLoop(&'static str),
     #[error("`{text}` may fail and depends on what the same step wrote before")]
     CheckAfterWrite { text: String },
-    #[error("threads of `{0}` are joined but leave by `exit`, so that nobody can wait for them")]
+    #[error("threads of `{0}` are joined but leave by `exit`, so that no thread can wait for them")]
     JoinedThreadExits(String),
     #[error("no thread of `{0}` is ever started or spawned")]
     NeverRun(String),
     #[error("no thread runs from the start")]
     NothingStarted,
-    #[error("threads are spawned in a loop: say with `max_threads` how many there are at most")]
+    #[error("threads are spawned in a loop: set the maximum number with `max_threads`")]
     UnboundedThreads,
     #[error(transparent)]
     IllFormed(#[from] IllFormed),

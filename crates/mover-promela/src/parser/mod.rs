@@ -310,7 +310,7 @@ impl Parser<'_> {
             .at(token.span, "");
             if matches!(self.token_after(1).kind, TokenKind::Word(_)) {
                 diagnostic = diagnostic.help(format!(
-                    "is `{word}` a type? its typedef must stand before its use"
+                    "is `{word}` a type? its typedef must come before its use"
                 ));
             }
             return self.report(diagnostic);

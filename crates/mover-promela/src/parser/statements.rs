@@ -255,7 +255,7 @@ impl Parser<'_> {
             Keyword::Unless => {
                 let diagnostic = Diagnostic::coded("P020", "expected a statement, found `unless`")
                     .at(self.span(), "")
-                    .help("after anything but `}` the `unless` must stand on the same line");
+                    .help("after anything but `}` the `unless` must be on the same line");
                 Err(self.report(diagnostic))
             }
             _ => Ok(StatementKind::Expression(self.full_expression()?)),

@@ -118,10 +118,12 @@ pub fn forgetful_movers(original: &Program) -> Result<Movers, String> {
 
 fn check_for_movers(original: &Program) -> Result<(), String> {
     if original.uses_timeout() {
-        return Err("`timeout` looks at all threads at once, so no step moves".into());
+        return Err("`timeout` depends on all threads, so no step is a mover".into());
     }
     if original.uses_priorities() {
-        return Err("with priorities every step can hold up the others, so no step moves".into());
+        return Err(
+            "with priorities every step can block the others, so no step is a mover".into(),
+        );
     }
     Ok(())
 }

@@ -294,14 +294,14 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
         reasons.push(format!("takes {lock}"));
     }
     for lock in names(movers.locks.gives_back(at), &handled.gives_back) {
-        reasons.push(format!("gives {lock} back"));
+        reasons.push(format!("releases {lock}"));
     }
     for lock in &movers.locks.rw {
         let name = &program.globals[lock.cells[0].index()].name;
         match lock.taken_by(at) {
             Some(Mode::Reads) => reasons.push(format!("takes {name} to read")),
             Some(Mode::Writes) => reasons.push(format!("takes {name} to write")),
-            None if lock.gives_back.contains(&at) => reasons.push(format!("gives {name} back")),
+            None if lock.gives_back.contains(&at) => reasons.push(format!("releases {name}")),
             None => {}
         }
     }
@@ -309,7 +309,7 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
         let name = object.name(program);
         reasons.push(match classes.protection(*object) {
             Protection::Lock if !reasons.is_empty() => continue,
-            Protection::Lock => format!("looks at {name}, a lock"),
+            Protection::Lock => format!("reads {name}, a lock"),
             Protection::OneThread => format!("{name}: one thread only"),
             Protection::NeverWritten => format!("{name}: never written"),
             Protection::By(lock) => format!("{name}: protected by {}", lock.name(program)),
@@ -323,7 +323,7 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
         reasons.push("offers a rendezvous".into());
     }
     if reasons.is_empty() {
-        reasons.push("touches nothing shared".into());
+        reasons.push("accesses nothing shared".into());
     }
     reasons
 }

@@ -108,7 +108,7 @@ pub fn check(
         let found = match search.at(depth, &mut statistics, &mut proof, &mut bounds) {
             Err(EngineError::Unsupported(reason)) => {
                 break Conclusion::Refused {
-                    reason: format!("`--engine token` does not take this: {reason}"),
+                    reason: format!("`--engine token` does not support this: {reason}"),
                     advice: "another --engine".into(),
                 };
             }
@@ -130,7 +130,7 @@ pub fn check(
                     let span = place.edges.iter().find_map(|edge| edge.span);
                     break Conclusion::Refused {
                         reason: format!(
-                            "an atomic sequence cannot go on and lets others pass{}, which \
+                            "an atomic sequence blocks and lets other threads run{}, which \
                              `--engine token` does not follow; no violation elsewhere",
                             at(program, span)
                         ),
@@ -415,7 +415,7 @@ fn at(program: &Program, span: Option<Span>) -> String {
 fn refusal(program: &Program) -> Option<String> {
     let refuse = |what: &str, span| {
         let place = at(program, span);
-        Some(format!("`--engine token` does not take {what}{place}"))
+        Some(format!("`--engine token` does not support {what}{place}"))
     };
     let has_rendezvous = program.has_rendezvous();
     for template in &program.templates {

@@ -16,7 +16,7 @@
 //! **Ghosts.** A thread may be blocked for ever, and sets of pairs are adequate for whole
 //! schedules only. So a thread that stops goes on as a *ghost*: it walks some way to its
 //! end, and what it passes has no effect. Where a ghost is, a node is reached but not alive.
-//! Threads stop only where they can never go on ([`Plan::maximal`]): every run can be
+//! Threads stop only where they can never continue ([`Plan::maximal`]): every run can be
 //! continued until that is so, also past an error, since the trace is cut off there. They
 //! may stop anywhere if changes of hands are counted, and if going on could lead to where the
 //! encoding ends in the middle of something ([`Thread::broken`]).
@@ -148,7 +148,7 @@ pub struct Plan {
     pub errors: bool,
     /// Whether it matters where in a transaction a thread stops.
     pub stops: bool,
-    /// Whether a thread stops only where it can never go on.
+    /// Whether a thread stops only where it can never continue.
     pub maximal: bool,
     /// Whether reading what nobody writes is an event, too.
     pub unwritten: bool,

@@ -29,7 +29,7 @@ pub fn report_text(report: &Report) -> String {
         lines.push(format!("run:  {}", report.run.join(" ")));
     }
     if let Some(cycle) = &report.cycle {
-        lines.push(format!("way to the loop: {}", report.run.join(" ")));
+        lines.push(format!("path to the loop: {}", report.run.join(" ")));
         lines.push(format!("loop: {}", cycle.join(" ")));
     }
     if let Some(table) = &report.table {

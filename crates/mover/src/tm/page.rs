@@ -184,7 +184,7 @@ fn add_loop(run: &mut Run, report: &Report, cycle: &[String]) {
         run.steps.push(RunStep {
             lane: thread,
             text: text.clone(),
-            note: (position >= first).then(|| "again and again".to_string()),
+            note: (position >= first).then(|| "repeated for ever".to_string()),
             ..RunStep::default()
         });
         run.boxes.push(RunBox {

@@ -90,7 +90,7 @@ fn what_is_too_large_is_not_certified() {
     );
     let ended = check(&large, &["--certify"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let words = "not certified: by a walk through all states of the definition: \
+    let words = "not certified: by a search of all states of the reference semantics: \
                  there are more than 200,000 states";
     assert!(ended.stdout.contains(words), "{}", ended.stdout);
     let answer = check(&large, &["--certify", "--json"]).json();
