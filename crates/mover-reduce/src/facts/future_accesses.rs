@@ -1,16 +1,15 @@
-//! What a thread may still do, and what it may have done.
+//! Accesses that a thread can still make, and accesses that it may have made.
 //!
-//! Günther et al. (2017) lets an action move if no other thread can reach a conflicting one
-//! any more (Table 2, *reachability*). What can be reached is a matter of the
-//! control-flow graph: for each location the variables that are read and
-//! written, and whether threads are counted or started, on some way from there.
-//! A thread that is started on the way brings all that it does.
+//! Günther et al. (2017) let an action move if no other thread can still reach a conflicting
+//! action (Table 2, *reachability*). Reachability is computed on the control-flow graph: for
+//! each location, the variables that are read and written on some path from it, and whether
+//! threads are counted or started on such a path. A thread started on the path contributes all
+//! of its accesses.
 //!
-//! What lies *behind* a location matters, too: as long as a thread has started
-//! nobody who knows a variable, and nobody else knew it from the start, it has
-//! the variable to itself, whatever is done with it later. That others have ended
-//! is not enough: what they did could as well have come later, and they counted
-//! on that.
+//! The accesses *before* a location matter as well: as long as a thread has started no thread
+//! that uses a variable, and no other initial thread uses it, the thread has the variable to
+//! itself, whatever happens to it later. That the other users have exited is not sufficient:
+//! their accesses could have come later, and their own movers may rely on that.
 
 use mover_ir::graph::{FixedBitSet, include};
 use mover_ir::program::{Effect, Program, TemplateId};
@@ -18,7 +17,7 @@ use mover_ir::program::{Effect, Program, TemplateId};
 use crate::facts::access_exprs::{Touch, Touches};
 use crate::plan::movers::runs_once;
 
-/// What some way through the graph does.
+/// The accesses of some path through the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Doings {
     pub reads: FixedBitSet,
@@ -27,9 +26,9 @@ pub struct Doings {
     pub counts: bool,
     /// Uses a channel.
     pub channels: bool,
-    /// Comes to the thread's end.
+    /// Reaches the thread's exit.
     pub leaves: bool,
-    /// Variables that threads started on the way touch at some time.
+    /// Variables that are accessed by threads started on the path.
     pub starts_users_of: FixedBitSet,
 }
 
@@ -58,11 +57,11 @@ impl Doings {
 }
 
 pub struct Ahead {
-    /// By template and location: what some way from there does.
+    /// By template and location: the accesses on some path from there.
     ahead: Vec<Vec<Doings>>,
-    /// By template and location: what some way there has done.
+    /// By template and location: the accesses on some path to it.
     behind: Vec<Vec<Doings>>,
-    /// Templates that one thread runs, once.
+    /// Templates that are run by one thread, once.
     once: Vec<bool>,
 }
 
@@ -115,7 +114,7 @@ impl Ahead {
         &self.ahead[template][location]
     }
 
-    /// Whether nobody but the thread at the location can have touched a variable so far.
+    /// Whether no thread other than the one at the location can have accessed a variable so far.
     pub fn is_alone(
         &self,
         program: &Program,

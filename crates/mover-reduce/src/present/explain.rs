@@ -1,8 +1,8 @@
-//! Why an edge moves or does not, for people.
+//! Explains why an edge is a mover or not.
 //!
-//! The facts that the reduction uses, put beside the source: for each shared
-//! object how it is protected and where it is not, for each statement its class
-//! and the objects that decide it, and the transactions that follow from it.
+//! The facts that the reduction uses are shown next to the source: for each shared object how
+//! it is protected and where it is not, for each statement its class and the objects that
+//! determine it, and the resulting transactions.
 
 use std::collections::BTreeSet;
 
@@ -18,21 +18,21 @@ use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
 use crate::plan::transactions::{Classes, Transaction};
 
-/// What is known of one shared object.
+/// Facts about one shared object.
 pub struct ObjectFacts {
     pub name: String,
     /// `lock`, `one-thread`, `never-written`, `protected`, `unprotected`.
     pub kind: &'static str,
-    /// The lock that protects it, or the one that comes closest.
+    /// The lock that protects it, or the one that protects most accesses.
     pub lock: Option<String>,
     pub accesses: usize,
-    /// Accesses with that lock in hand.
+    /// Number of accesses while holding that lock.
     pub with_lock: usize,
     /// Lines of the accesses without it.
     pub lines_without: Vec<usize>,
 }
 
-/// What is known of one statement.
+/// Facts about one statement.
 pub struct StatementFacts {
     pub file: String,
     pub line: usize,
@@ -40,13 +40,13 @@ pub struct StatementFacts {
     pub text: String,
     /// `both mover`, `right mover`, `left mover`, `non-mover`.
     pub class: &'static str,
-    /// Whether a transaction commits by it.
+    /// Whether it is the commit point of a transaction.
     pub commits: bool,
-    /// The shared objects it touches and what they are.
+    /// The shared objects it accesses and their protection.
     pub reasons: Vec<String>,
 }
 
-/// What a thread does as if nobody came between.
+/// A transaction of a thread.
 pub struct TransactionFacts {
     pub thread: String,
     /// The lines of all its statements, in order.
@@ -57,12 +57,12 @@ pub struct TransactionFacts {
     pub repeats: bool,
 }
 
-/// A cell whose value tells who has exclusive access.
+/// A cell whose value determines which thread has exclusive access.
 pub struct OwnerFacts {
     pub name: String,
-    /// When a thread has it.
+    /// When a thread holds it.
     pub predicate: String,
-    /// Whether it is a lock that goes by its value.
+    /// Whether it is a lock that is identified by its value.
     pub is_lock: bool,
     /// The variable that the user says it protects.
     pub protects: Option<String>,
@@ -177,7 +177,7 @@ fn transaction_facts(program: &Program, transaction: &Transaction) -> Transactio
     }
 }
 
-/// A lock of a row in the words of the source.
+/// The source name of a lock in an array.
 fn place_name(program: &Program, template: usize, place: &LockPlace) -> String {
     let row = &program.globals[place.variable.index()];
     if !row.is_array {
@@ -193,8 +193,7 @@ fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
     Some(program.info.sources.locate(span).line)
 }
 
-/// A check fails by an edge of its own, and a bound is met by one; the statement is counted by its
-/// other edge.
+/// Whether an edge is a failed check or a bound; the statement is counted by its other edge.
 fn ends_run(program: &Program, edge: EdgeRef) -> bool {
     let template = &program.templates[edge.template];
     template.location(edge.of(program).target).ends_run()
@@ -273,7 +272,7 @@ pub(super) fn class_name(left: bool, right: bool) -> &'static str {
     }
 }
 
-/// The shared objects that an edge touches and what they are.
+/// The shared objects that an edge accesses and their protection.
 pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
     let movers = classes.movers;
     let program = &movers.fused.program;
