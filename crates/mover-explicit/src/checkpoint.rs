@@ -1,21 +1,19 @@
-//! Checkpoints: a search on disk, to be gone on with later.
+//! Checkpoints: searches that are saved to disk and resumed later.
 //!
-//! A search of hours can be killed at any moment, by the machine or by its owner.
-//! Between two expansions everything that it knows lies in a few tables: the store,
-//! the contents of dynamic objects, the queue or stack, what is believed of who has
-//! what (see `classify`), the counters. These are written down as they are, and a
-//! search that begins with them goes on as the first one would have: the same states
-//! get the same numbers, so verdict and counts are the same.
+//! A search of several hours can be killed at any moment. Between two expansions its state
+//! consists of a few tables: the store, the contents of dynamic objects, the queue or stack,
+//! the beliefs about exclusive access (see `classify`), the counters. These are written as they
+//! are, and a search that resumes from them continues as the first one would have: the same
+//! states get the same numbers, so verdict and counts are the same.
 //!
-//! What cannot be interrupted cannot be written either: while one state is being
-//! expanded (an atomic sequence can be long), a limit waits for its end, up to
-//! [`PATIENCE`]; beyond that the search stops without a new checkpoint, and the one
-//! before stays valid.
+//! A state that is being expanded (an atomic sequence can be long) cannot be saved: a limit
+//! waits for the end of the expansion, up to [`PATIENCE`]; after that the search stops without
+//! a new checkpoint, and the previous one stays valid.
 //!
-//! Indices are not written but made again from what they index. A checkpoint names
-//! what it belongs to (the program, the options, the build) by a list of names and
-//! values, and going on with anything else is refused by name. At its end is a sum
-//! over all bytes, so a file that was cut off or changed is noticed before it is used.
+//! Indices are not written but rebuilt. A checkpoint identifies what it belongs to (the
+//! program, the options, the build) by a list of names and values; resuming anything else is
+//! refused, with the name of the difference. A checksum over all bytes at the end detects files
+//! that were truncated or changed before they are used.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;

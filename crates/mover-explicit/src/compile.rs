@@ -1,8 +1,7 @@
-//! From the locations of a template to what the machine runs.
+//! Compiles the locations of a template for the machine.
 //!
-//! Everything that can be known before the search is worked out here: edges
-//! sorted by priority, guards as decisions, effects as actions on cells, and the
-//! image of a fresh thread.
+//! Everything that is known before the search is computed here: edges sorted by priority,
+//! guards as decision trees, effects as actions on cells, and the initial image of a thread.
 
 use mover_ir::expr::{ChannelRef, mask};
 use mover_ir::program::{Edge, Effect, Init, LocationId, Program, TemplateId};

@@ -1,9 +1,9 @@
 //! Explicit search as engines.
 //!
-//! [`Explicit`] searches with chain blocks, or step by step without a reduction; [`Completion`] is
-//! the search with commit point completion and the other answers to the ignoring problem that
-//! Levin et al. (2005) compare it with. Which program is searched and by which movers it is cut
-//! into transactions comes from the [`Task`] alone.
+//! [`Explicit`] searches with chain blocks, or step by step without a reduction; [`Completion`]
+//! is the search with commit point completion and the other solutions of the ignoring problem
+//! to which Levin et al. (2005) compare it. The program and its movers come from the [`Task`]
+//! alone.
 
 use std::fmt;
 use std::io::Read;

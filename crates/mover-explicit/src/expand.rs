@@ -1,14 +1,12 @@
-//! From one stored state to the next ones.
+//! Successors of a stored state.
 //!
-//! A state is stored only where every thread may move. Inside an atomic
-//! sequence only one thread may, so the states there are passed through and not
-//! stored, as SPIN does; [`Expander`] walks them depth first with a stack of its
-//! own and shows its caller the states at which the sequence ends or blocks.
+//! A state is stored only where every thread may run. Inside an atomic sequence only one thread
+//! may, so the states there are not stored, as in SPIN; [`Expander`] traverses them depth first
+//! with its own stack and reports the states at which the sequence ends or blocks.
 //!
-//! An atomic sequence can loop, even for ever, and can branch. From a certain
-//! length on the states where it branches, and now and then one where it does
-//! not, are therefore remembered for the time of the expansion: the same state
-//! with the same thread leads to the same ends.
+//! An atomic sequence can loop, even for ever, and can branch. Beyond a certain length, the
+//! states at which it branches, and some of those at which it does not, are therefore
+//! remembered during the expansion: the same state with the same thread leads to the same ends.
 
 use std::ops::ControlFlow;
 

@@ -1,23 +1,22 @@
-//! The search on several cores.
+//! Parallel search on several cores.
 //!
-//! Every state belongs to one worker, by its hash. A worker keeps the states that
-//! are its own in a store of its own, expands them, and sends what it finds to
-//! the owners; nothing is shared but the mailboxes. The work goes in rounds: all
-//! expand some states of the present level, then all look up what they were sent.
-//! So levels are those of a breadth-first search, a counterexample is as short as
-//! with one worker, and the states stored are the same for any number of workers
-//! (except where a thread is let go on alone, which depends on what was expanded
-//! when).
+//! Every state belongs to one worker, by its hash. A worker keeps its states in its own store,
+//! expands them, and sends successors to their owners; only the mailboxes are shared. The work
+//! proceeds in rounds: all workers expand some states of the current level, then all look up
+//! the states they received. So levels are those of a breadth-first search, a counterexample is
+//! as short as with one worker, and the stored states are the same for any number of workers
+//! (except where only one thread of a state is expanded, which depends on the order of
+//! expansion).
 //!
-//! Each worker has beliefs of its own about what is exclusive to whom (see
-//! `classify`). Between rounds they are put together; what one of them has seen
-//! against a belief of another makes that one run its blocks again.
+//! Each worker has its own beliefs about exclusive access (see `classify`). They are merged
+//! between rounds; if one worker has refuted a belief of another, that other worker runs the
+//! affected blocks again.
 //!
-//! A state that let one thread go on alone must not put the others off for ever:
-//! one of the states it leads to must come after it in an order that has an end.
-//! Here that is the order of levels and, within a level, of hashes, which does not
-//! depend on who expands what when. The owners tell after the round; if there is
-//! no such state, the one that asked tries another thread in the next, or all.
+//! A state of which only one thread was expanded must not postpone the other threads for ever:
+//! one of its successors must come later in a well-founded order. Here that is the order of
+//! levels and, within a level, of hashes, which does not depend on the order of expansion. The
+//! owners report after the round; if there is no such successor, the worker tries another
+//! thread in the next round, or all of them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

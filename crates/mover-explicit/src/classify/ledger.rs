@@ -1,8 +1,8 @@
-//! What has been found out so far, and who relies on it.
+//! Beliefs inferred during the search, and the blocks that depend on them.
 //!
-//! Beliefs only ever weaken: sets of locks shrink, owners become many, what is read is written
-//! some day. So an object that has lost its protection never has it again. Ledgers of several
-//! workers are joined by the same rule; a checkpoint has all of it.
+//! Beliefs only weaken: lock sets shrink, a single owner becomes several, a read-only cell
+//! becomes written. So an object that has lost its protection never regains it. Ledgers of
+//! several workers are joined by the same rule; a checkpoint contains the whole ledger.
 
 use std::io;
 

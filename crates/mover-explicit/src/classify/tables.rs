@@ -1,9 +1,9 @@
-//! What is known before the search: for each location what its edges touch, compiled.
+//! Static facts: for each location the accesses of its edges, compiled.
 //!
 //! The facts are those of `mover_reduce`, in terms of variables and expressions. Here they
-//! become objects with numbers and code that picks one of them, so that the classifier evaluates
-//! and looks nothing up. Nothing in here changes during a search, but for the note which of the
-//! user's claims has been broken.
+//! become numbered objects and code that selects one of them, so that the classifier evaluates
+//! code without look-ups. Nothing here changes during a search, except for the record of which
+//! of the user's claims has been violated.
 
 use std::io;
 use std::sync::OnceLock;

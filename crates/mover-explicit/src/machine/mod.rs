@@ -1,14 +1,12 @@
 //! Steps on packed states.
 //!
-//! This is the second implementation of what `mover_ir::semantics` defines,
-//! made for speed: a state is changed in place and changed back, nothing is
-//! allocated for a step, and edges lie sorted by priority so that the rule "only
-//! the highest priority that is enabled" is a loop that ends early. Tests run
-//! both side by side.
+//! This is the second implementation of `mover_ir::semantics`, optimised for speed: a state is
+//! changed in place and restored, nothing is allocated for a step, and edges are sorted by
+//! priority so that the rule "only the highest enabled priority" is a loop that ends early.
+//! Tests compare both implementations.
 //!
-//! Every write goes through [`Workspace::write`], which remembers the old lane.
-//! The list of remembered lanes is at once the way back and the list of lanes
-//! that the store must look at.
+//! Every write goes through [`Workspace::write`], which records the old lane. The list of
+//! recorded lanes serves both to undo the step and to tell the store which lanes have changed.
 
 mod effects;
 

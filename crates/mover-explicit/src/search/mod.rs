@@ -1,18 +1,15 @@
 //! The search through all states.
 //!
-//! Every stored state is expanded once. Breadth first, the next one is simply
-//! the next number of the store, so the queue takes no memory; depth first, it
-//! is the one found last. A state counts as seen as soon as it is found, in
-//! either order, so the two visit the same states and differ in which come
-//! first.
+//! Every stored state is expanded once. Breadth first, the next state is the next number of the
+//! store, so the queue takes no memory; depth first, it is the state found last. A state counts
+//! as seen as soon as it is found, in either order, so both orders visit the same states.
 //!
-//! With a reduction, the unit is not a step but a block: each thread in turn is
-//! run through one transaction (see `blocks`), and only the states between
-//! transactions are stored.
+//! With a reduction, the unit is not a step but a block: each thread in turn is run through one
+//! transaction (see `blocks`), and only the states between transactions are stored.
 //!
-//! Successors are gathered before they are looked up, breadth first those of
-//! several states: their places in the index are fetched at once, and the waits
-//! for memory overlap instead of adding up.
+//! Successors are collected before they are looked up, breadth first those of several states:
+//! their index entries are prefetched together, so that memory latencies overlap instead of
+//! adding up.
 
 mod saving;
 mod seen;

@@ -1,6 +1,6 @@
-//! Searches that are written to a file and gone on with.
+//! Saving a search to a file and resuming it.
 //!
-//! What is read may be the work of anybody: everything that the search relies on is looked at.
+//! The file may come from any source: everything on which the search relies is validated.
 
 use std::io;
 

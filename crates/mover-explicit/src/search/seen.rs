@@ -1,4 +1,4 @@
-//! The states that have been seen, and the successors that are about to be looked up.
+//! The states seen so far, and the successors that are to be looked up.
 
 use crate::store::{NO_PARENT, Store, StoreFull};
 
