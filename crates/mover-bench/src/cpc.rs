@@ -540,7 +540,7 @@ fn findings(measured: &[Measured]) -> Vec<(String, String)> {
     out
 }
 
-/// Names behind a word, or nothing.
+/// Names after a word, or nothing.
 fn named(before: &str, names: &[&str]) -> String {
     if names.is_empty() {
         String::new()

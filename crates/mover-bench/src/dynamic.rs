@@ -261,7 +261,7 @@ fn series<'a>(
     })
 }
 
-/// The most threads for which a series has a proof, and whether it was given up behind them.
+/// The most threads for which a series has a proof, and whether it was given up after them.
 fn reached(points: &[Point], program: &str, engine: &str, reduction: &str) -> (Option<u32>, bool) {
     let series = series(points, program, engine, reduction);
     let proved = series.clone().filter(|p| p.proved).map(|p| p.threads);
@@ -428,7 +428,7 @@ fn gap(points: &[Point], study: &Study, engine: &str) -> Option<Gap> {
     };
     let threads = reached(points, study.file, engine, "dynamic").0?;
     let dynamic = of("dynamic", threads)?;
-    // Behind the first point given up, phase would take at least as long as there.
+    // After the first point given up, phase would take at least as long as there.
     let phase = (2..=threads)
         .rev()
         .find_map(|threads| of("phase", threads))?;

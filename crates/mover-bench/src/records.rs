@@ -7,7 +7,7 @@
 //! a last one says that the measurement came to its end. What a row holds is a struct with
 //! names for columns, written and read by the same definition ([`Row`]).
 //!
-//! Whoever reads such a file may have edited it. What is no number, not finite, below zero, or
+//! Whoever reads such a file may have edited it. What is not a number, not finite, below zero, or
 //! a name that nobody knows is an error with its line.
 
 use std::fmt::Write as _;

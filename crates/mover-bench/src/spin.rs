@@ -1,6 +1,6 @@
 //! `mover bench spin`: mover and SPIN's verifier, on the same models in turns.
 //!
-//! Both visit every interleaving on one core and go on behind errors, so both
+//! Both visit every interleaving on one core and continue after errors, so both
 //! do the same work; only where SPIN forgets the values of dead variables does
 //! it have fewer states, which is why rates are per state of the tool itself.
 //! A round runs `pan`, then mover; the median over the rounds counts.

@@ -200,7 +200,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Where a line ends that may go on behind a backslash.
+/// Where a line ends that may continue after a backslash.
 fn end_of_line(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() {
         match bytes[at] {

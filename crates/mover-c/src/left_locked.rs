@@ -3,12 +3,12 @@
 //! A mutex holds the number of its owner (`actions`), and numbers are used again: a thread that
 //! is created when the owner has ended may pass for the owner. In C it would not: to unlock the
 //! mutex is a mistake, and to lock it, if it is recursive, waits for ever. So where a thread can
-//! end with a lock in hand, the verdict says so ([`find`]); and if there are recursive or
+//! end while holding a lock, the verdict says so ([`find`]); and if there are recursive or
 //! error-checking mutexes, which ask for their owner when they are locked, the run is not followed
 //! further ([`cut`]).
 //!
 //! On all ways to a location it is counted how often, at most, the thread may have taken each lock
-//! without giving it back: once more where it leaves its mark in a lock or counts what it has taken
+//! without releasing it: once more where it leaves its mark in a lock or counts what it has taken
 //! again, once less the other way round. The guards help: to find its mark in a lock that it
 //! cannot have is impossible, and where it finds something else it does not have the lock. The locks
 //! of an array, and those reached through pointers, are counted together, and their guards say nothing.
@@ -24,7 +24,7 @@ use mover_source::Span;
 
 use crate::actions::me;
 
-/// What is taken more often than this is not told apart.
+/// What is taken more often than this is not distinguished.
 const MOST: u32 = 8;
 
 /// Locks that are counted together.
@@ -43,7 +43,7 @@ pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
     Some(template.locations[location].edges[edge].span)
 }
 
-/// Leads the ends with a lock in hand to a bound; whether there are such ends.
+/// Redirects exits while holding a lock to a bound; returns whether there are such exits.
 pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool {
     let ends = ends(template, globals);
     let Some(&(location, edge)) = ends.first() else {
@@ -101,7 +101,7 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
     found.into_iter().collect()
 }
 
-/// What is in hand behind an edge; `None` if no thread can pass it.
+/// What is in hand after an edge; `None` if no thread can pass it.
 fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand> {
     let literals = conjunction(&edge.guard);
     let mut asked = Vec::new();

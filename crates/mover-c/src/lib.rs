@@ -66,9 +66,9 @@ pub struct Options {
     pub properties: BTreeSet<Property>,
     pub havoc_externals: bool,
     pub spurious_wakeups: bool,
-    /// How often a function may be under way at a time.
+    /// Maximum recursion depth of a function.
     pub recursion: usize,
-    /// Most threads created by loops that are alive at a time.
+    /// Maximum number of threads created by loops that are alive at a time.
     pub threads: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Whether a variable is accessed only while it lives.
 //!
 //! Marks say where the life of a variable on the stack begins and ends: that of its block, or that of
-//! the call that it belongs to. Behind the end a pointer to it dangles. A variable of which that is
+//! the call that it belongs to. After the end a pointer to it dangles. A variable of which that is
 //! certain not to happen needs neither an address nor a place in memory.
 
 use std::collections::{HashMap, HashSet};
@@ -40,7 +40,7 @@ impl<B: Copy + Eq + Hash> Life<B> {
         self.is_marked |= event != Event::Access;
     }
 
-    /// Whether every access is behind a beginning and before the end, on every way from `entry` on.
+    /// Whether every access is after a beginning and before the end, on every path from `entry` on.
     /// What has no marks lives all the time. The ways are followed backwards, for lives are short.
     pub fn has_all_accesses(mut self, predecessors: &Predecessors<B>, entry: B) -> bool {
         if !self.is_marked {

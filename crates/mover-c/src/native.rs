@@ -8,7 +8,7 @@
 //! memory, the locks, the failing assertion are real ones.
 //!
 //! Steps and accesses are matched by their place, line and column. An access that
-//! is no step of the recorded run is one that nobody else can notice, and happens
+//! is not a step of the recorded run is one that no other thread can notice, and happens
 //! when the thread comes to it.
 
 use std::collections::HashMap;

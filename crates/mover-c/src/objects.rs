@@ -4,7 +4,7 @@
 //! offsets and array indices, each time as the scalar that its type says) needs
 //! no address. It is split into one row of cells for each of its scalar fields:
 //! `struct { int x; struct { char c; } a[4]; } s` gives `s.x` and the row `s.a.c`
-//! of four. That is what all analyses behind understand best. Everything else
+//! of four. That is what all analyses after understand best. Everything else
 //! (its address is stored, passed on, compared, or its bytes are read as another
 //! type) is *addressed* and becomes an object of bytes.
 //!
@@ -75,9 +75,9 @@ pub struct Objects<'a> {
     definitions: Vec<HashMap<ValueId, &'a Inst>>,
     pub facts: BTreeMap<Object, Facts>,
     all_writes: bool,
-    /// Of the locals of the body that is looked at.
+    /// Of the locals of the body that is inspected.
     lives: HashMap<Object, Life<BlockId>>,
-    /// The block and the number of the instruction that is looked at.
+    /// The block and the number of the instruction that is inspected.
     at: (BlockId, usize),
 }
 

@@ -11,7 +11,7 @@
 //! them as of any other error. The price is that threads look at where others stand, and that
 //! leaves less to reduce.
 //!
-//! What the C library does to memory on its own (locks, `free`) is no access in this sense.
+//! What the C library does to memory on its own (locks, `free`) is not an access in this sense.
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, VariableRef};
 use mover_ir::program::{

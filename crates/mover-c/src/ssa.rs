@@ -1,7 +1,7 @@
 //! The part of LLVM IR that C needs, as plain data.
 //!
 //! [`crate::llvm`] reads LLVM's own structures once and hands over a
-//! [`Module`]; everything behind it works on this and knows no LLVM. What the
+//! [`Module`]; everything after it works on this and knows no LLVM. What the
 //! reader does not understand is kept as `Unsupported` with its text, and is an
 //! error only if a thread can get there.
 

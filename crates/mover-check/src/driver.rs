@@ -60,7 +60,7 @@ struct Finished {
 }
 
 impl Finished {
-    /// Whether nobody needs to go on.
+    /// Whether the answer is final.
     fn is_final(&self) -> bool {
         match &self.outcome.conclusion {
             Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.bounds.is_empty(),
@@ -139,7 +139,7 @@ fn run_stage(
     let (race, win) = control.child();
     let winner: Mutex<Option<Finished>> = Mutex::new(None);
     let lock = || winner.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is no answer comes back.
+    // What is not an answer comes back.
     let arrive = |finished: Result<Finished, CheckError>| match finished {
         Ok(finished) if finished.is_final() => {
             win.request(CancelReason::Answered);

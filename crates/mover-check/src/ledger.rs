@@ -24,7 +24,7 @@ pub struct LedgerRow {
     pub states: u64,
     pub transitions: u64,
     pub seconds: f64,
-    /// What it found; empty if it did not come to an end.
+    /// What it found; empty if it did not end.
     pub outcome: String,
     /// Whether it is the run that the answer is about.
     pub is_this: bool,

@@ -17,7 +17,7 @@ pub struct Spot {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// The column behind its end, if it ends in the same line.
+    /// The column after its end, if it ends in the same line.
     pub end_column: Option<usize>,
     /// Where the statement's line begins, blanks apart.
     pub line_start: usize,

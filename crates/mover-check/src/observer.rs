@@ -11,7 +11,7 @@ pub trait Observer: Sync {
 
     fn end(&self, _engine: &dyn Engine) {}
 
-    /// Something that the user should know although it is no part of the answer.
+    /// Something that the user should know although it is not a part of the answer.
     fn note(&self, _message: &str) {}
 }
 

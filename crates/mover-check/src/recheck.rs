@@ -29,7 +29,7 @@ pub enum Recheck {
     Fails { what: String },
 }
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const LOOK_EVERY: u64 = 256;
 
 /// How much the walk may take.
@@ -40,10 +40,10 @@ pub struct Most {
     pub bytes: usize,
 }
 
-/// Most states of the definition that are walked through.
+/// Maximum number of states of the definition that are walked through.
 const MOST_STATES: usize = 200_000;
 
-/// Most bytes that they may take.
+/// Maximum number of bytes that they may take.
 const MOST_BYTES: usize = 1 << 30;
 
 /// Adds to a `safe` answer what the walk says of it; fails if it is wrong.
@@ -74,8 +74,8 @@ pub fn certify(
     Ok(())
 }
 
-/// Looks at all states, if there are not too many, for violations of the properties and for bounds
-/// that are met, since `safe` says that there is none. `is_over` is asked now and then.
+/// Inspects all states, if there are not too many, for violations of the properties and for bounds
+/// that are met, since `safe` says that there is none. `is_over` is asked from time to time.
 pub fn recheck(
     program: &Program,
     properties: &[Property],

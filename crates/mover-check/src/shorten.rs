@@ -1,7 +1,7 @@
 //! The shortest story: fewest context switches, then fewest steps.
 //!
 //! What an engine finds first is rarely what a person wants to read. A run in which one thread
-//! goes on as long as it can shows where it *matters* that another one came between, so runs are
+//! continues as long as it can shows where it *matters* that another one came between, so runs are
 //! compared by how often another thread takes over, and by their length only if that is the same.
 //!
 //! Three ways, each with what the ones before it have found as a bound:
@@ -14,13 +14,13 @@
 //! 3. *A search among everything*. If it ends within its budget, no violation of the property
 //!    has fewer switches, or as few and fewer steps.
 //!
-//! The searches are Dijkstra's: a node is a state with the thread that went last, going on costs a
+//! The searches are Dijkstra's: a node is a state with the thread that went last, continuing costs a
 //! step, taking over costs a switch more. A node is left out if the same state was come to by
 //! another thread with one switch less and no more steps, for that thread's way can do what the
 //! node can. Runs with few switches reach few states (context-bounded search, Qadeer and Rehof,
 //! TACAS 2005), so this often ends where searching all states would not.
 //!
-//! States are told apart by a hash of 64 bits. A collision can hide a shorter run; it cannot
+//! States are distinguished by a hash of 64 bits. A collision can hide a shorter run; it cannot
 //! bring forth a wrong one, for whatever is found is a run of the concrete semantics and is
 //! replayed before it is shown.
 //!
@@ -60,7 +60,7 @@ pub struct Shortened {
 /// Context switches and steps.
 type Cost = (usize, usize);
 
-/// How often another thread goes on than the one before, and how many steps there are.
+/// The numbers of context switches and of steps.
 pub fn cost(steps: &[Step]) -> Cost {
     let switches = steps
         .windows(2)
@@ -69,7 +69,7 @@ pub fn cost(steps: &[Step]) -> Cost {
     (switches, steps.len())
 }
 
-/// Looks for a better run than one that violates the property. What is no such run comes back as
+/// Searches for a better run than one that violates the property. What is no such run comes back as
 /// it is.
 pub fn shorten(
     program: &Program,
@@ -462,7 +462,7 @@ fn way_to(nodes: &[Node], mut node: u32) -> Vec<Step> {
     steps
 }
 
-/// The stretches of a run in which one thread goes on.
+/// The contexts of a run: its maximal stretches of one thread.
 pub fn contexts(steps: &[Step]) -> Vec<std::ops::Range<usize>> {
     let mut contexts = Vec::new();
     let mut start = 0;

@@ -67,7 +67,7 @@ pub struct Trace {
     pub story: Story,
     /// What is known of its length, if anybody tried to shorten it.
     pub length: Option<Length>,
-    /// The run cut into transactions, one behind the other; none if nobody has found any.
+    /// The run cut into transactions, one after the other; none if nobody has found any.
     pub transactions: Vec<Transaction>,
 }
 
@@ -92,7 +92,7 @@ impl Phase {
     }
 }
 
-/// Steps of one thread that nobody else's could come between to any effect.
+/// Steps of one thread that no other thread's could come between to any effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transaction {
     /// The position of its first step.
@@ -185,7 +185,7 @@ impl Trace {
         })
     }
 
-    /// How often another thread goes on than the one before.
+    /// The number of context switches.
     pub fn context_switches(&self) -> usize {
         self.steps
             .windows(2)

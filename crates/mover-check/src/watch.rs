@@ -2,7 +2,7 @@
 //!
 //! Symbolic engines inspect the clock themselves and stop in good order: they still say how far
 //! they have come. But between two inspections a large formula may be built or simplified, which
-//! takes as long as it takes, and what that needs of memory no engine knows beforehand. So an
+//! takes as long as it takes, and what that needs of memory no engine knows in advance. So an
 //! engine works in a thread of its own, and whoever waits for it also inspects the clock and the
 //! memory of the process. When a limit is reached the engine is asked to stop; if it does not do so
 //! shortly it is abandoned, and what it reported last is told. It ends with the process.

@@ -52,7 +52,7 @@ use crate::successors::{Gathered, Reach, Stepper, Trail};
 /// own would otherwise walk all of it again from each of its states.
 const LARGEST_BLOCK: usize = 1 << 8;
 
-/// So many nodes are told apart by looking at all of them.
+/// Up to this many nodes are compared one by one.
 const FEW_NODES: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,7 +88,7 @@ struct Edge {
     moves: Moves,
 }
 
-/// How a thread can come to a halt without anybody noticing, and by which steps.
+/// How a thread can block unobserved, and by which steps.
 #[derive(Default)]
 pub struct Halts {
     /// Not at a proper end.
@@ -104,7 +104,7 @@ pub trait BlockVisitor {
     /// The thread runs into an error or a bound.
     fn run_ends(&mut self, end: RunEnd, steps: Vec<Step>) -> ControlFlow<()>;
 
-    /// Called every now and then, with the bytes that the block takes.
+    /// Called from time to time, with the bytes that the block takes.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
 }
 
@@ -268,7 +268,7 @@ impl<'m> Blocks<'m> {
         self.run_from(start, Phase::Pre { took_lock: false }, thread, visitor)
     }
 
-    /// Whether the thread can go on by pure left movers, as if its transaction
+    /// Whether the thread can continue by pure left movers, as if its transaction
     /// had not ended.
     pub fn can_go_on(&mut self, lanes: &[u64], thread: usize) -> bool {
         let classifier = self.stepper.classifier.as_mut();
@@ -485,7 +485,7 @@ impl<'m> Blocks<'m> {
         steps.map(|at| self.trail.steps[at]).collect()
     }
 
-    /// For each node, whether a pure left mover, such as giving back a lock, can
+    /// For each node, whether a pure left mover, such as releasing a lock, can
     /// still follow in post.
     fn can_give_back(&mut self) -> Vec<bool> {
         let mut can = vec![false; self.nodes.len()];
@@ -503,7 +503,7 @@ impl<'m> Blocks<'m> {
         let is_post = |number: usize| self.nodes[number].phase == Phase::Post;
         self.ways_back.find(self.nodes.len(), &self.edges);
         self.ways_back.spread(&self.edges, &mut can);
-        // Left movers run out, so every way comes to an end. Where one did not, the others
+        // Left movers run out, so every way ends. Where one did not, the others
         // would never be let in.
         let mut ends: Vec<bool> = (0..self.nodes.len())
             .map(|number| !can[number] && is_post(number))
@@ -578,7 +578,7 @@ impl<'m> Blocks<'m> {
         ControlFlow::Continue(true)
     }
 
-    /// Walks from the start through what goes on and emits where it ends.
+    /// Walks from the start through the states that continue and emits those at which the block ends.
     fn emit_ends(&mut self, thread: usize, visitor: &mut impl BlockVisitor) -> Expansion {
         let can = self.can_give_back();
         self.walked.clear();

@@ -67,7 +67,7 @@ pub enum Defect {
     Impossible,
     /// The other order leads to another state.
     OtherState,
-    /// Behind the other step it is not a left mover any more.
+    /// After the other step it is not a left mover any more.
     Ceases,
 }
 
@@ -171,7 +171,7 @@ pub fn check_movers(
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// States between two looks at the clock.
+/// States between two checks of the clock.
 const STATES_PER_LOOK: usize = 1 << 6;
 
 enum Halt {
@@ -302,7 +302,7 @@ impl Check<'_, '_> {
                 let doings = &by_thread[thread];
                 let all_move = doings.iter().all(|doing| doing.moves.left);
                 // A thread that waits, or is caught in an atomic sequence for ever, keeps nobody
-                // from going on: its transaction is over there.
+                // from continuing: its transaction is over there.
                 !doings.is_empty() && all_move && self.is_settled(&start, thread)
             })
             .collect();
@@ -334,7 +334,7 @@ impl Check<'_, '_> {
     }
 
     /// Whether nothing but left movers can come next for a thread, by its location. (An atomic
-    /// sequence goes on from there, so that what it does has to be asked for, too.)
+    /// sequence continues from there, so that what it does has to be asked for, too.)
     fn is_settled(&mut self, lanes: &[u64], thread: usize) -> bool {
         match &mut self.classifier {
             Some(classifier) => {
@@ -349,7 +349,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// A step, and what another thread can do before it and behind it.
+    /// A step, and what another thread can do before it and after it.
     fn try_pair(&mut self, pair: &Pair) -> ControlFlow<Halt> {
         let &Pair {
             start,
@@ -496,7 +496,7 @@ impl Check<'_, '_> {
         if !self.machine.is_atomic(lanes, last) || self.machine.run_end(lanes, last).is_some() {
             return true;
         }
-        // An atomic sequence that stopped because it could not go on.
+        // An atomic sequence that stopped because it could not continue.
         let mut more = Vec::new();
         self.machine.thread_steps(lanes, last, false, &mut more);
         more.is_empty()

@@ -26,8 +26,8 @@ const MAGIC: &[u8; 16] = b"mover checkpt 2\n";
 /// Bytes that are summed up and written at a time; a multiple of eight.
 const PORTION: usize = 1 << 16;
 
-/// Looks at the clock during one expansion after which a limit no longer waits for its end: one
-/// look is some thousand steps.
+/// Checks of the clock during one expansion after which a limit no longer waits for its end: one
+/// check is some thousand steps.
 pub(crate) const PATIENCE: u32 = 512;
 
 /// Least ratio of time between checkpoints to the time that writing one takes.
@@ -42,7 +42,7 @@ pub struct Checkpoints<'a> {
     pub every: Duration,
     /// Writes one; absent if none are wanted. A failure is the callback's business.
     pub save: Option<&'a mut dyn FnMut(&Snapshot)>,
-    /// One to go on from, as [`open`] leaves it.
+    /// One to continue from, as [`open`] leaves it.
     pub resume: Option<Box<dyn Read>>,
 }
 
@@ -93,7 +93,7 @@ impl Schedule {
     }
 }
 
-/// Checks a checkpoint's sum and what it belongs to, and leaves the reader behind its head.
+/// Checks a checkpoint's sum and what it belongs to, and leaves the reader after its head.
 /// `length` is the number of its bytes.
 pub fn open<R: Read + io::Seek>(
     file: &mut R,
@@ -174,7 +174,7 @@ pub fn sum_of(input: &mut dyn Read) -> io::Result<u64> {
     }
 }
 
-/// Goes on with a sum by so many bytes; all portions but the last have full length.
+/// Continues with a sum by so many bytes; all portions but the last have full length.
 fn add(sum: u64, bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(8);
     let mut sum = sum ^ bytes.len() as u64;

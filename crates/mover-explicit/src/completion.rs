@@ -138,7 +138,7 @@ pub(crate) fn explore(
 enum Phase {
     /// Only right movers.
     Pre {
-        /// Whether a lock was taken; only noted if deadlocks are looked for.
+        /// Whether a lock was taken; only noted if deadlocks are searched for.
         took_lock: bool,
     },
     Post,
@@ -159,7 +159,7 @@ struct Frame {
     tried: usize,
     /// Whether one of them had a step.
     can_move: bool,
-    /// The successors by that thread: where they begin, and the next to be looked at.
+    /// The successors by that thread: where they begin, and the next to be inspected.
     mark: Mark,
     next: usize,
 }
@@ -199,7 +199,7 @@ struct Clock<'o> {
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const STEPS_PER_LOOK: u32 = 1 << 9;
 
 impl<'m, 'o> Search<'m, 'o> {
@@ -239,7 +239,7 @@ impl<'m, 'o> Search<'m, 'o> {
         }
     }
 
-    /// Whether a class that was found out on the way has turned out wrong since.
+    /// Whether a class that was inferred during the search has turned out wrong since.
     fn has_counted_on_what_fell(&mut self) -> bool {
         let is_done = self.found.is_some() || self.clock.stopped.is_some();
         let classifier = self.stepper.classifier.as_mut();
@@ -326,7 +326,7 @@ impl<'m, 'o> Search<'m, 'o> {
         ControlFlow::Continue(true)
     }
 
-    /// Looks at a successor of the topmost state and goes there if it is new.
+    /// Inspects a successor of the topmost state and goes there if it is new.
     fn enter(&mut self, successor: usize) -> ControlFlow<()> {
         self.clock.statistics.transitions += 1;
         let successor = self.trail.successors[successor].clone();
@@ -679,7 +679,7 @@ mod tests {
         points.len()
     }
 
-    /// Levin et al. (2005), Section 6: two endless loops behind one commit point.
+    /// Levin et al. (2005), Section 6: two endless loops after one commit point.
     #[test]
     fn figure_9_needs_one_interleaving_point() {
         assert_eq!(points_after_commit(Ignoring::Cpc), 1);

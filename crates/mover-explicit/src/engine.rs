@@ -23,9 +23,9 @@ pub struct CheckpointOptions {
     pub every: Duration,
     /// Writes one; absent if none are wanted. A failure is the callback's business.
     pub save: Option<Mutex<Box<dyn FnMut(&Snapshot) + Send>>>,
-    /// One to go on from, as [`crate::checkpoint::open`] leaves it. It is read once.
+    /// One to continue from, as [`crate::checkpoint::open`] leaves it. It is read once.
     pub resume: Mutex<Option<Box<dyn Read + Send>>>,
-    /// How to go on from the one that was written last, if one was.
+    /// How to continue from the one that was written last, if one was.
     pub advice: Box<dyn Fn() -> Option<String> + Send + Sync>,
 }
 
@@ -47,7 +47,7 @@ pub struct Explicit {
     pub order: Order,
     /// Cores to use; depth first it is always one.
     pub jobs: usize,
-    /// Do not stop at a violation; behind a failed assertion go on as if it had held.
+    /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
 }

@@ -23,7 +23,7 @@ pub const SHORT_CHAIN: usize = 4;
 /// to end a loop.
 const SPARSE: usize = 64;
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const TICK: u32 = 1 << 12;
 
 /// The remaining alternatives at one point of an atomic sequence.
@@ -64,7 +64,7 @@ pub trait Visitor {
     /// way on is known already.
     fn arrive(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
 
-    /// Called every now and then, with the bytes taken by the expansion itself.
+    /// Called from time to time, with the bytes taken by the expansion itself.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
 }
 
@@ -108,7 +108,7 @@ impl Path<'_> {
 pub struct Expander<'m> {
     machine: &'m Machine,
     pub work: Workspace,
-    /// Whether to continue behind an error where the program would.
+    /// Whether to continue after an error where the program would.
     go_on: bool,
     steps: Vec<Step>,
     frames: Vec<Frame>,

@@ -199,7 +199,7 @@ pub struct Layout {
     pub slots_start: usize,
     /// Lanes of each slot.
     pub slot_lanes: usize,
-    /// Lanes for dynamic objects behind each slot.
+    /// Lanes for dynamic objects after each slot.
     heap_lanes: usize,
     /// Cell of the program counter in a slot.
     pub pc: Cell,

@@ -74,7 +74,7 @@ struct Letter {
     asks: Option<Asks>,
 }
 
-/// A state that let a thread go on alone wants to know whether this one comes after it.
+/// A state that let a thread continue alone wants to know whether this one comes after it.
 #[derive(Clone, Copy)]
 enum Asks {
     /// It has this hash and is of the present level.
@@ -177,7 +177,7 @@ struct Worker<'a> {
     numbers: Vec<u32>,
     key: Vec<u32>,
     last_read: LastRead,
-    /// The keys of `pending`, one behind the other.
+    /// The keys of `pending`, one after the other.
     pending_keys: Vec<u32>,
     pending: Vec<Pending>,
     transitions: u64,
@@ -192,9 +192,9 @@ struct Worker<'a> {
     outgoing: Vec<Mail>,
     sent: usize,
     again: Vec<Block>,
-    /// States that let a thread go on alone in this round, and which.
+    /// States that let a thread continue alone in this round, and which.
     went_on: Vec<(u32, usize)>,
-    /// States that could not let a thread go on alone, and which to try next.
+    /// States that could not let a thread continue alone, and which to try next.
     to_retry: Vec<(u32, usize)>,
     looks: u32,
 }
@@ -359,7 +359,7 @@ impl<'a> Worker<'a> {
         worker
     }
 
-    /// Works until there is nothing left; gives how many levels there were.
+    /// Works until there is nothing left; returns how many levels there were.
     fn run(mut self) -> (Self, u64) {
         let shared = self.shared;
         let mut expander = Expander::new(shared.machine, shared.keep_going);
@@ -527,7 +527,7 @@ impl<'a> Worker<'a> {
         Expansion::Done
     }
 
-    /// Lets one thread alone go on, if it can; whether that is enough is heard later.
+    /// Lets one thread alone continue, if it can; whether that is enough is heard later.
     fn go_on(&mut self, blocks: &mut Blocks<'a>, lanes: &[u64], first: usize) -> bool {
         for thread in first..self.shared.machine.threads(lanes) {
             if !blocks.can_go_on(lanes, thread) {
@@ -754,7 +754,7 @@ impl<'a> Worker<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Inspects the clock, the memory and requests to stop, now and then.
+    /// Inspects the clock, the memory and requests to stop, from time to time.
     fn look(&mut self, extra_bytes: usize) {
         self.looks += 1;
         if extra_bytes == 0 && !self.looks.is_multiple_of(64) {

@@ -69,7 +69,7 @@ fn translate(
     }
 }
 
-/// Looks for the steps that lead to one particular state.
+/// Searches for the steps that lead to one particular state.
 struct Finder<'a> {
     wanted: &'a [u64],
     steps: Vec<Step>,

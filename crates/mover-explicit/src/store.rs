@@ -277,7 +277,7 @@ impl Store {
         self.lanes[lane].factor.wrapping_mul(difference)
     }
 
-    /// Gives every table the bits it needs and rewrites all keys.
+    /// Sets the width of every table and rewrites all keys.
     pub fn relayout(&mut self) {
         let old: Vec<(u32, u8, u8)> = self
             .lanes
@@ -341,7 +341,7 @@ impl Store {
         &chunk[start..start + self.words]
     }
 
-    /// Fetches a state: the numbers of its lanes, its lanes and its key; gives its hash.
+    /// Fetches a state: the numbers of its lanes, its lanes and its key; returns its hash.
     pub fn load(
         &self,
         number: u32,

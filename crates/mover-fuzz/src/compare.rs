@@ -34,7 +34,7 @@ pub struct Way {
     /// Chain blocks if absent.
     pub ignoring: Option<Ignoring>,
     pub jobs: usize,
-    /// Whether values that nobody reads any more are forgotten.
+    /// Whether values that are no longer read are forgotten.
     pub forgets: bool,
 }
 
@@ -105,7 +105,7 @@ const fn parallel(reduction: Reduction, jobs: usize) -> Way {
     }
 }
 
-/// The same in the program that forgets values that nobody reads any more, as `mover check` does it.
+/// The same in the program that forgets values that are no longer read, as `mover check` does it.
 const fn forgetful(way: Way) -> Way {
     Way {
         forgets: true,
@@ -207,7 +207,7 @@ impl PassedOver {
 /// What came of a program in all ways.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compared {
-    /// By way, and behind them the walk by the definition.
+    /// By way, and after them the walk by the definition.
     pub tallies: Vec<Tally>,
     pub is_wrong: bool,
     pub has_deadlock: bool,
@@ -361,7 +361,7 @@ fn run(task: &Task, way: Way) -> Result<Outcome, String> {
         jobs: way.jobs,
         ..Explicit::default()
     };
-    // The judge need not go on long in what is too large anyway.
+    // The judge need not continue long in what is too large anyway.
     let memory = if way == WAYS[0] { 1 << 19 } else { 1 << 28 };
     let control = Control::unlimited()
         .within(Duration::from_secs(2))

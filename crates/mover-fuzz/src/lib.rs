@@ -62,7 +62,7 @@ pub fn smallest(model: &Model, mismatch: Mismatch) -> (Model, Mismatch) {
     })
 }
 
-/// Goes on to smaller things for as long as one of them still fails.
+/// Continues to smaller things for as long as one of them still fails.
 pub fn shrink<T>(
     thing: T,
     mismatch: Mismatch,

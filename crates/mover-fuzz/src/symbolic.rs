@@ -54,7 +54,7 @@ impl fmt::Display for Voter {
 /// Blocks that are unrolled at most.
 const DEPTH: u64 = 16;
 
-/// Asks all engines whether a property holds, and if so whether runs meet a bound; gives what each
+/// Asks all engines whether a property holds, and if so whether runs meet a bound; returns what each
 /// made of it.
 pub fn vote(
     program: &Program,

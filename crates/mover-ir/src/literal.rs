@@ -1,4 +1,4 @@
-//! Truth values taken apart: conjunctions as lists of literals.
+//! Truth values split up: conjunctions as lists of literals.
 //!
 //! Guards are conjunctions most of the time. Two parts of mover look into them:
 //! explicit search shares the tests of a location's edges, and the reductions

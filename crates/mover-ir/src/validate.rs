@@ -2,7 +2,7 @@
 //!
 //! A front end that builds an ill-formed program has a defect, and engines that
 //! trust it would answer nonsense. So every program passes here first, once,
-//! and everything behind it may rely on what is checked: all names exist, all
+//! and everything after it may rely on what is checked: all names exist, all
 //! widths agree, the effects that decide enabledness stand where the semantics
 //! looks for them.
 

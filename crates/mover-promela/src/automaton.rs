@@ -411,7 +411,7 @@ impl Builder<'_, '_> {
                 && let ElementKind::Block(_, inner) = &flow.elements[first].kind
             {
                 opening = flow.sequences[*inner].first;
-                // Of a block only a choice at its start is looked at.
+                // Of a block only a choice at its start is inspected.
                 let is_choice =
                     |first: ElementId| matches!(flow.elements[first].kind, ElementKind::Choice(_));
                 opening = opening.filter(|&first| is_choice(first));
@@ -430,7 +430,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The location where a d_step goes on, inside or behind it.
+    /// The location where a d_step continues, inside or after it.
     fn dstep_location(
         &mut self,
         dstep: ElementId,

@@ -504,7 +504,7 @@ impl Body<'_, '_> {
         self.for_messages(variable, container, &info, body, labels, span);
     }
 
-    /// `for (m in q)`: takes each message out and puts it back in behind.
+    /// `for (m in q)`: takes each message out and puts it back at the end.
     fn for_messages(
         &mut self,
         variable: &Path,

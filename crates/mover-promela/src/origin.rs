@@ -2,9 +2,9 @@
 //!
 //! Without a preprocessor the answer is the token's own offset. With one, only
 //! lines can be traced back, by the line markers that `cpp` leaves. Within the
-//! line the token is looked for by its text, from left to right and with the
+//! line the token is searched for by its text, from left to right and with the
 //! comments masked. A token that is not there came out of a macro: then the
-//! word behind the last token that was found is most likely the macro's name,
+//! word after the last token that was found is most likely the macro's name,
 //! and if there is no word, the whole line is the best answer there is.
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub struct LineOrigin {
     pub line: usize,
 }
 
-/// How far ahead in a line a token is looked for, so that very long lines
+/// How far ahead in a line a token is searched for, so that very long lines
 /// full of macros do not take quadratic time.
 const SEARCH_WINDOW: usize = 2000;
 

@@ -3,7 +3,7 @@
 //! SPIN 6 opens a scope with each brace, and looks a name up from the inside
 //! out. It knows no shadowing, though: a name that can be seen cannot be
 //! declared again, so each use has one possible meaning, and the same name may
-//! live in scopes side by side. A name can be used only behind its declaration;
+//! live in scopes side by side. A name can be used only after its declaration;
 //! for globals that is decided by the unit (declaration or proctype) they
 //! stand in.
 

@@ -23,7 +23,7 @@ pub struct Blaster {
     blasted: u64,
 }
 
-/// Terms between two looks at the clock.
+/// Terms between two checks of the clock.
 const TERMS_PER_LOOK: u64 = 1 << 10;
 
 impl Blaster {
@@ -357,7 +357,7 @@ impl Blaster {
     fn full_adder(&mut self, a: Lit, b: Lit, carry: Lit) -> (Lit, Lit) {
         let half = self.xor(a, b);
         let sum = self.xor(half, carry);
-        // Where the two differ the carry goes on, else it is either of them.
+        // Where the two differ the carry continues, else it is either of them.
         (sum, self.choose(half, carry, a))
     }
 

@@ -9,7 +9,7 @@
 //! `safe` is said only if no run is longer than what was unrolled.
 //!
 //! A run that meets a bound of the program is asked for together with violations. A bound that is
-//! met is noted and not asked for again; the search goes on at the same depth.
+//! met is noted and not asked for again; the search continues at the same depth.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -158,7 +158,7 @@ enum Found {
     Nothing,
     /// A run to a violation or a bound of the program.
     Run(Vec<mover_ir::semantics::Step>),
-    /// No run goes on from here.
+    /// No run continues from here.
     Complete,
     Stopped,
 }
@@ -213,7 +213,7 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Looks for violations at the present depth, then unrolls one more block.
+    /// Searches for violations at the present depth, then unrolls one more block.
     fn next_depth(&mut self) -> Found {
         let found = self.look();
         self.statistics.terms = self.terms.len() as u64;

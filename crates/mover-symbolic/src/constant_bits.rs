@@ -27,7 +27,7 @@ pub fn variable(known: KnownBits, terms: &mut Terms, name: String, width: u8) ->
     terms.or(masked, fixed)
 }
 
-/// Terms between two looks at the clock.
+/// Terms between two checks of the clock.
 const TERMS_PER_LOOK: usize = 1 << 12;
 
 /// What is known of each cell after any number of blocks from one of these states.
@@ -46,7 +46,7 @@ pub fn reachable_bits(
             *cell = cell.join(KnownBits::exactly(value));
         }
     }
-    // The variable behind each cell; the cell's other bits are constants of the term.
+    // The variable that encodes each cell; the cell's other bits are constants of the term.
     let variables: Vec<Option<Term>> = state
         .iter()
         .map(|&cell| {

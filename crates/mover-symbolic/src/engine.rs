@@ -25,7 +25,7 @@ pub struct SymbolicOptions {
     pub bounds: Bounds,
     /// When steps move, besides statically, with `Dynamic`.
     pub heuristics: Heuristics,
-    /// Whether loops and starts of threads that are known beforehand are unfolded.
+    /// Whether loops and starts of threads that are known in advance are unfolded.
     pub unfold: bool,
 }
 

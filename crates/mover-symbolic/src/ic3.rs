@@ -205,7 +205,7 @@ pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     }
 }
 
-/// Looks for an invariant; the hints are cubes that may be unreachable.
+/// Searches for an invariant; the hints are cubes that may be unreachable.
 pub fn prove(system: &mut System, question: &Question, hints: Vec<Cube>) -> Found {
     let now = Instant::now();
     Search::new(system, question, now, SolverEffort::default(), hints).run(&mut |_| {})
@@ -438,7 +438,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         }
     }
 
-    /// Gives the solver the clauses of all frames.
+    /// Adds the clauses of all frames to the solver.
     fn activate_frames(&mut self) {
         self.active.clear();
         let first = self.relation.solver().new_lit();

@@ -1,7 +1,7 @@
 //! Where a proof by induction begins.
 //!
 //! For as long as only one thread can move there is nothing to interleave: what a C program
-//! does before its threads run can be run once, beforehand. The search for an invariant then
+//! does before its threads run can be run once, in advance. The search for an invariant then
 //! begins in the states in which this ends, a few if the thread makes choices. An invariant
 //! need not speak about the beginning, and the places that are left behind there are left
 //! out of the formula.
@@ -25,7 +25,7 @@ pub struct Start {
 
 /// More states to begin with are not better than one.
 const MOST_STARTS: usize = 16;
-/// Blocks that are run beforehand, at most.
+/// Blocks that are run in advance, at most.
 const MOST_BLOCKS: usize = 256;
 
 /// The states in which more than one thread can move for the first time; the initial state

@@ -179,7 +179,7 @@ pub enum Turn {
     Anyone,
     /// The thread is in the middle of an atomic sequence and can move.
     Exclusive(usize),
-    /// The thread is in a transaction that has not committed; the engine goes on with it only.
+    /// The thread is in a transaction that has not committed; the engine continues with it only.
     Uncommitted { slot: usize, took_lock: bool },
     /// The run has left what the bounds allow.
     Beyond,
@@ -677,7 +677,7 @@ fn spawned_templates(program: &Program) -> Vec<bool> {
 }
 
 /// By template the numbers that its threads can have, where only the first thread starts
-/// others, none of them of its own template, each of its places has so many starts behind it,
+/// others, none of them of its own template, each of its places has so many starts after it,
 /// and no thread ends.
 fn spawn_numbers(program: &Program) -> Option<Vec<Vec<usize>>> {
     const MOST: usize = 64;

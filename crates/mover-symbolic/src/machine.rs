@@ -776,7 +776,7 @@ impl<'a, 'p> Performer<'a, 'p> {
         }
     }
 
-    /// Takes the message out; gives it for each channel that it may come from.
+    /// Takes the message out; returns it for each channel that it may come from.
     #[allow(clippy::too_many_arguments)]
     fn receive(
         &mut self,

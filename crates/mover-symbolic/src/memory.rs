@@ -117,7 +117,7 @@ impl View<'_, '_> {
         value
     }
 
-    /// Whether the address is this byte of the object, with so many bytes behind it.
+    /// Whether the address is this byte of the object, with so many bytes after it.
     fn is_range(
         &self,
         terms: &mut Terms,

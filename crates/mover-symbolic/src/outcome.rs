@@ -17,7 +17,7 @@ pub struct Question {
     /// Whether bounded model checking leaves out runs that differ only in the order of
     /// neighbours; only without another reduction.
     pub peephole: bool,
-    /// Whether loops and starts of threads that are known beforehand are unfolded.
+    /// Whether loops and starts of threads that are known in advance are unfolded.
     pub unfold: bool,
     /// Whether errors of `unreach-call` count; those of other properties always do.
     pub errors: bool,

@@ -4,7 +4,7 @@
 //! is a scheduler, and it may choose any thread; but where a thread moves and then one with a
 //! smaller number, the two moves must depend on each other. A run in which they do not is
 //! left out, for the two can change places: whoever sorts a run by swapping such neighbours
-//! comes to an end, and keeps its length and its last state. So no violation is lost, and
+//! ends, and keeps its length and its last state. So no violation is lost, and
 //! where no run of so many moves is left there is none at all. For two threads one run of
 //! each class remains; for more it is an approximation.
 //!
@@ -13,10 +13,10 @@
 //! term, so the constraint grows with the number of objects and not with pairs of edges.
 //! Neighbours are not swapped
 //! - if one starts or ends a thread (thread numbers and who is there at all hang on that), or
-//! - if the first goes on with an atomic sequence, or the second stops in one to be gone on
-//!   with, for nobody else could move there.
+//! - if the first continues with an atomic sequence, or the second stops in one to be continued
+//!   with, for no other thread could move there.
 //!
-//! An atomic sequence that stops in its middle saw that it could not go on, so it touches what
+//! An atomic sequence that stops in its middle saw that it could not continue, so it touches what
 //! the steps from there touch. Rendezvous, `timeout` and priorities look at all threads at once;
 //! programs with them are checked without constraints.
 
@@ -37,7 +37,7 @@ pub struct Peephole<'p> {
 /// What a block touches, and who does it.
 pub struct Move {
     who: Term,
-    /// Whether nobody is in the middle of something before it, and behind it.
+    /// Whether nobody is in the middle of something before it, and after it.
     begins_free: Term,
     ends_free: Term,
     /// Whether threads come or go.

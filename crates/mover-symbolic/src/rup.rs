@@ -31,7 +31,7 @@ fn negated(literal: Literal) -> Literal {
 /// Where a clause lies.
 type Place = u32;
 
-/// A clause that has to be looked at when a literal becomes false.
+/// A clause that has to be inspected when a literal becomes false.
 #[derive(Clone, Copy)]
 struct Watch {
     clause: Place,

@@ -1,4 +1,4 @@
-//! The SAT solver, behind a narrow door.
+//! The SAT solver, behind a narrow interface.
 //!
 //! What the engines need: new variables at any time, clauses at any time,
 //! questions under assumptions, models, and which assumptions an unsatisfiable
@@ -35,7 +35,7 @@ impl std::ops::Not for Lit {
     }
 }
 
-/// The solver asks at every decision; the clock is looked at now and then.
+/// The solver asks at every decision; the clock is inspected from time to time.
 struct Patience {
     limit: Control,
     asked: Cell<u32>,

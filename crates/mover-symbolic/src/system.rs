@@ -86,7 +86,7 @@ pub struct System<'a, 'p> {
     pub bad: Term,
     pub observables: Vec<Observable>,
     pub predicates: Vec<Predicate>,
-    /// The comparisons behind the last predicates: those that were added in a proof.
+    /// The comparisons after the last predicates: those that were added in a proof.
     pub refinements: Vec<refine::Comparison>,
     /// What is known of each cell in all states that can be reached.
     known: Vec<KnownBits>,
@@ -290,7 +290,7 @@ impl<'a, 'p> System<'a, 'p> {
         });
     }
 
-    /// The variable behind a cell, if the cell is not constant.
+    /// The variable that encodes a cell, if the cell is not constant.
     pub fn variable_of(&self, cell: Term) -> Option<Var> {
         let below = self.terms.below(&[cell]);
         below.into_iter().find_map(|term| self.terms.as_var(term))

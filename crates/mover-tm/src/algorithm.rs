@@ -8,7 +8,7 @@
 //!
 //! Most rules of Section 3 hold by construction. Two are checked as states are
 //! met: that a command, extended command and thread determine the transition
-//! (rule 7, an error), and that without a conflict there is one way to go on
+//! (rule 7, an error), and that without a conflict there is one way to continue
 //! (rule 8, a remark: the print's own 2PL and TL2 break it, and all ways are
 //! explored).
 //!

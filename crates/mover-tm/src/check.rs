@@ -100,7 +100,7 @@ pub struct Report {
     pub product_states: Option<usize>,
     /// The shortest word that violates the property, or the way to the loop.
     pub word: Option<Word>,
-    /// The run behind it, in extended statements.
+    /// The run after it, in extended statements.
     pub run: Vec<String>,
     /// For liveness, what is repeated.
     pub cycle: Option<Vec<String>>,
@@ -132,7 +132,7 @@ const STRUCTURE_LIMIT: usize = 150_000;
 const SURPLUS_LIMIT: usize = 3_000_000;
 const MONOTONICITY_LENGTH: usize = 9;
 const MONOTONICITY_WORDS: usize = 150_000;
-/// Sizes beyond this many states, or pairs, are not looked at in support of a
+/// Sizes beyond this many states, or pairs, are not checked in support of a
 /// theorem.
 const SUPPORT_LIMIT: usize = 200_000;
 
@@ -406,7 +406,7 @@ fn carry_over(
     if threads < THEOREM_SIZE.0 || variables < THEOREM_SIZE.1 {
         return not("the reduction theorem starts from 2 threads and 2 variables");
     }
-    // The conditions are looked at for the size of the theorem.
+    // The conditions are inspected for the size of the theorem.
     let algorithm = Algorithm::new(program, 2, 2, options.manager);
     let graph = match AlgorithmGraph::build(algorithm, false, STRUCTURE_LIMIT) {
         Ok(graph) => graph,

@@ -92,7 +92,7 @@ struct Parser {
     threads: HashMap<String, usize>,
     variables: HashMap<String, Variable>,
     values: HashMap<String, ValueId>,
-    /// The transaction under way, by thread.
+    /// The transaction in progress, by thread.
     open: Vec<Option<usize>>,
     /// The write that was invoked and not yet answered, by thread.
     invoked: Vec<Option<(Variable, ValueId)>>,

@@ -119,7 +119,7 @@ struct Placed {
     overwritten: Vec<(Variable, ValueId)>,
 }
 
-/// A point with several ways to go on.
+/// A point with several ways to continue.
 struct Choice {
     placed: usize,
     ways: Vec<(usize, bool)>,
@@ -278,7 +278,7 @@ impl<'h> Search<'h> {
         }
     }
 
-    /// The ways to go on: thread and whether the writes take effect. If one of
+    /// The ways to continue: thread and whether the writes take effect. If one of
     /// them cannot hurt, only that.
     fn ways(&self) -> Vec<(usize, bool)> {
         let mut ways = Vec::new();

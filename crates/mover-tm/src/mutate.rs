@@ -7,7 +7,7 @@
 //! survivor is told by its words, compared with the algorithm's for two threads
 //! and two variables: with the same words the difference does not show; with
 //! fewer words without aborts it only aborts or waits more; with more it is
-//! safe and permits more; and with both it wants to be looked at.
+//! safe and permits more; and with both it wants to be inspected.
 
 use mover_source::Span;
 use mover_source::diagnostic::Diagnostic;

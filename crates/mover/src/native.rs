@@ -2,7 +2,7 @@
 //!
 //! The program is compiled with a runtime that lets one thread at a time proceed, in the order of
 //! the trace; sanitizers and assertions then show the violation outside of mover. Inputs that the
-//! trace does not record are guessed, with a few attempts. A run that differs is no proof that the
+//! trace does not record are guessed, with a few attempts. A run that differs is not a proof that the
 //! violation is none: compiled code may order accesses otherwise, so the answer is `unknown`.
 
 use std::path::Path;
@@ -201,7 +201,7 @@ fn is_stopped(process: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/stat")) else {
         return false;
     };
-    // The state comes behind the name, which is in parentheses.
+    // The state comes after the name, which is in parentheses.
     status
         .rsplit_once(')')
         .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))

@@ -73,7 +73,7 @@ fn own_bit() -> Expr {
 }
 
 impl Builder<'_, '_> {
-    /// Does a primitive; gives the paths that go on behind it.
+    /// Does a primitive; returns the paths that continue after it.
     pub fn library(
         &mut self,
         mut path: Path,
@@ -210,13 +210,13 @@ impl Builder<'_, '_> {
             return false;
         };
         let size = self.world.objects.layout(form.object).bytes() as i64;
-        // An element of an array is looked at where it is accessed.
+        // An element of an array is inspected where it is accessed.
         let is_element = !form.terms.is_empty() && !self.world.objects.is_addressed(form.object);
         is_element
             || form.terms.is_empty() && form.offset >= 0 && form.offset + *bytes as i64 <= size
     }
 
-    /// Goes on where so many bytes are there from the pointer on.
+    /// Continues where so many bytes are there from the pointer on.
     fn room_for(&mut self, mut path: Path, args: &[Operand]) -> Lowered<Vec<Path>> {
         let [pointer, Operand::Int { value: bytes, .. }] = args else {
             return Err(Problem::new("room for nothing", path.loc).code("C099"));
@@ -237,7 +237,7 @@ impl Builder<'_, '_> {
         Ok(self.require(path, &check).into_iter().collect())
     }
 
-    /// Goes on where an object of this size fits into states. None if the edge had to end first.
+    /// Continues where an object of this size fits into states. None if the edge had to end first.
     pub(crate) fn require_room(&mut self, path: Path, size: &Part) -> Option<Path> {
         let layout = self.world.pointers();
         let most = layout.max_object_size();
@@ -274,7 +274,7 @@ impl Builder<'_, '_> {
         self.require(path, &check)
     }
 
-    /// Goes on in all ways that are possible.
+    /// Continues in all ways that are possible.
     fn ways(&mut self, path: Path, ways: Vec<Way>, result: Option<ValueId>) -> Lowered<Vec<Path>> {
         let conditions: Vec<Part> = ways.iter().map(|way| way.condition.clone()).collect();
         let Some(paths) = self.split(path, &conditions) else {

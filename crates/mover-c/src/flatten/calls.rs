@@ -155,7 +155,7 @@ impl Flattener<'_> {
         Ok(next)
     }
 
-    /// Gives a value what comes from several blocks.
+    /// Assigns to a value what comes from several blocks.
     fn join(
         &mut self,
         at: BlockId,

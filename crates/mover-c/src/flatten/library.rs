@@ -41,7 +41,7 @@ impl Flattener<'_> {
         let int = |value: u64, width: u8| Operand::Int { value, width };
         let missing = || Problem::new(format!("`{name}` is called with too few arguments"), loc);
         let arg = |index: usize| args.get(index).cloned().ok_or_else(missing);
-        // Gives the call's result a value.
+        // Assigns the call's result.
         macro_rules! yields {
             ($at:expr, $value:expr) => {{
                 if let Some(result) = result {

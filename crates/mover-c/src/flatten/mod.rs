@@ -71,7 +71,7 @@ impl Problem {
 }
 
 pub struct Limits {
-    /// How often a function may be under way at a time.
+    /// Maximum recursion depth of a function.
     pub recursion: usize,
     pub havoc_externals: bool,
     /// Whether it is checked that all memory is freed when the program ends.
@@ -129,7 +129,7 @@ struct Frame {
     /// Where returns go; none for the root.
     returns_to: Option<BlockId>,
     returned: Vec<(Operand, BlockId)>,
-    /// Where the arguments behind the declared ones are.
+    /// Where the arguments after the declared ones are.
     rest: Option<Operand>,
     /// Objects of the frame, whose life ends with it.
     objects: Vec<Operand>,
@@ -299,7 +299,7 @@ impl<'m> Flattener<'m> {
         (then, otherwise)
     }
 
-    /// Copies a function; gives its first block and, for a call, what it returns.
+    /// Copies a function; returns its first block and, for a call, what it returns.
     fn copy(
         &mut self,
         id: FunctionId,
@@ -367,7 +367,7 @@ impl<'m> Flattener<'m> {
         Ok((frame.begins[0], frame.returned))
     }
 
-    /// Copies one block; gives the blocks of the original that can come next.
+    /// Copies one block; returns the blocks of the original that can come next.
     fn copy_block(
         &mut self,
         function: &Function,
@@ -505,7 +505,7 @@ impl<'m> Flattener<'m> {
                     .collect(),
                 default: frame.begins[*default],
             },
-            // Behind a call that does not return, or a bug in the program.
+            // After a call that does not return, or a bug in the program.
             Terminator::Unreachable => match self.blocks[at].end {
                 Terminator::Unreachable => Terminator::Fail {
                     property: Property::UnreachCall,
@@ -525,7 +525,7 @@ impl<'m> Flattener<'m> {
         Ok(())
     }
 
-    /// Copies one instruction; gives the block where the code goes on.
+    /// Copies one instruction; returns the block where the code continues.
     fn inst(
         &mut self,
         at: BlockId,
@@ -535,7 +535,7 @@ impl<'m> Flattener<'m> {
         frame: &mut Frame,
         owns_objects: bool,
     ) -> Flat<BlockId> {
-        // Behind a call that does not return nothing is done.
+        // After a call that does not return nothing is done.
         if !matches!(self.blocks[at].end, Terminator::Unreachable) {
             return Ok(at);
         }
@@ -880,7 +880,7 @@ fn fold(pure: &Pure) -> Option<Operand> {
                 _ => return None,
             };
             let result = exact as u64 & mask(width);
-            // What overflows is left as it is, to be looked at later.
+            // What overflows is left as it is, to be inspected later.
             if signed(result) != exact {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Calls, and LLVM's own functions.
 //!
-//! What the C library does is a matter of `flatten`; here only that is taken apart which LLVM
+//! What the C library does is a matter of `flatten`; here only that is split up which LLVM
 //! defines: arithmetic with overflow, hints that do nothing, marks of lifetimes.
 
 use inkwell::llvm_sys::LLVMTypeKind;

@@ -17,7 +17,7 @@ use super::{Reader, Values, printed, value_name};
 use crate::ssa::{DebugType, FunctionId, Global, Initial, Loc, Operand};
 
 impl Reader {
-    /// Functions that run before `main` and behind it.
+    /// Functions that run before `main` and after it.
     pub(super) unsafe fn constructors(&mut self) {
         unsafe {
             self.out.constructors = self.listed(c"llvm.global_ctors");

@@ -7,7 +7,7 @@
 //! one step, and a reader that gets one of them old and the other new would be missed.
 //! So before `sroa` runs such accesses are cut into the scalars of the type.
 //!
-//! LLVM's pointers have no types, so the type is looked for: a variable has one, the
+//! LLVM's pointers have no types, so the type is searched for: a variable has one, the
 //! address of a field or an element says one, the local that a loaded value goes to
 //! has one. If both ends of a copy are unknown, the structures of the module that have
 //! its size are all taken to be it. An access is also cut where it is wider than it

@@ -96,7 +96,7 @@ enum Hook {
     Error,
 }
 
-/// Puts calls before accesses for native replay and writes the module; gives the
+/// Puts calls before accesses for native replay and writes the module; returns the
 /// places of the source that the calls name by number.
 pub fn instrument(
     files: &[&Path],

@@ -2,11 +2,11 @@
 //!
 //! `sroa` takes local variables apart and puts them into registers, without which there would be
 //! nothing but memory. But it is made to optimise, and what the program must not do it takes for
-//! impossible: an access behind the end of an array vanishes, a pointer may go on being used after the
+//! impossible: an access after the end of an array vanishes, a pointer may continue being used after the
 //! function of its variable has returned, and of two values one of which is undefined it takes the
 //! other. All these are errors that we look for. So a variable is left to `sroa` only where nothing can
 //! go wrong with it: its address is not kept anywhere, every access is at a constant place inside of it,
-//! and lies on every way between the marks of the beginning and the end of its life. Whatever is read is
+//! and lies on every path between the marks of the beginning and the end of its life. Whatever is read is
 //! first given an undefined value that stays one (`freeze`), so that `lower::undefined` sees it. All
 //! other variables are kept from `sroa` by a call that might do anything with their address, which is
 //! taken away again afterwards.

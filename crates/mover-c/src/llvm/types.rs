@@ -52,7 +52,7 @@ pub(super) unsafe fn steps(data: LLVMTargetDataRef, address: LLVMValueRef) -> Op
     }
 }
 
-/// How many bytes a `getelementptr` goes on, if that is constant.
+/// The offset of a `getelementptr` in bytes, if it is constant.
 pub(super) unsafe fn constant_offset(
     data: LLVMTargetDataRef,
     address: LLVMValueRef,

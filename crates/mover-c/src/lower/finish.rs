@@ -428,7 +428,7 @@ fn in_order(moves: Vec<(VariableId, Ty, Expr)>, spares: &mut Spares) -> Vec<Effe
 }
 
 /// Entering the first location may do nothing but set constants: then the
-/// template begins behind it.
+/// template begins after it.
 fn skip_entry(locals: &mut [Variable], locations: &[Location], params: u32) -> LocationId {
     let mut entry = LocationId(0);
     while let [edge] = &locations[entry.index()].edges[..] {

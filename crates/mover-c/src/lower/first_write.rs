@@ -152,7 +152,7 @@ impl Builder<'_, '_> {
                     Touch::Ends
                 }
             }
-            // An address that is computed is looked at where it is used.
+            // An address that is computed is inspected where it is used.
             Kind::Pure(pure) if self.offset_of_pure(pure, object).is_some() => Touch::Nothing,
             Kind::Library { name, .. } if name == "room_for" => Touch::Nothing,
             // Comparing an address tells nothing of what is there.

@@ -172,7 +172,7 @@ impl Builder<'_, '_> {
         } else {
             (self.live_at_end(block), insts.len())
         };
-        // A path may stand behind the end of its block already.
+        // A path may stand after the end of its block already.
         self.go_back(&insts[index.min(from)..from], &mut live);
         let live = Rc::new(live);
         let mut cache = self.live_cache.borrow_mut();
@@ -186,7 +186,7 @@ impl Builder<'_, '_> {
         live
     }
 
-    /// From what is live behind instructions to what is live before them.
+    /// From what is live after instructions to what is live before them.
     fn go_back(&self, insts: &[Inst], live: &mut BTreeSet<ValueId>) {
         for inst in insts.iter().rev() {
             if let Some(id) = inst.result {

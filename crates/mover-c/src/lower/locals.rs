@@ -27,7 +27,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         self.locals.len() - 1
     }
 
-    /// Gives each object that the thread makes for itself a place for its address.
+    /// Assigns a slot for its address to each object that the thread creates for itself.
     pub(super) fn pin_objects(&mut self) {
         let width = self.world.module.pointer_width();
         let own: Vec<Object> = self

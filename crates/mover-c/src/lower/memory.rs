@@ -45,7 +45,7 @@ impl Cell {
 }
 
 impl Builder<'_, '_> {
-    /// The cell that an access of so many bytes behind a pointer touches.
+    /// The cell that an access of so many bytes through a pointer touches.
     pub fn cell(
         &mut self,
         path: &mut Path,
@@ -125,7 +125,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Goes on where what is to be written is no constant.
+    /// Continues where what is to be written is not a constant.
     pub(super) fn require_variable(
         &mut self,
         path: Path,

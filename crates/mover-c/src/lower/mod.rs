@@ -12,7 +12,7 @@
 //! guard. Where a path comes back to a block that it has passed, or where too
 //! many paths meet, it is cut: the block gets a location of its own.
 //!
-//! A value that is needed behind a location has a local variable (a *slot*).
+//! A value that is needed after a location has a local variable (a *slot*).
 //! Slots of the same C variable that are never needed together are one local
 //! variable, and a slot that is not needed any more is set to 0: states that
 //! differ only in what nobody will read are one state.
@@ -388,7 +388,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         path
     }
 
-    /// Lets the path go on only where a condition holds; elsewhere is an error.
+    /// Lets the path continue only where a condition holds; elsewhere is an error.
     /// None if the edge had to end first.
     pub fn require(&mut self, mut path: Path, check: &Check) -> Option<Path> {
         if check.holds.now.as_const() == Some(1) {
@@ -489,7 +489,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         self.require(path, &check)
     }
 
-    /// Goes on in one of several ways: each has a condition on the state before
+    /// Continues in one of several ways: each has a condition on the state before
     /// the edge. None if a condition cannot be told from that state.
     pub fn split(&mut self, path: Path, conditions: &[Part]) -> Option<Vec<Path>> {
         let pre: Option<Vec<Expr>> = conditions.iter().map(|c| c.pre().cloned()).collect();

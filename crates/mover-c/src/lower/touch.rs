@@ -27,7 +27,7 @@ pub struct Touch {
     pub writes: bool,
     /// Whether it is no race if the other access is atomic, too.
     pub atomic: bool,
-    /// Whether it is in the middle of an atomic section: nobody else moves then.
+    /// Whether it is in the middle of an atomic section: no other thread moves then.
     pub is_alone: bool,
     pub loc: Option<Loc>,
 }

@@ -289,7 +289,7 @@ impl Builder<'_, '_> {
         Ok((parts, checks))
     }
 
-    /// Gives a value of the code what it is, by way of a temporary if it is large.
+    /// Assigns an expression to an SSA value, through a temporary if it is large.
     pub fn define(&mut self, path: &mut Path, value: ValueId, parts: Vec<Part>) {
         let parts = parts
             .into_iter()

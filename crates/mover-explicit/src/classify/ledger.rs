@@ -23,7 +23,7 @@ enum Owner {
 /// What has been seen of an object.
 #[derive(Clone, Debug)]
 struct Sightings {
-    /// Locks in hand at every access; all locks before the first.
+    /// Locks held at every access; all locks before the first.
     locks: Option<Vec<ObjectId>>,
     owner: Owner,
     written: bool,

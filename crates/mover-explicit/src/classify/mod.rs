@@ -77,7 +77,7 @@ pub struct Look {
     pub may_release: bool,
 }
 
-/// An object that a step touches, as it was worked out in the state before.
+/// An object that a step touches, as it was computed in the state before.
 #[derive(Clone, Copy, Debug)]
 enum Touched {
     Lock(ObjectId),
@@ -86,7 +86,7 @@ enum Touched {
         variable: u32,
         writes: bool,
     },
-    /// A channel whose end can go on by itself now.
+    /// A channel whose end can continue by itself now.
     ReadyEnd {
         whole: ObjectId,
         end: ObjectId,
@@ -112,7 +112,7 @@ struct Standing<'a, 'm> {
     is_only: bool,
 }
 
-/// What the edges of the location touch that was looked at last.
+/// What the edges of the location touch that was inspected last.
 #[derive(Default)]
 struct Looked {
     touched: Vec<Touched>,
@@ -215,7 +215,7 @@ impl<'m> Classifier<'m> {
         }
     }
 
-    /// Looks at all edges of a thread's location and counts what they touch.
+    /// Inspects all edges of a thread's location and counts what they touch.
     pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
         self.look_for(lanes, thread, true)
     }
@@ -287,7 +287,7 @@ impl<'m> Classifier<'m> {
     }
 
     /// Counts what the other side of a rendezvous touches. (The place of the thread that takes a
-    /// step was counted as a whole when it was looked at or come to.)
+    /// step was counted as a whole when it was inspected or come to.)
     pub fn count_partner(&mut self, lanes: &[u64], step: Step) {
         let Some((partner, edge)) = step.partner() else {
             return;
@@ -301,7 +301,7 @@ impl<'m> Classifier<'m> {
     }
 
     /// How the steps of a thread, which nobody comes between, commute as one. The state before
-    /// them is the one that was looked at last, so that what they touch has been counted.
+    /// them is the one that was inspected last, so that what they touch has been counted.
     pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
         // A thread that leaves a place where it can be met withdraws an offer.
         let is_own = |step: &Step| step.thread() == thread && step.partner().is_none();
@@ -517,7 +517,7 @@ impl<'m> Classifier<'m> {
         }
     }
 
-    /// Counts the use of a channel; gives the object that stands for all of it.
+    /// Counts the use of a channel; returns the object that stands for all of it.
     fn see_channel(&mut self, handle: u64, end: End, thread: usize) -> ObjectId {
         let whole = self.ledger.number(Key::Channel(handle));
         let thread = thread as u16;
@@ -566,7 +566,7 @@ impl<'m> Classifier<'m> {
         is
     }
 
-    /// Whether what was touched moves right, by the state behind it.
+    /// Whether what was touched moves right, by the state after it.
     fn is_right(&mut self, after: &[u64], thread: usize, touched: &[Touched]) -> bool {
         if touched.is_empty() {
             return true;

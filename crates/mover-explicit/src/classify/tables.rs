@@ -78,7 +78,7 @@ pub(super) enum Meets {
     #[default]
     Never,
     Always,
-    /// If this channel has none; nobody else can change which one it is.
+    /// If this channel has none; no other thread can change which one it is.
     At(Code),
 }
 
@@ -91,11 +91,11 @@ pub(super) struct LocationFacts {
     pub(super) edges: Vec<EdgeFacts>,
     pub(super) takes_lock: bool,
     pub(super) counts_ahead: bool,
-    /// A channel is used or the thread ends on some way from here.
+    /// A channel is used or the thread ends on some path from here.
     pub(super) may_release: bool,
     pub(super) reads_ahead: Vec<bool>,
     pub(super) writes_ahead: Vec<bool>,
-    /// Variables that nobody else can have touched yet.
+    /// Variables that no other thread can have touched yet.
     pub(super) alone: Vec<bool>,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Claim {
 
 /// A cell whose value tells who has it.
 pub(super) struct CompiledOwner {
-    /// The cell if it is a lock, else a number behind the cells.
+    /// The cell if it is a lock, else a number after the cells.
     pub(super) object: ObjectId,
     pub(super) predicate: Code,
 }

@@ -9,7 +9,7 @@ use crate::memory::{Home, part};
 use crate::objects;
 
 impl Machine {
-    /// Does a step that is possible; gives the thread whose location decides
+    /// Does a step that is possible; returns the thread whose location decides
     /// who may move next.
     pub fn apply(&self, work: &mut Workspace, step: Step) -> usize {
         let thread = step.thread as usize;

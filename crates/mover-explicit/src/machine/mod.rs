@@ -157,7 +157,7 @@ pub enum Action {
     Free(Code),
 }
 
-/// Most choices that one edge may have.
+/// Maximum number of choices that one edge may have.
 pub const MAX_CHOICES: u16 = 4096;
 
 /// How many choices are still tried where there are too many a second time. The search is about to end;
@@ -209,7 +209,7 @@ pub struct RunEnd {
     pub violates: Option<Property>,
     pub template: TemplateId,
     pub location: LocationId,
-    /// Where a search that goes on past errors continues.
+    /// Where a search that continues after errors resumes.
     pub resume_pc: Option<u64>,
 }
 
@@ -307,7 +307,7 @@ impl Workspace {
     }
 }
 
-/// Most lanes that a state may have: half a mebibyte.
+/// Maximum number of lanes that a state may have: half a mebibyte.
 pub const MAX_LANES: usize = 1 << 16;
 
 impl Machine {
@@ -550,7 +550,7 @@ impl Machine {
     }
 
     /// Appends a step for each choice. Of too many it takes as many as it can:
-    /// what is found behind them is true, only the search is not complete.
+    /// what is found after them is true, only the search is not complete.
     #[cold]
     fn choose(&self, choices: &Choices, step: Step, steps: &mut Vec<Step>) {
         let count = match choices {
@@ -703,7 +703,7 @@ impl Machine {
         }
     }
 
-    /// Whether nobody but the thread itself can change that a channel exists or does not.
+    /// Whether only the thread itself can change that a channel exists or does not.
     pub fn exists_for_good(&self, handle: u64, thread: usize) -> bool {
         match (handle as usize).checked_sub(1 + self.layout.channels.len()) {
             None => true,

@@ -150,7 +150,7 @@ impl Search<'_, '_> {
         for _ in 0..source.number()? {
             let no_step = || nonsense("a step of a violation is not possible");
             let numbers = <[u32; 4]>::try_from(source.smalls()?).map_err(|_| no_step())?;
-            // A violation may lie behind another that was passed.
+            // A violation may lie after another that was passed.
             let passed: Option<RunEnd> = end.take();
             if let Some(pc) = passed.and_then(|end| end.resume_pc) {
                 self.machine.resume(&mut work, last, pc);

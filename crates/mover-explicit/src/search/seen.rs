@@ -61,7 +61,7 @@ impl Seen {
         }
     }
 
-    /// Goes on with another store, in which nothing is pending.
+    /// Continues with another store, in which nothing is pending.
     pub(super) fn resume(&mut self, store: Store) {
         self.last_writer = vec![0; store.lanes()];
         self.store = store;

@@ -2,7 +2,7 @@
 //!
 //! Threads, edges, effects, parts of expressions, marks, and then whatever nothing refers to any
 //! more. A program that promises something ([`Program::presence`], [`Program::pointers_stay`])
-//! must go on keeping it, or the reductions that count on it would rightly go wrong. So the
+//! must still keep it, or the reductions that count on it would rightly go wrong. So the
 //! promise itself is left out first; as long as it is needed to show what is wrong, only what
 //! cannot break it is taken away.
 

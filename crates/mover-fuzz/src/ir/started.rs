@@ -2,7 +2,7 @@
 //!
 //! The threads are those of [`super::pointers`]. They are started one by one, with
 //! arguments that are known or that hang on a choice made before; they stay or end, now
-//! and then with a lock in hand; room for them may be tight; and the first thread looks at
+//! and then while holding a lock; room for them may be tight; and the first thread looks at
 //! what they do, by flags that they set, while it starts others and afterwards. In half of the
 //! programs they also tell that they are there ([`Program::presence`]), and the first thread
 //! waits for all of them, or all but one, before it looks at what they have left.

@@ -6,7 +6,7 @@
 //! can answer it ([`judges`]), and they must agree on all of them.
 //!
 //! An algorithm is a list of words of its language. So anything can be left out of it to make it
-//! smaller, and what then is no algorithm any more is not looked at.
+//! smaller, and what then is no algorithm any more is not checked.
 
 mod judges;
 

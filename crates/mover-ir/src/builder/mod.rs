@@ -401,7 +401,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// Gives the edges their lines in the Rust program.
+    /// Assigns to the edges their lines in the Rust program.
     fn place_edges(&mut self) {
         let mut sources = Sources::default();
         for (template, info) in self.program.templates.iter_mut().zip(&self.threads) {

@@ -439,7 +439,7 @@ impl<'m> ThreadBuilder<'m> {
         });
     }
 
-    /// Gives the mutex back; an error of [`Property::MutexMisuse`] if the thread does not hold it.
+    /// Releases the mutex; an error of [`Property::MutexMisuse`] if the thread does not hold it.
     #[track_caller]
     pub fn unlock(&mut self, lock: impl Into<Lock>) {
         let Lock(cell) = lock.into();
@@ -798,7 +798,7 @@ impl<'m> ThreadBuilder<'m> {
         }
     }
 
-    /// Gives the number of the edge.
+    /// Returns the number of the edge.
     fn emit(&mut self, action: Action, at: CallerRef) -> usize {
         let (from, next) = (self.here, self.location());
         let text = action.texts.join("; ");
@@ -818,7 +818,7 @@ impl<'m> ThreadBuilder<'m> {
         edge
     }
 
-    /// Two steps, one for each outcome of the condition; gives where they lead.
+    /// Two steps, one for each outcome of the condition; returns where they lead.
     fn fork(&mut self, condition: &Value, texts: [String; 2], at: CallerRef) -> (Draft, Draft) {
         let from = self.here;
         let [yes, no] = texts;

@@ -79,7 +79,7 @@ impl<'p> Machine<'p> {
         Accesses { guards, effects }
     }
 
-    /// What is read to find out whether a thread can go on.
+    /// What is read to find out whether a thread can continue.
     pub fn waits_on(&self, state: &State, thread: usize) -> Vec<Access> {
         self.recorded(|recording| {
             recording.thread_steps(state, thread, false);

@@ -23,7 +23,7 @@ struct Sides<'a, 'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// The same without who may go on alone.
+    /// The same without who may continue alone.
     pub(super) fn perform_step(&self, state: &State, step: Step) -> (State, String) {
         let mut next = state.clone();
         next.exclusive = None;

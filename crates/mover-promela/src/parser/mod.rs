@@ -1,6 +1,6 @@
 //! From tokens to a [`Model`].
 //!
-//! A recursive-descent parser that goes on after an error: inside a body it
+//! A recursive-descent parser that continues after an error: inside a body it
 //! skips to the next statement, outside to the next unit, so that one run
 //! reports several errors. It keeps the three kinds of names that decide how
 //! Promela reads on: types (a name that begins a declaration), proctypes
@@ -355,7 +355,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Goes behind the brace that closes the one just read.
+    /// Goes after the brace that closes the one just read.
     fn skip_braces(&mut self) {
         let mut open = 1usize;
         while !self.at_end() {

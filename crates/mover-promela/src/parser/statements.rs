@@ -177,7 +177,7 @@ impl Parser<'_> {
             return Err(self.error(start, "a label cannot stand before a declaration"));
         }
         if !labels.is_empty() && (self.at_separator() || self.at_sequence_end()) {
-            // A label with nothing behind it marks a `skip`.
+            // A label with nothing after it marks a `skip`.
             let skip = Expr {
                 kind: ExprKind::Number(1),
                 span: start,

@@ -157,7 +157,7 @@ mod tests {
     use mover_ir::expr::Ty;
     use mover_ir::semantics::Move;
 
-    /// Takes a lock, writes what it protects, gives it back, writes what nothing protects.
+    /// Takes a lock, writes what it protects, releases it, writes what nothing protects.
     fn program() -> Program {
         let mut model = ProgramBuilder::new("test");
         let lock = model.mutex("lock");

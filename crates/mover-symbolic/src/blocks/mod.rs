@@ -18,7 +18,7 @@
 //! - in the left phase the block ends at a cut, which is also what keeps a
 //!   transaction from running for ever after its commit while others wait;
 //! - in the right phase the state at a cut is exposed, and only the same thread
-//!   may go on from there (the paper's C′);
+//!   may continue from there (the paper's C′);
 //! - the same inside an atomic sequence.
 //!
 //! Corrections to the paper, found by experiment: a left location is external not
@@ -34,7 +34,7 @@
 //! half done; and never left if it may run for ever.
 //!
 //! **Deadlocks.** Right movers hide them. If deadlocks matter, a block also ends
-//! where its thread cannot go on, and before it takes a second lock.
+//! where its thread cannot continue, and before it takes a second lock.
 //!
 //! **Rendezvous.** A thread at a receive without buffer is moved by others, so it
 //! is external there; after a rendezvous a block ends.

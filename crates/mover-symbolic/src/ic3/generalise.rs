@@ -14,7 +14,7 @@ use crate::system::Source;
 /// Lemmas on the side that may be learnt to make another one shorter by a literal.
 const MOST_ASIDE: u32 = 2;
 
-/// How many lemmas must speak about bits of a cell before a comparison is looked for.
+/// How many lemmas must speak about bits of a cell before a comparison is searched for.
 const FEW_LEMMAS: u64 = 3;
 
 /// Most comparisons that a proof may add to the predicates.

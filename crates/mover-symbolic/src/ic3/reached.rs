@@ -1,6 +1,6 @@
 //! States that are reached for sure.
 //!
-//! Before a proof is looked for, the relation is run on random choices. That costs little, and the
+//! Before a proof is searched for, the relation is run on random choices. That costs little, and the
 //! states it comes to serve twice. A lemma must not exclude any of them: one that does would be given
 //! up some frames later, so generalisation leaves it alone without asking the solver. And a set of
 //! states from which a violation is inevitable, and that one of them is in, is a violation: the walk
@@ -21,13 +21,13 @@ use mover_engine::Control;
 /// Terms that are evaluated in all.
 const MOST_WORK: usize = 15_000_000;
 
-/// Most states that are kept.
+/// Maximum number of states that are kept.
 const MOST_STATES: usize = 2_000;
 
 /// The walk is over when so many choices in a row, for each state there is, led to nothing new.
 const FRUITLESS: usize = 8;
 
-/// Tries between two looks at the clock.
+/// Tries between two checks of the clock.
 const BETWEEN_LOOKS: usize = 64;
 
 pub struct Reached {
@@ -81,7 +81,7 @@ impl Reached {
         }
     }
 
-    /// Looks at the states for observables that are new.
+    /// Inspects the states for observables that are new.
     pub fn observe(&mut self, system: &System) {
         let first = self.rows.len();
         let observables = &system.observables[first..];

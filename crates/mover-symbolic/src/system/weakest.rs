@@ -3,7 +3,7 @@
 //! `while (*p < 1024) (*p)++; assert(*p == 1024)` compares what was read through a pointer. What
 //! has to be known of the cells themselves, and of the copy that waits to be written back, is
 //! said nowhere: `cells[0] < 1024`, `copy + 1 == 1024`. Günther et al.'s engine finds such predicates
-//! when a proof fails without them; here they are read off beforehand. A comparison after a
+//! when a proof fails without them; here they are read off in advance. A comparison after a
 //! block is a term over the state before it; the comparisons in that, with one of the values
 //! that each side can have, are as good as weakest preconditions, without the conditions.
 
@@ -21,7 +21,7 @@ const MOST_ADDED: usize = 48;
 /// Most terms that a predicate consists of.
 const MOST_TERMS: usize = 12;
 
-/// Most values that one side of a comparison is taken to have.
+/// Maximum number of values that one side of a comparison is taken to have.
 const MOST_VALUES: usize = 8;
 
 impl System<'_, '_> {

@@ -186,7 +186,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         }
     }
 
-    /// What waits for a value goes on only if somebody has written it. That is known already,
+    /// What waits for a value continues only if somebody has written it. That is known already,
     /// but only to who follows the values through the whole run.
     fn waits_are_over(&self, terms: &mut Terms, blaster: &mut Blaster, waits: &[Wait]) {
         for Wait { waiting, openers } in waits {
@@ -242,7 +242,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let somebody = terms.any(starts.iter().copied());
         blaster.assert(terms, somebody);
         // A thread that is alone at first has the token, and what it writes before it needs it
-        // must not be lost. If it never uses it, nobody else ever begins.
+        // must not be lost. If it never uses it, no other thread ever begins.
         if let ([_], Some(&first)) = (&self.unroller.layout.program.initial[..], starts.first()) {
             let nodes = &self.unrolled.threads[0].nodes;
             let uses = nodes.iter().filter(|node| node.is_event);
@@ -353,7 +353,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 blaster.assert(terms, sense);
                 let with_token = terms.implies(reach, is_here);
                 blaster.assert(terms, with_token);
-                // Who keeps the token goes on with the values as they are.
+                // Who keeps the token continues with the values as they are.
                 let node = &self.unrolled.threads[thread].nodes[number];
                 let kept = terms.not(gets);
                 for (&flow, &now) in node.flow.iter().zip(&node.received) {

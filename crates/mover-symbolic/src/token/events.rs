@@ -207,7 +207,7 @@ fn is_open(
     }
 }
 
-/// Events behind which every way passes one of the openers, and before which none does.
+/// Events after which every way passes one of the openers, and before which none does.
 pub fn surely_before(events: &[Event], opening: &BTreeSet<usize>) -> Vec<usize> {
     let mut leads = vec![false; events.len()];
     let mut comes_after = vec![false; events.len()];

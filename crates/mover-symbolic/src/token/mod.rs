@@ -10,7 +10,7 @@
 //! to its end; till then the answer is at best `safe up to`. And it is said on account of a
 //! set of pairs only that is proved adequate: `all` and `lex` are. For `mat` there is no
 //! proof for more than two threads, and its printed form is wrong; so what the pairs of
-//! `lex` have beyond those of `mat` waits behind a switch, and before the answer is given
+//! `lex` have beyond those of `mat` waits after a switch, and before the answer is given
 //! the question is asked once more with the switch on. And some run must satisfy the formula.
 //!
 //! **Where it looks first.** Most violations need few changes of hands (that is what makes the
@@ -221,7 +221,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks for a violation in the unrolling to some depth, and for bounds that are not known to
+    /// Searches for a violation in the unrolling to some depth, and for bounds that are not known to
     /// be met yet.
     fn at(
         &self,

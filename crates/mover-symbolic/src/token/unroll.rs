@@ -14,11 +14,11 @@
 //! critical section is a single event. An atomic sequence never gives the token away.
 //!
 //! **Ghosts.** A thread may be blocked for ever, and sets of pairs are adequate for whole
-//! schedules only. So a thread that stops goes on as a *ghost*: it walks some way to its
+//! schedules only. So a thread that stops continues as a *ghost*: it walks some way to its
 //! end, and what it passes has no effect. Where a ghost is, a node is reached but not alive.
 //! Threads stop only where they can never continue ([`Plan::maximal`]): every run can be
 //! continued until that is so, also past an error, since the trace is cut off there. They
-//! may stop anywhere if changes of hands are counted, and if going on could lead to where the
+//! may stop anywhere if changes of hands are counted, and if continuing could lead to where the
 //! encoding ends in the middle of something ([`Thread::broken`]).
 //!
 //! What an event touches is found on the terms ([`touched`]).
@@ -85,7 +85,7 @@ pub struct Node {
     pub goes: Term,
     /// Whether it may stop here although it could take a step.
     pub is_free: bool,
-    /// Whether no way goes on from here.
+    /// Whether no way continues from here.
     pub is_leaf: bool,
     /// The events that may be the last before this node, or this one.
     pub sources: BTreeSet<usize>,
@@ -105,7 +105,7 @@ pub enum Cut {
     Size,
     /// More threads or objects than are encoded.
     Bounds,
-    /// An atomic sequence that cannot go on and has to let others pass.
+    /// An atomic sequence that cannot continue and has to let others pass.
     AtomicBlocks(usize, usize),
 }
 
@@ -122,7 +122,7 @@ pub struct Thread {
     pub unborn: Vec<usize>,
     /// What the thread writes to shared cells before it needs the token.
     pub early: Writes,
-    /// When the run is no run any more: the thread stands where nobody else may move, or the run
+    /// When the run is not a run any more: the thread stands where no other thread may move, or the run
     /// is beyond the bounds.
     pub broken: Vec<Term>,
 }
@@ -154,7 +154,7 @@ pub struct Plan {
     pub unwritten: bool,
 }
 
-/// Most nodes of a thread.
+/// Maximum number of nodes of a thread.
 pub const MOST_NODES: usize = 20_000;
 
 /// Why nothing follows a node that was cut off.
@@ -433,7 +433,7 @@ impl<'p> Unrolling<'_, 'p> {
             && from.any(|from| self.thread.nodes[from].standing != Standing::Unborn)
     }
 
-    /// Whether the thread needs the token anew to go on.
+    /// Whether the thread needs the token anew to continue.
     fn begins_event(&self, standing: Standing, pending: &Pending, is_held: bool) -> bool {
         match standing {
             Standing::Unborn => true,
@@ -592,7 +592,7 @@ impl<'p> Unrolling<'_, 'p> {
         self.take(origin, options, &ready, is_free);
         let can_end = self.terms.any(ends);
         if is_held && can_end != Terms::FALSE {
-            // Nobody else may move while the run can end here.
+            // No other thread may move while the run can end here.
             let node = &self.thread.nodes[number];
             let stays = self.terms.not(node.goes);
             let waits = self.terms.all([node.live, can_end, stays]);
@@ -632,7 +632,7 @@ impl<'p> Unrolling<'_, 'p> {
         let exits = edge.effects.contains(&Effect::Exit);
         let place = layout.slots[self.slot].place;
         if !exits && !self.of.observed[at.template] {
-            // Nobody else looks there; that the thread lives is all that counts.
+            // No other thread looks there; that the thread lives is all that counts.
             performer.state[place] = state[place];
         }
         let residents = &layout.slots[self.slot].residents;

@@ -86,7 +86,7 @@ impl CheckpointArgs {
         let failed = Arc::clone(&has_failed);
         let save = self.checkpoint.clone().map(|path| {
             let save = move |snapshot: &Snapshot| {
-                // The search goes on; the checkpoint before this one is still there.
+                // The search continues; the checkpoint before this one is still there.
                 if let Err(reason) = write(&path, snapshot)
                     && !failed.swap(true, Ordering::Relaxed)
                 {
@@ -148,7 +148,7 @@ fn identity(program: &Program, options_asked: &[(&str, String)]) -> Identity {
         identity.push(((*name).into(), value.clone()));
     }
     // What differs first is told, and options change the program: without `unreach-call` runs go
-    // on behind assertions.
+    // on after assertions.
     identity.push((
         "program".into(),
         format!("{} ({:016x})", program.info.name, fingerprint(program)),

@@ -375,7 +375,7 @@ impl CheckArgs {
             .filter_map(|(option, path)| Some((option, path.as_deref()?)))
             .chain(self.formats.outputs())
             .collect();
-        // A search may go on in the checkpoint that it began with.
+        // A search may continue in the checkpoint that it began with.
         check_distinct(&Vec::from_iter(self.checkpoints.input()), &outputs)?;
         outputs.extend(self.checkpoints.output());
         let read = self.input.files.iter().chain(&self.property_file);

@@ -341,7 +341,7 @@ fn destructors_are_refused_by_name() {
     assert!(
         ended
             .stderr
-            .contains("`last` is to run when the process ends")
+            .contains("`last` is registered to run at process exit")
     );
 }
 

@@ -287,7 +287,7 @@ fn a_claim_that_cannot_be_used_is_refused_with_its_line() {
         (
             "form.c",
             "MOVER_EXCLUSIVE(x, m)",
-            "no claim of exclusive access",
+            "not a claim of exclusive access",
         ),
     ] {
         let text = TRIED.replace("CLAIM", claim);

@@ -23,7 +23,7 @@ fn words(answer: &Value, which: &str) -> String {
 /// Every engine's `safe` comes with what it rests on.
 #[test]
 fn safe_is_certified_by_every_engine() {
-    let walk = "a walk through all";
+    let walk = "a search of all";
     let checked = "of the solver follow";
     for (example, options, expected) in [
         ("peterson2.pml", &["--engine", "explicit"][..], &[walk][..]),

@@ -32,7 +32,7 @@ struct Stretch {
     is_only_way: bool,
 }
 
-/// Most clauses that make an order of literals.
+/// Maximum number of clauses that make an order of literals.
 const MOST_ORDER_CLAUSES: usize = 3_000_000;
 
 impl Encoding<'_, '_> {
@@ -161,7 +161,7 @@ impl Encoding<'_, '_> {
 
     /// The events that can come between two others.
     ///
-    /// Of the thread that gives the token away those behind it, of the one that gets it those
+    /// Of the thread that gives the token away those after it, of the one that gets it those
     /// before it; what a thread passes in any case makes clear where all beyond it are.
     fn possibly_between(&self, from: Id, to: Id) -> Vec<Id> {
         let mut between = Vec::new();

@@ -96,7 +96,7 @@ impl<'p> Unroller<'p> {
         unroller
     }
 
-    /// Locks that a thread there has, and that nobody else can have at the same time.
+    /// Locks that a thread there has, and that no other thread can have at the same time.
     pub fn locks_at(&self, standing: Standing) -> BTreeSet<Object> {
         let Standing::At { template, location } = standing else {
             return BTreeSet::new();

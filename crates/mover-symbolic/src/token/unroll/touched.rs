@@ -2,7 +2,7 @@
 //!
 //! That is found on the terms: an event reads a cell if the copy it got occurs in a guard or in
 //! a value that it leaves behind, and writes one if the cell is another term afterwards. So
-//! indices and pointers that are constant in this unrolling tell cells apart.
+//! indices and pointers that are constant in this unrolling distinguish cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
