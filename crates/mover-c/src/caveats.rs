@@ -1,8 +1,8 @@
-//! What a verdict on a C program assumes, in words.
+//! Caveats: what a verdict on a C program assumes.
 //!
-//! Some things that may happen on a machine are not tried: that memory is short, that a wait ends by
-//! itself, that addresses are others. A program that depends on one of them gets a verdict that says
-//! so, with the first place where it does.
+//! Some behaviours of a real machine are not explored: allocation failures, spurious wakeups,
+//! other address values. If a program depends on one of them, the verdict says so, with the
+//! first place where it does.
 
 use mover_ir::program::Template;
 

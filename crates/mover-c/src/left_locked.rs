@@ -1,17 +1,18 @@
 //! Threads that may exit while holding a lock.
 //!
-//! A mutex holds the number of its owner (`actions`), and numbers are used again: a thread that
-//! is created when the owner has ended may pass for the owner. In C it would not: to unlock the
-//! mutex is a mistake, and to lock it, if it is recursive, waits for ever. So where a thread can
-//! end while holding a lock, the verdict says so ([`find`]); and if there are recursive or
-//! error-checking mutexes, which ask for their owner when they are locked, the run is not followed
-//! further ([`cut`]).
+//! A mutex contains the number of its owner (`actions`), and numbers are reused: a thread that
+//! is created after the owner has exited may count as the owner. In C it would not: unlocking
+//! the mutex is an error, and locking it, if it is recursive, blocks for ever. So where a
+//! thread can exit while holding a lock, the verdict says so ([`find`]); and if there are
+//! recursive or error-checking mutexes, which check their owner when they are locked, the run
+//! is not continued ([`cut`]).
 //!
-//! On all ways to a location it is counted how often, at most, the thread may have taken each lock
-//! without releasing it: once more where it leaves its mark in a lock or counts what it has taken
-//! again, once less the other way round. The guards help: to find its mark in a lock that it
-//! cannot have is impossible, and where it finds something else it does not have the lock. The locks
-//! of an array, and those reached through pointers, are counted together, and their guards say nothing.
+//! Over all paths to a location the analysis counts how often, at most, the thread may have
+//! acquired each lock without releasing it: one more where it writes its mark into a lock or
+//! increments the count of a recursive lock, one less in the reverse case. Guards refine the
+//! count: finding the thread's mark in a lock that it cannot hold is impossible, and where it
+//! finds another value it does not hold the lock. The locks of an array, and those accessed
+//! through pointers, are counted together, and their guards are ignored.
 
 use std::collections::{BTreeSet, HashMap};
 

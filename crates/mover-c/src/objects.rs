@@ -1,15 +1,14 @@
-//! Which variables have an address, and what the others are made of.
+//! Which variables need an address, and how the others are split.
 //!
-//! A variable that is only ever accessed directly (by its name, with constant
-//! offsets and array indices, each time as the scalar that its type says) needs
-//! no address. It is split into one row of cells for each of its scalar fields:
-//! `struct { int x; struct { char c; } a[4]; } s` gives `s.x` and the row `s.a.c`
-//! of four. That is what all analyses after understand best. Everything else
-//! (its address is stored, passed on, compared, or its bytes are read as another
-//! type) is *addressed* and becomes an object of bytes.
+//! A variable that is only ever accessed directly (by its name, with constant offsets and array
+//! indices, each time as the scalar of its type) needs no address. It is split into one array
+//! of cells for each of its scalar fields: `struct { int x; struct { char c; } a[4]; } s`
+//! becomes `s.x` and the array `s.a.c` of four. All later analyses work best on this form.
+//! Everything else (its address is stored, passed on, compared, or its bytes are read as
+//! another type) is *addressed* and becomes an object of bytes.
 //!
-//! The analysis is flow-insensitive: one use that is not direct makes a variable
-//! addressed for the whole program.
+//! The analysis is flow-insensitive: one indirect use makes a variable addressed for the whole
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,8 +1,8 @@
-//! What all threads share: the program in the making.
+//! What all threads share: the program under construction.
 //!
-//! Decides once for all bodies which variables become rows, which become objects
-//! with an address and in which order (their numbers are in pointers), which
-//! threads there can be, and how places of the source are told.
+//! Decides once for all bodies which variables are split into cells, which become objects with
+//! an address and in which order (their numbers are part of pointers), which threads there can
+//! be, and how source locations are printed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! The symbolic engines by their options.
+//! The symbolic engines, selected by their options.
 
 use mover_engine::{Control, Engine, EngineError, Outcome, Statistics, Task};
 use mover_reduce::{Heuristics, Reduction};

@@ -1,10 +1,10 @@
-//! Where a proof by induction begins.
+//! The initial states of a proof by induction.
 //!
-//! For as long as only one thread can move there is nothing to interleave: what a C program
-//! does before its threads run can be run once, in advance. The search for an invariant then
-//! begins in the states in which this ends, a few if the thread makes choices. An invariant
-//! need not speak about the beginning, and the places that are left behind there are left
-//! out of the formula.
+//! As long as only one thread can run there is nothing to interleave: what a C program does
+//! before its threads run can be executed once, in advance. The search for an invariant then
+//! begins in the states in which this prefix ends, a few if the thread makes choices. An
+//! invariant need not describe the prefix, and the locations of the prefix are omitted from the
+//! formula.
 
 use mover_ir::program::{Effect, LocationId};
 use mover_ir::semantics::Step;

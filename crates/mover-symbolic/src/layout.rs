@@ -1,12 +1,12 @@
-//! The state of a program as a row of bit-vectors.
+//! The state of a program as a vector of bit-vectors.
 //!
-//! A state has a cell for each cell of the global variables, for the lengths and
-//! messages of the channels, for the place and the local variables of each thread,
-//! and one that says whose turn it is. Threads come and go, so they live in
-//! *slots*: slot k is the thread with number k, and its place is 0 while there is
-//! none. How many slots there are follows from the program if its spawns are not
-//! in loops; otherwise it is a bound, and the state has a sink for runs that would
-//! need more ([`Layout::is_exact`]). Dynamic objects live in slots of the same kind.
+//! A state has a cell for each cell of the global variables, for the lengths and messages of
+//! the channels, for the location and the local variables of each thread, and one for the
+//! thread that must run next, if any. Threads are created and exit, so they live in *slots*:
+//! slot k is the thread with number k, and its location is 0 while there is none. The number of
+//! slots follows from the program if its spawns are not in loops; otherwise it is a bound, and
+//! the state has a sink for runs that would need more ([`Layout::is_exact`]). Dynamic objects
+//! live in slots of the same kind.
 
 use std::collections::BTreeSet;
 

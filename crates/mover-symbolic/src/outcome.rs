@@ -1,4 +1,4 @@
-//! What the symbolic engines are asked, and how a run that they find ends.
+//! Options of the symbolic engines, and how a run that they find ends.
 
 use mover_engine::{Conclusion, Control, EngineError, Proof, Stop, Violation};
 use mover_ir::program::{BoundMet, Program, Property};

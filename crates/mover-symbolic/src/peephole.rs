@@ -1,24 +1,26 @@
-//! Peephole partial-order constraints: the encoding that Ganai and Kundu (2009) compares itself with.
+//! Peephole partial-order constraints: the encoding to which Ganai and Kundu (2009) compare
+//! theirs.
 //!
-//! After Wang, Yang, Kahlon and Gupta, *Peephole Partial Order Reduction* (TACAS 2008). There
-//! is a scheduler, and it may choose any thread; but where a thread moves and then one with a
-//! smaller number, the two moves must depend on each other. A run in which they do not is
-//! left out, for the two can change places: whoever sorts a run by swapping such neighbours
-//! ends, and keeps its length and its last state. So no violation is lost, and
-//! where no run of so many moves is left there is none at all. For two threads one run of
-//! each class remains; for more it is an approximation.
+//! After Wang, Yang, Kahlon and Gupta (2008), *Peephole Partial Order Reduction*. There is a
+//! scheduler, and it may choose any thread; but where a thread moves and then one with a
+//! smaller number, the two moves must be dependent. A run in which they are not is excluded,
+//! because the two can be swapped: sorting a run by swapping such neighbours terminates, and
+//! preserves its length and its last state. So no violation is lost, and if no run of so many
+//! moves remains, there is none at all. For two threads one run of each class remains; for more
+//! it is an approximation.
 //!
-//! Here a move is a block without reduction: one step, or an atomic sequence. Two moves depend
-//! on each other if one may write what the other touches; which objects a move touches is a
-//! term, so the constraint grows with the number of objects and not with pairs of edges.
+//! Here a move is a block without reduction: one step, or an atomic sequence. Two moves are
+//! dependent if one may write what the other accesses; the set of accessed objects of a move is
+//! a term, so the constraint grows with the number of objects and not with pairs of edges.
 //! Neighbours are not swapped
-//! - if one starts or ends a thread (thread numbers and who is there at all hang on that), or
-//! - if the first continues with an atomic sequence, or the second stops in one to be continued
-//!   with, for no other thread could move there.
 //!
-//! An atomic sequence that stops in its middle saw that it could not continue, so it touches what
-//! the steps from there touch. Rendezvous, `timeout` and priorities look at all threads at once;
-//! programs with them are checked without constraints.
+//! - if one starts a thread or exits (thread numbers and the set of threads depend on it), or
+//! - if the first continues with an atomic sequence, or the second stops in one that is to be
+//!   continued, because no other thread could move there.
+//!
+//! An atomic sequence that blocks after its first step has observed that it is blocked, so it
+//! accesses what the steps from there access. Rendezvous, `timeout` and priorities depend on
+//! all threads; programs that use them are checked without constraints.
 
 use std::collections::BTreeMap;
 

@@ -1,14 +1,14 @@
 //! The program as one transition relation over named state variables.
 //!
-//! Each cell of the state becomes a variable, each next state a term over these
-//! and the inputs. Bits that have one value in all reachable states are constants
-//! ([`crate::known`]): they are found by making the formula, running it on known and unknown
-//! bits until nothing new comes out, and making it again with their values put in.
-//! Cells that nothing of interest depends on are left out.
+//! Each cell of the state becomes a variable, each next state a term over these and the inputs.
+//! Bits that have one value in all reachable states are constants ([`crate::constant_bits`]):
+//! they are found by building the formula, evaluating it on known and unknown bits until a
+//! fixed point, and building it again with their values substituted. Cells on which nothing of
+//! interest depends are omitted.
 //!
-//! Besides the bits of the cells, cubes and clauses may speak about *predicates*:
-//! the comparisons that the program itself makes (see [`Observable`]), and what must have been
-//! true a block earlier for these to hold ([`weakest`]); a proof may add more ([`refine`]).
+//! Besides the bits of the cells, cubes and clauses may contain *predicates*: the comparisons
+//! that the program itself makes (see [`Observable`]), and conditions one block earlier that
+//! imply them ([`weakest`]); a proof may add more ([`refine`]).
 
 pub mod refine;
 mod weakest;

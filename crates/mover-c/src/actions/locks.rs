@@ -1,6 +1,6 @@
 //! Mutexes, read-write locks, semaphores and barriers.
 //!
-//! What their cells hold is told in [`super`].
+//! The contents of their cells are described in [`super`].
 
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::Property;

@@ -1,4 +1,4 @@
-//! Threads that start, end and wait for each other, and what each keeps under a key.
+//! Thread creation, exit and join, and thread-specific data.
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Effect, Property};

@@ -1,9 +1,9 @@
-//! Calls: a copy of the callee in place of each.
+//! Calls: each is replaced by a copy of the callee.
 //!
-//! A recursive function is copied to a stated depth, beyond which the run ends at a bound. A call
-//! through a pointer asks one after the other for the functions that have its type and whose address
-//! is taken, and fails if it is none of them. Structures that are passed by value are copied, with a
-//! life of their own.
+//! A recursive function is copied up to a given depth, beyond which the run ends at a bound. A
+//! call through a pointer is compared in turn with the functions that have its type and whose
+//! address is taken, and fails if it matches none of them. Structures that are passed by value
+//! are copied, with their own lifetime.
 
 use mover_ir::program::Property;
 

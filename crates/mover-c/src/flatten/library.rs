@@ -1,7 +1,7 @@
 //! The functions of the C library.
 //!
-//! Each is put together here from loads, stores and a few primitive actions, or
-//! taken from the runtime library where it is a loop over memory.
+//! Each is composed here of loads, stores and a few primitive actions, or taken from the
+//! runtime library where it is a loop over memory.
 
 use mover_ir::program::Property;
 

@@ -1,17 +1,16 @@
 //! One body of code for each kind of thread.
 //!
-//! An automaton of the IR has no calls. LLVM has inlined what it could; what is
-//! left here are recursive functions, calls through pointers, atomic sections
-//! and the library. [`Flattener`] copies them all into one [`Body`] of blocks:
+//! An automaton of the IR has no calls. LLVM has inlined what it could; the rest are recursive
+//! functions, calls through pointers, atomic sections and the library. [`Flattener`] copies
+//! them all into one [`Body`] of blocks:
 //!
-//! - a recursive function is copied to a stated depth; where it would go deeper
-//!   the run ends at a *bound*, and a verdict that depends on it says so;
-//! - a call through a pointer becomes a choice between all functions of that
-//!   type whose address is taken somewhere;
-//! - functions of the library that are loops over memory come from the runtime
-//!   ([`crate::RUNTIME`]) and are copied like the program's own; the others are
-//!   put together from loads, stores and a few primitive actions
-//!   ([`Kind::Library`]) that [`crate::actions`] gives a meaning.
+//! - a recursive function is copied up to a given depth; where it would recurse deeper the run
+//!   ends at a *bound*, and a verdict that depends on it says so;
+//! - a call through a pointer becomes a choice between all functions of that type whose address
+//!   is taken somewhere;
+//! - library functions that are loops over memory come from the runtime ([`crate::RUNTIME`])
+//!   and are copied like the program's own; the others are composed of loads, stores and a few
+//!   primitive actions ([`Kind::Library`]) whose semantics is in [`crate::actions`].
 
 mod calls;
 pub mod copying;

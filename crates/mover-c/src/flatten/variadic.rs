@@ -1,11 +1,10 @@
 //! Functions with a variable number of arguments.
 //!
-//! The arguments after the declared ones are put into memory one after the other,
-//! as the calling convention does with those that do not fit into registers, and
-//! `va_start` makes a list that begins there and says that the registers are used
-//! up. The code that clang generates for `va_arg` then finds them by itself. So
-//! this depends on what a list looks like, which differs between processors: here
-//! those of x86, with 64 and with 32 bits.
+//! The arguments after the declared ones are stored in memory one after the other, as the
+//! calling convention does with those that do not fit into registers, and `va_start` creates a
+//! list that begins there and says that the registers are used up. The code that clang
+//! generates for `va_arg` then finds them. This depends on the layout of the list, which
+//! differs between processors: here those of x86, with 64 and with 32 bits.
 
 use super::{Flat, Flattener, Problem, displaced};
 use crate::ssa::*;

@@ -1,7 +1,7 @@
-//! What is done to a module before it is read: linking and the two passes.
+//! Preparation of a module before it is read: linking and the two passes.
 //!
-//! Reading and native replay both begin here, so that they see the same instructions and a
-//! step of a counterexample can be found again in the program that runs.
+//! Reading and native replay both begin here, so that they see the same instructions and a step
+//! of a counterexample can be found in the running program.
 
 use std::ffi::CStr;
 use std::path::Path;

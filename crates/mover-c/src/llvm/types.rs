@@ -1,7 +1,8 @@
-//! Types: how they lie in memory, and of which scalars their values are made.
+//! Types: their layout in memory, and the scalars of their values.
 //!
-//! Memory knows bytes and offsets ([`Layout`]), registers know rows of numbers ([`Shape`]); an
-//! aggregate in a register is the row of its scalars, and a part of it a range of that row.
+//! Memory consists of bytes and offsets ([`Layout`]), registers of sequences of numbers
+//! ([`Shape`]); an aggregate in a register is the sequence of its scalars, and a part of it a
+//! range of that sequence.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! From paths to a template: slots get their variables, edges their effects.
+//! From paths to a template: slots are assigned to variables, edges get their effects.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

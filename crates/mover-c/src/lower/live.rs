@@ -1,9 +1,8 @@
 //! Which values must be kept across a location.
 //!
-//! A value is live if some way from there uses it before it is computed again.
-//! Addresses of variables are not values here: they are known by their form. And
-//! what can be computed again from something that is live anyway is computed
-//! again, instead of being kept twice.
+//! A value is live if some path from there uses it before it is computed again. Addresses of
+//! variables are not values here: they are known by their form. A value that can be recomputed
+//! from something that is live anyway is recomputed instead of being kept twice.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,5 +1,4 @@
-//! Cells of memory: where they are, whether an access is within bounds, what is
-//! read and written.
+//! Cells of memory: their addresses, bounds checks, reads and writes.
 
 use std::collections::HashSet;
 

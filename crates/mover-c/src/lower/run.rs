@@ -1,8 +1,8 @@
-//! Running the code symbolically: one instruction or terminator of one path at a time.
+//! Symbolic execution: one instruction or terminator of one path at a time.
 //!
-//! Each gives the paths that continue. An access that would be the edge's second shared one, or a
-//! condition that cannot be told from the state before the edge, ends the edge instead: its
-//! location is the point before the instruction, where the next edge begins.
+//! Each step returns the paths that continue. An access that would be the edge's second shared
+//! one, or a condition that cannot be evaluated in the state before the edge, ends the edge
+//! instead: its location is the point before the instruction, where the next edge begins.
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Effect, Property};

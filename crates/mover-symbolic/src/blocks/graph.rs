@@ -1,7 +1,8 @@
-//! Locations with phases, in an order in which a formula can be made of them.
+//! Locations with phases, in an order in which they can be encoded.
 //!
-//! The graph of a template is found by a fixed point: where blocks may end others may begin. Loops are
-//! cut at as few nodes as possible, those of the left phase first, since a block ends there anyway.
+//! The graph of a template is computed as a fixed point: where blocks may end, other blocks may
+//! begin. Loops are cut at as few nodes as possible, preferably in the left phase, because a
+//! block ends there anyway.
 
 use mover_ir::expr::Expr;
 use mover_ir::graph::{feedback_set, from_successors, reverse_postorder};

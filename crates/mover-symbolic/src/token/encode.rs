@@ -1,22 +1,22 @@
 //! The token as a formula.
 //!
-//! The threads of an unrolling know nothing of each other. What makes runs of them is a
-//! token: an event takes place only where the token is. For each allowed pair of events
-//! there is a variable that says that the token goes from the one to the other; with it go
-//! the values of all shared cells and a clock. Of the rest of Ganai and Kundu's constraints:
+//! The threads of an unrolling are independent. A token combines them into runs: an event takes
+//! place only where the token is. For each allowed pair of events there is a variable that says
+//! that the token is passed from the one to the other, together with the values of all shared
+//! cells and a clock. The other constraints of Ganai and Kundu (2009):
 //!
 //! - One thread begins with the token.
-//! - An event gives the token to one event at most. That an event gets it from one only
-//!   follows: the token's way from the start is a line, and each change of hands moves the
+//! - An event passes the token to at most one event. That an event receives it from only one
+//!   event follows: the path of the token from the start is a line, and each pass increases the
 //!   clock.
-//! - In each thread the clock grows from visit to visit, so the token comes back to where
-//!   the thread was left.
+//! - In each thread the clock increases from visit to visit, so the token returns to the point
+//!   at which the thread was left.
 //! - Where a ghost is, values pass unchanged.
 //!
-//! The clock is not the paper's counter where that can be avoided, but literals ([`order`]).
+//! The clock is the paper's counter only where literals cannot be used instead ([`order`]).
 //!
-//! A thread has the token or not, its clock and how often it got the token are terms that
-//! flow along its graph like its variables do.
+//! Whether a thread has the token, its clock and the number of times it received the token are
+//! terms that are propagated along its graph like its variables.
 
 mod goals;
 mod order;

@@ -1,32 +1,32 @@
-//! Each thread on its own, unrolled.
+//! Unrolling of each thread on its own.
 //!
-//! A thread becomes a graph without cycles: a node is a location together with the
-//! number of repetitions so far, an edge a step of the program. Shared cells are local
-//! copies. At an *event*, a node at which the thread needs the token, all of them take
-//! any value ([`Node::received`]); the constraints of `encode` make the copies agree.
-//! Between events the copies belong to the thread alone.
+//! A thread becomes an acyclic graph: a node is a location together with the number of loop
+//! iterations so far, an edge is a step of the program. Shared cells are local copies. At an
+//! *event*, a node at which the thread needs the token, all of them take any value
+//! ([`Node::received`]); the constraints of `encode` make the copies agree. Between events the
+//! copies belong to the thread alone.
 //!
-//! **What is an event.** With one event for each access (`--pairs all`) every location
-//! that touches something shared is one. Otherwise events are transactions: a thread
-//! keeps the token through right movers up to its first other step, and from there on
-//! through left movers; an event begins where that ends. That contains what the paper
-//! gets from lock sets, mutual exclusion and lock acquisition patterns (its step 3): a
-//! critical section is a single event. An atomic sequence never gives the token away.
+//! **What is an event.** With one event for each access (`--pairs all`) every location with a
+//! shared access is one. Otherwise events are transactions: a thread keeps the token through
+//! right movers up to its first other step, and from there on through left movers; the next
+//! event begins where that ends. This subsumes what the paper derives from lock sets, mutual
+//! exclusion and lock acquisition patterns (its step 3): a critical section is a single event.
+//! An atomic sequence never passes the token.
 //!
 //! **Ghosts.** A thread may be blocked for ever, and sets of pairs are adequate for whole
-//! schedules only. So a thread that stops continues as a *ghost*: it walks some way to its
-//! end, and what it passes has no effect. Where a ghost is, a node is reached but not alive.
+//! schedules only. So a thread that stops continues as a *ghost*: it takes some path to its
+//! end, and its steps have no effect. Where a ghost is, a node is reached but not alive.
 //! Threads stop only where they can never continue ([`Plan::maximal`]): every run can be
-//! continued until that is so, also past an error, since the trace is cut off there. They
-//! may stop anywhere if changes of hands are counted, and if continuing could lead to where the
+//! extended until that is so, also past an error, because the trace is cut off there. They may
+//! stop anywhere if passes of the token are counted, and if continuing could lead to where the
 //! encoding ends in the middle of something ([`Thread::broken`]).
 //!
-//! What an event touches is found on the terms ([`touched`]).
+//! The accesses of an event are determined on the terms ([`touched`]).
 //!
-//! **How far.** Repetitions are free where the exit of the loop was excluded by
-//! constants alone, such as `for (i = 0; i < 3; i++)`, and the constants are not those of
-//! an earlier repetition. Of all others each thread gets as many as are asked for; what
-//! lies beyond is a [`Cut`].
+//! **How far.** Iterations are free where the exit of the loop was excluded by constants alone,
+//! such as `for (i = 0; i < 3; i++)`, and the constants are not those of an earlier iteration.
+//! Of all other iterations each thread gets the requested number; what lies beyond is a
+//! [`Cut`].
 
 mod ground;
 mod touched;

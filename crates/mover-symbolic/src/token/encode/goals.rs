@@ -1,8 +1,8 @@
-//! What is asked of the runs that the formula describes.
+//! The queries about the runs that the formula describes.
 //!
-//! Errors are steps that are taken. Deadlocks, and whether a thread stopped where it could
-//! have continued, are questions about the end of the run: where each thread stands, and the
-//! shared cells as the last holder of the token left them.
+//! Errors are steps that are taken. Deadlocks, and whether a thread stopped where it could have
+//! continued, are queries about the end of the run: the location of each thread, and the shared
+//! cells as the last holder of the token left them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The run that a solver found: each thread's steps, put together along the way of the token.
+//! The run that a solver found: the steps of each thread, combined along the path of the token.
 
 use std::collections::BTreeMap;
 

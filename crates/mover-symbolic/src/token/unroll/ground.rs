@@ -1,7 +1,8 @@
-//! What is known of a program before its threads are unrolled.
+//! Static facts about a program that are needed to unroll its threads.
 //!
-//! Which cells threads share, at which locations they touch something that others touch, too,
-//! what moves left from there, which steps lead nowhere, and how locations follow each other.
+//! The cells that threads share, the locations at which they access something that other
+//! threads also access, the left movers from there, the steps that lead nowhere, and the
+//! successor relation of locations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
