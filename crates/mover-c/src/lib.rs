@@ -6,11 +6,11 @@
 //! ```
 //!
 //! [`clang`] compiles, [`llvm`] reads the result into plain data ([`ssa`]),
-//! [`flatten`] puts calls in line and spells the library out, [`objects`] decides
+//! [`flatten`] inlines calls and expands the library, [`objects`] decides
 //! which variables need addresses, [`world`] lays out what threads share, and
 //! [`lower`] makes automata of the code, with [`actions`] for locks and threads.
 //!
-//! Whatever is not understood is an error that names the line, never a guess.
+//! A construct that is not supported is an error that names the line, never a guess.
 
 mod actions;
 mod caveats;

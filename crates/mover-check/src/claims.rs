@@ -1,9 +1,8 @@
-//! What the user claims of exclusive access, and what is to be said of it.
+//! Diagnostics for claims of exclusive access.
 //!
-//! A claim whose predicate breaks the conditions of exclusive access predicates (Flanagan and
-//! Qadeer 2003) is refused: a reduction that believed it could miss errors. A claim that some
-//! access does not keep to is harmless, since the reduction then counts on it no longer, but the
-//! user will want to know.
+//! A claim whose predicate violates the conditions on exclusive access predicates (Flanagan and
+//! Qadeer 2003) is an error: a reduction that relied on it could miss errors. A claim that some
+//! access violates is harmless, because the reduction then ignores it, but the user is told.
 
 use mover_engine::{BrokenClaim, Task};
 use mover_ir::program::Program;

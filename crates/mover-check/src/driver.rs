@@ -1,9 +1,9 @@
-//! From a task to an answer.
+//! The driver: from a task to an answer.
 //!
 //! The stages of the [strategy](crate::strategy) run one after the other until one has a final
-//! answer. What comes out of it is re-checked here, whatever engine it comes from: a violation is
-//! confirmed on the concrete semantics, shortened, replayed and cut into transactions; `safe` is
-//! certified if that was asked for.
+//! answer. The result is re-checked here, whatever engine it comes from: a violation is
+//! confirmed on the concrete semantics, shortened, replayed and divided into transactions;
+//! `safe` is certified if that was requested.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A run cut into transactions, for people to read.
+//! Divides a run into transactions, for readable traces.
 
 use mover_engine::Task;
 use mover_ir::semantics::Step;

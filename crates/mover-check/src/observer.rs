@@ -1,4 +1,4 @@
-//! Who watches while engines work.
+//! The interface for progress reports of running engines.
 
 use mover_engine::{Engine, Statistics};
 

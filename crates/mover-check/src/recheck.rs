@@ -1,12 +1,11 @@
-//! `safe`, once more, by the definition.
+//! Re-checks `safe` on the reference semantics.
 //!
-//! Engines are fast because they pack states, leave interleavings out, fuse steps or
-//! solve formulas, and each of that can be wrong. For small programs none of it is
-//! needed: this walks through all states of the concrete semantics, one step of one
-//! thread at a time, and keeps each state whole in a set of the standard library. It
-//! shares nothing with any engine but the semantics, which is the definition of what
-//! the program does, and a reader can see that it is right. Beyond a number of states
-//! it gives up and says so.
+//! Engines are fast because they pack states, omit interleavings, fuse steps or solve formulas,
+//! and each of these can be wrong. For small programs none of it is needed: this module visits
+//! all states of the concrete semantics, one step of one thread at a time, and keeps each state
+//! whole in a set of the standard library. It shares only the semantics with the engines, and
+//! is simple enough to be reviewed by reading. Beyond a number of states it gives up and says
+//! so.
 
 use std::collections::HashSet;
 

@@ -1,12 +1,12 @@
 //! Which engines run, in which order, with what budget.
 //!
 //! A strategy is data: a list of stages. A stage has one or more runs, which race if there are
-//! several: the first final answer stops the others. The first run of a stage is the one whose
-//! result is told if nobody has an answer. A later stage begins only under its condition.
+//! several: the first final answer stops the others. If none has an answer, the result of the
+//! first run of the stage is reported. A later stage begins only under its condition.
 //!
-//! `auto` on one core is explicit search; what that refuses (a value that can be any of 2³², say)
-//! goes to `bmc` and `ic3` side by side. On more cores these two run beside explicit search from
-//! the start, on one core each.
+//! `auto` on one core is explicit search; programs that it refuses (for instance with a value
+//! that can be any of 2³²) go to `bmc` and `ic3` in parallel. On more cores these two run in
+//! parallel with explicit search from the start, on one core each.
 
 use std::fmt;
 use std::time::Duration;

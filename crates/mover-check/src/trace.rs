@@ -1,10 +1,9 @@
-//! Counterexamples, replayed before anybody sees them.
+//! Counterexamples, replayed before they are shown.
 //!
-//! [`Trace::replay`] runs the steps that an engine claims on the concrete
-//! semantics. It fails if a step is not possible there or if the run does not
-//! end in what the engine says it found; such a claim is a defect of the engine
-//! and is never shown as an answer. While it runs, it notes for each step where
-//! it stands in the source and what it changed.
+//! [`Trace::replay`] runs the steps that an engine claims on the concrete semantics. It fails
+//! if a step is not enabled there or if the run does not end in the claimed violation; such a
+//! claim is a defect of the engine and is never shown as an answer. During the replay it
+//! records for each step its source location and what it changed.
 
 use mover_engine::{ReplayError, Violation};
 use mover_ir::print::print_value;

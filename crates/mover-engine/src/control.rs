@@ -1,10 +1,11 @@
 //! Limits and requests to stop, with their reasons.
 //!
-//! A [`Control`] is handed to an engine and asked from time to time: [`Control::stop`] says whether to
-//! stop, and why. There are four reasons, and they must not be confused: the user interrupted, which
-//! ends the whole command; another engine has the answer, which ends only this engine; the time is
-//! up; the memory is full. A [`Cancel`] is a request with its reason. Controls form a tree: a race
-//! derives one for its engines, so that the winner stops the others and nothing else.
+//! A [`Control`] is passed to an engine, which polls it: [`Control::stop`] says whether to
+//! stop, and why. There are four reasons, and they must not be confused: the user interrupted,
+//! which ends the whole command; another engine has the answer, which ends only this engine;
+//! the time limit; the memory limit. A [`Cancel`] is a request with its reason. Controls form a
+//! tree: a race derives one for its engines, so that the winner stops the others and nothing
+//! else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

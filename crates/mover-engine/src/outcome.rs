@@ -1,4 +1,4 @@
-//! What an engine found out.
+//! The result of an engine.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A question about a program, with everything that is computed from it once.
+//! A program and its properties, with everything that is computed from them once.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

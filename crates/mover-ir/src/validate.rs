@@ -1,10 +1,9 @@
 //! Which programs are well-formed.
 //!
-//! A front end that builds an ill-formed program has a defect, and engines that
-//! trust it would answer nonsense. So every program passes here first, once,
-//! and everything after it may rely on what is checked: all names exist, all
-//! widths agree, the effects that decide enabledness stand where the semantics
-//! looks for them.
+//! A front end that builds an ill-formed program has a defect, and engines that trust it would
+//! give wrong answers. So every program is validated once, and later passes may rely on it: all
+//! names exist, all widths agree, the effects that determine enabledness are where the
+//! semantics expects them.
 
 use std::fmt;
 

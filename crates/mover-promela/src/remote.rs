@@ -1,4 +1,4 @@
-//! Looks into other processes: `p[i]@label` and `p[i]:variable`.
+//! References to other processes: `p[i]@label` and `p[i]:variable`.
 
 use mover_ir::expr::Expr;
 use mover_ir::program::{TemplateId, VariableId};

@@ -1,7 +1,7 @@
-//! What can be wrong with a model, and where.
+//! Errors in a model, with their places.
 //!
-//! A statement that makes no sense does not stop the closure that writes the thread: the fault is
-//! noted with the line of the caller, and `build` returns all of them at once.
+//! An ill-formed statement does not stop the closure that builds the thread: the error is
+//! recorded with the line of the caller, and `build` returns all of them at once.
 
 use std::panic::Location;
 

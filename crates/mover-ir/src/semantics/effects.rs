@@ -1,7 +1,7 @@
-//! What a step does: the effects of its edges, one after the other.
+//! The effects of a step, one after the other.
 //!
-//! An effect sees the state that the effects before it have left. The two sides of a rendezvous
-//! are done in turn, sender first; the message has been put together before.
+//! An effect sees the state after the previous effects. The two sides of a rendezvous are
+//! executed in turn, sender first; the message has been assembled before.
 
 use super::accesses::Access;
 use super::channels::message_value;
