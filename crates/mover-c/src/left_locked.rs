@@ -36,7 +36,7 @@ enum Locks {
 }
 
 /// How often a thread may have taken them. What is not there it does not have.
-type InHand = HashMap<Locks, u32>;
+type HeldCounts = HashMap<Locks, u32>;
 
 /// Where a thread of the template ends that may have a lock in hand.
 pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
@@ -70,12 +70,12 @@ pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool
 
 /// The edges by which a thread ends that may have a lock in hand: location and number.
 fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
-    let mut in_hand: Vec<Option<InHand>> = vec![None; template.locations.len()];
-    in_hand[template.entry.index()] = Some(InHand::new());
+    let mut held: Vec<Option<HeldCounts>> = vec![None; template.locations.len()];
+    held[template.entry.index()] = Some(HeldCounts::new());
     let mut work = vec![template.entry.index()];
     let mut found = BTreeSet::new();
     while let Some(location) = work.pop() {
-        let Some(before) = in_hand[location].clone() else {
+        let Some(before) = held[location].clone() else {
             continue;
         };
         for (number, edge) in template.locations[location].edges.iter().enumerate() {
@@ -86,8 +86,8 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
                 found.insert((location, number));
             }
             let target = edge.target.index();
-            let is_first = in_hand[target].is_none();
-            let known = in_hand[target].get_or_insert_default();
+            let is_first = held[target].is_none();
+            let known = held[target].get_or_insert_default();
             let mut has_grown = is_first;
             for (locks, count) in after {
                 let most = known.entry(locks).or_insert(0);
@@ -103,7 +103,7 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
 }
 
 /// What is in hand after an edge; `None` if no thread can pass it.
-fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand> {
+fn pass(edge: &Edge, mut held: HeldCounts, globals: &[Variable]) -> Option<HeldCounts> {
     let literals = conjunction(&edge.guard);
     let mut asked = Vec::new();
     for literal in &literals {
@@ -114,7 +114,7 @@ fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand
             continue;
         };
         let is_single = is_single(locks, globals);
-        let count = in_hand.entry(locks).or_insert(0);
+        let count = held.entry(locks).or_insert(0);
         match asks {
             Asks::IsMine if is_single && *count == 0 => return None,
             Asks::IsMine => asked.push(locks),
@@ -137,16 +137,16 @@ fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand
             continue;
         };
         if without_resize(value) == &me() {
-            let count = in_hand.entry(locks).or_insert(0);
+            let count = held.entry(locks).or_insert(0);
             *count = (*count + 1).min(MOST);
         } else if value.as_const() == Some(0) && asked.contains(&locks) {
-            let count = in_hand.entry(locks).or_insert(0);
+            let count = held.entry(locks).or_insert(0);
             *count = count.saturating_sub(1);
             if is_single(locks, globals) {
                 *count = 0;
             }
         } else if let (Some(step), Some(&of)) = (step(&cell, value), asked.first()) {
-            let count = in_hand.entry(of).or_insert(0);
+            let count = held.entry(of).or_insert(0);
             if step == 1 {
                 *count = (*count + 1).min(MOST);
             } else if is_single(of, globals) && *count < 2 {
@@ -156,7 +156,7 @@ fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand
             }
         }
     }
-    Some(in_hand)
+    Some(held)
 }
 
 enum Asks {

@@ -126,7 +126,7 @@ pub fn compile_location(
                     left: mover.left,
                     right: mover.right,
                     takes_lock: mover.takes_lock,
-                    gives_lock_back: mover.gives_lock_back,
+                    releases_lock: mover.releases_lock,
                 }
             });
             CompiledEdge {

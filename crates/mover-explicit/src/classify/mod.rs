@@ -313,7 +313,7 @@ impl<'m> Classifier<'m> {
         if let [step] = steps {
             let edge = &self.facts(before, thread).edges[step.edge()];
             moves.takes_lock = !edge.takes.is_empty();
-            moves.gives_lock_back = edge.gives_back;
+            moves.releases_lock = edge.releases;
             moves.left = looked.edges[step.edge()].is_left;
             moves.right = self.is_right(after, thread, looked.touched_by(step.edge()));
         } else {
@@ -342,7 +342,7 @@ impl<'m> Classifier<'m> {
         for (position, &step) in steps.iter().enumerate() {
             let edge = &self.facts(&work.lanes, thread).edges[step.edge()];
             moves.takes_lock |= !edge.takes.is_empty();
-            moves.gives_lock_back |= edge.gives_back;
+            moves.releases_lock |= edge.releases;
             offers |= edge.offers;
             if position == 0 {
                 touched.extend_from_slice(looked.touched_by(step.edge()));

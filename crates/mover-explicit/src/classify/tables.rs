@@ -66,7 +66,7 @@ pub(super) struct EdgeFacts {
     pub(super) takes: Vec<PickedCell>,
     /// Those among them that are taken to read.
     pub(super) takes_to_read: Vec<ObjectId>,
-    pub(super) gives_back: bool,
+    pub(super) releases: bool,
     pub(super) meets: Meets,
     /// Makes an offer, where others can see that none was made.
     pub(super) offers: bool,
@@ -307,9 +307,9 @@ impl Tabling<'_> {
                 .rw_cells(|lock| lock.taken_by(at) == Some(Mode::Reads))
                 .map(|cell| cell.first)
                 .collect(),
-            gives_back: !handled.gives_back.is_empty()
+            releases: !handled.releases.is_empty()
                 || owned(OwnerCell::is_given_back_by).next().is_some()
-                || facts.rw.iter().any(|lock| lock.gives_back.contains(&at)),
+                || facts.rw.iter().any(|lock| lock.releases.contains(&at)),
             meets: self.meets(at),
             offers: facts.offers[template][location][edge],
         }

@@ -65,7 +65,7 @@ pub struct Moves {
     pub left: bool,
     pub right: bool,
     pub takes_lock: bool,
-    pub gives_lock_back: bool,
+    pub releases_lock: bool,
 }
 
 impl Moves {
@@ -74,7 +74,7 @@ impl Moves {
         left: false,
         right: false,
         takes_lock: false,
-        gives_lock_back: false,
+        releases_lock: false,
     };
 
     /// Nothing at all has been done yet.
@@ -82,7 +82,7 @@ impl Moves {
         left: true,
         right: true,
         takes_lock: false,
-        gives_lock_back: false,
+        releases_lock: false,
     };
 
     /// How two steps that nobody comes between commute as one.
@@ -91,7 +91,7 @@ impl Moves {
             left: self.left && next.left,
             right: self.right && next.right,
             takes_lock: self.takes_lock || next.takes_lock,
-            gives_lock_back: self.gives_lock_back || next.gives_lock_back,
+            releases_lock: self.releases_lock || next.releases_lock,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::plan::movers::runs_once;
 
 /// The accesses of some path through the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Doings {
+pub struct PathAccesses {
     pub reads: FixedBitSet,
     pub writes: FixedBitSet,
     /// Counts threads or starts one.
@@ -32,9 +32,9 @@ pub struct Doings {
     pub starts_users_of: FixedBitSet,
 }
 
-impl Doings {
+impl PathAccesses {
     fn new(variables: usize) -> Self {
-        Doings {
+        PathAccesses {
             reads: FixedBitSet::with_capacity(variables),
             writes: FixedBitSet::with_capacity(variables),
             counts: false,
@@ -44,7 +44,7 @@ impl Doings {
         }
     }
 
-    fn add(&mut self, other: &Doings) -> bool {
+    fn add(&mut self, other: &PathAccesses) -> bool {
         let before = (self.counts, self.channels, self.leaves);
         self.counts |= other.counts;
         self.channels |= other.channels;
@@ -58,9 +58,9 @@ impl Doings {
 
 pub struct Ahead {
     /// By template and location: the accesses on some path from there.
-    ahead: Vec<Vec<Doings>>,
+    ahead: Vec<Vec<PathAccesses>>,
     /// By template and location: the accesses on some path to it.
-    behind: Vec<Vec<Doings>>,
+    behind: Vec<Vec<PathAccesses>>,
     /// Templates that are run by one thread, once.
     once: Vec<bool>,
 }
@@ -68,10 +68,10 @@ pub struct Ahead {
 impl Ahead {
     pub fn new(program: &Program, touches: &Touches) -> Self {
         let variables = program.globals.len();
-        let nothing = || -> Vec<Vec<Doings>> {
+        let nothing = || -> Vec<Vec<PathAccesses>> {
             let templates = program.templates.iter();
             templates
-                .map(|template| vec![Doings::new(variables); template.locations.len()])
+                .map(|template| vec![PathAccesses::new(variables); template.locations.len()])
                 .collect()
         };
         let mut found = Ahead {
@@ -87,7 +87,7 @@ impl Ahead {
             for (template, body) in program.templates.iter().enumerate() {
                 for (location, place) in body.locations.iter().enumerate().rev() {
                     for (number, edge) in place.edges.iter().enumerate() {
-                        let mut own = Doings::new(variables);
+                        let mut own = PathAccesses::new(variables);
                         note(&mut own, touches.of(template, location, number));
                         let mut later = own.clone();
                         later.add(&found.ahead[template][edge.target.index()]);
@@ -110,7 +110,7 @@ impl Ahead {
         found
     }
 
-    pub fn ahead(&self, template: usize, location: usize) -> &Doings {
+    pub fn ahead(&self, template: usize, location: usize) -> &PathAccesses {
         &self.ahead[template][location]
     }
 
@@ -135,7 +135,7 @@ impl Ahead {
     }
 }
 
-fn note(doings: &mut Doings, touches: &[Touch]) {
+fn note(doings: &mut PathAccesses, touches: &[Touch]) {
     for touch in touches {
         match touch {
             Touch::Cells {

@@ -45,7 +45,7 @@ pub struct LockPlace {
 #[derive(Clone, Default, Debug)]
 pub struct Handled {
     pub takes: Vec<LockPlace>,
-    pub gives_back: Vec<LockPlace>,
+    pub releases: Vec<LockPlace>,
 }
 
 pub struct LockRows {
@@ -165,7 +165,7 @@ impl LockRows {
                                     *known = mark.clone();
                                     handles.takes.push(place.clone());
                                 }
-                                Handling::GivesBack(_) => handles.gives_back.push(place.clone()),
+                                Handling::GivesBack(_) => handles.releases.push(place.clone()),
                                 Handling::Looks => {}
                             }
                             if let Handling::Takes(style) | Handling::GivesBack(style) = handling {
@@ -294,7 +294,7 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
                 // An index that is not known to be held can denote any of the thread's locks.
                 let is_any =
                     |given: &LockPlace| given.variable == place.variable && !before.contains(given);
-                let mut given_back = handles.gives_back.iter();
+                let mut given_back = handles.releases.iter();
                 given_back.any(|given| given == place || is_any(given))
             };
             after.retain(|place| !is_given_back(place));

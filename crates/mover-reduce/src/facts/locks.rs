@@ -47,7 +47,7 @@ pub struct Locks {
     held: Vec<Vec<LockSet>>,
     /// By template, location and edge.
     takes: Vec<Vec<Vec<LockSet>>>,
-    gives_back: Vec<Vec<Vec<LockSet>>>,
+    releases: Vec<Vec<Vec<LockSet>>>,
     /// The reader-writer locks among them.
     pub rw: Vec<RwLock>,
 }
@@ -91,13 +91,13 @@ impl Locks {
             };
             program.templates.iter().map(of_template).collect()
         };
-        let (mut takes, mut gives_back) = (empty(), empty());
+        let (mut takes, mut releases) = (empty(), empty());
         let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
         for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
             for &lock in accesses.keys().filter(|object| locks.contains(object)) {
                 let set = match handling(program, lock, edge) {
                     Handling::Takes => &mut takes,
-                    Handling::GivesBack => &mut gives_back,
+                    Handling::GivesBack => &mut releases,
                     Handling::Looks => continue,
                 };
                 set[edge.template][edge.location][edge.edge].insert(lock);
@@ -107,7 +107,7 @@ impl Locks {
             held: Vec::new(),
             locks,
             takes,
-            gives_back,
+            releases,
             rw: Vec::new(),
         };
         found.held = (0..program.templates.len())
@@ -133,8 +133,8 @@ impl Locks {
             for (at, _) in &lock.takes {
                 self.takes[at.template][at.location][at.edge].extend(&objects);
             }
-            for at in &lock.gives_back {
-                self.gives_back[at.template][at.location][at.edge].extend(&objects);
+            for at in &lock.releases {
+                self.releases[at.template][at.location][at.edge].extend(&objects);
             }
             self.locks.extend(&objects);
             self.rw.push(lock);
@@ -155,7 +155,7 @@ impl Locks {
             for (number, edge) in body.locations[location].edges.iter().enumerate() {
                 let mut after = before.clone();
                 after.extend(&self.takes[template][location][number]);
-                for lock in &self.gives_back[template][location][number] {
+                for lock in &self.releases[template][location][number] {
                     after.remove(lock);
                 }
                 let target = edge.target.index();
@@ -204,7 +204,7 @@ impl Locks {
 
     /// Locks held while an edge is executed: those held before it and those it acquires, as far as they
     /// protect what it reads or what it writes.
-    pub fn in_hand(&self, edge: EdgeRef, writes: bool) -> LockSet {
+    pub fn held_during(&self, edge: EdgeRef, writes: bool) -> LockSet {
         let mut set = self.held(edge.template, edge.location).clone();
         set.extend(self.takes(edge));
         if writes {
@@ -224,8 +224,8 @@ impl Locks {
         &self.takes[edge.template][edge.location][edge.edge]
     }
 
-    pub fn gives_back(&self, edge: EdgeRef) -> &LockSet {
-        &self.gives_back[edge.template][edge.location][edge.edge]
+    pub fn releases(&self, edge: EdgeRef) -> &LockSet {
+        &self.releases[edge.template][edge.location][edge.edge]
     }
 }
 

@@ -30,7 +30,7 @@ use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
-use crate::facts::partial_eval::{Eyes, touches, writes};
+use crate::facts::partial_eval::{KnownCells, touches, writes};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
 
@@ -53,7 +53,7 @@ pub struct OwnerCell {
     /// Edges after which the thread must hold it.
     takes: Vec<EdgeRef>,
     /// Edges after which the thread may no longer hold it.
-    gives_back: Vec<EdgeRef>,
+    releases: Vec<EdgeRef>,
 }
 
 impl OwnerCell {
@@ -62,7 +62,7 @@ impl OwnerCell {
     }
 
     pub fn is_given_back_by(&self, edge: EdgeRef) -> bool {
-        self.gives_back.contains(&edge)
+        self.releases.contains(&edge)
     }
 }
 
@@ -196,8 +196,8 @@ fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Opti
     let (place, value) = owner?;
     let mut numbers = Vec::new();
     for thread in 0..threads {
-        let eyes = Eyes::new(cell, free, thread);
-        match eyes.results(value).as_deref() {
+        let known_cells = KnownCells::new(cell, free, thread);
+        match known_cells.results(value).as_deref() {
             Some(&[number]) if number != free && !numbers.contains(&number) => numbers.push(number),
             _ => return None,
         }
@@ -221,12 +221,12 @@ fn values_of(program: &Program, threads: u32, variable: VariableId) -> Option<Ve
     while next < values.len() {
         for edge in &writing {
             for thread in 0..threads {
-                let eyes = Eyes::new(cell, values[next], thread);
-                if !eyes.may_hold(&edge.guard) {
+                let known_cells = KnownCells::new(cell, values[next], thread);
+                if !known_cells.may_hold(&edge.guard) {
                     continue;
                 }
                 let width = program.globals[variable.index()].ty.width;
-                match eyes.after(&edge.effects) {
+                match known_cells.after(&edge.effects) {
                     Some(after) => {
                         for value in after {
                             if !values.contains(&value) {
@@ -284,8 +284,8 @@ fn examine(
     for &value in &values {
         let mut of_value = None;
         for thread in 0..threads {
-            let eyes = Eyes::new(cell, value, thread);
-            if !eyes.may_hold(predicate) {
+            let known_cells = KnownCells::new(cell, value, thread);
+            if !known_cells.may_hold(predicate) {
                 continue;
             }
             match of_value {
@@ -342,15 +342,15 @@ impl Examination<'_> {
         let is_alone = self.alone.is_alone(self.program, at);
         let mut changes = Vec::new();
         for (before, &value) in self.values.iter().enumerate() {
-            let eyes = Eyes::new(self.cell, value, thread);
+            let known_cells = KnownCells::new(self.cell, value, thread);
             let is_others = self.owner[before].is_some_and(|owner| owner != thread);
             if !possible.allows(self.has(before, thread))
                 || is_alone && is_others
-                || !eyes.may_hold(&edge.guard)
+                || !known_cells.may_hold(&edge.guard)
             {
                 continue;
             }
-            let after: Vec<usize> = match eyes.after(&edge.effects) {
+            let after: Vec<usize> = match known_cells.after(&edge.effects) {
                 Some(after) => after
                     .iter()
                     .filter_map(|value| self.values.iter().position(|known| known == value))
@@ -429,7 +429,7 @@ impl Examination<'_> {
             given: None,
             is_lock: true,
             takes: Vec::new(),
-            gives_back: Vec::new(),
+            releases: Vec::new(),
         };
         for (at, edge) in edges(self.program) {
             let here = &self.program.templates[at.template].locations[at.location];
@@ -462,7 +462,7 @@ impl Examination<'_> {
                 found.takes.push(at);
             }
             if ends_without && writes(edge, self.cell) {
-                found.gives_back.push(at);
+                found.releases.push(at);
             }
         }
         Ok(found)

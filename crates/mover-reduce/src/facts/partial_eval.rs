@@ -14,16 +14,16 @@ const DOMAIN: ValueSets = ValueSets { most: 16 };
 
 /// What is known during evaluation: the values of one or two cells, and the thread.
 #[derive(Clone, Copy)]
-pub(crate) struct Eyes {
+pub(crate) struct KnownCells {
     cell: VariableRef,
     value: u64,
     beside: Option<(VariableRef, u64)>,
     thread: u32,
 }
 
-impl Eyes {
-    pub fn new(cell: VariableRef, value: u64, thread: u32) -> Eyes {
-        Eyes {
+impl KnownCells {
+    pub fn new(cell: VariableRef, value: u64, thread: u32) -> KnownCells {
+        KnownCells {
             cell,
             value,
             beside: None,
@@ -32,9 +32,9 @@ impl Eyes {
     }
 
     /// The same with another known cell.
-    pub fn beside(self, cell: VariableRef, value: u64) -> Eyes {
+    pub fn with(self, cell: VariableRef, value: u64) -> KnownCells {
         let beside = Some((cell, value));
-        Eyes { beside, ..self }
+        KnownCells { beside, ..self }
     }
 
     fn known(&self, variable: VariableRef) -> Option<u64> {
@@ -76,11 +76,11 @@ impl Eyes {
             };
             let mut next = Vec::new();
             for before in values {
-                let eyes = Eyes {
+                let known_cells = KnownCells {
                     value: before,
                     ..*self
                 };
-                next.extend(eyes.results(value)?);
+                next.extend(known_cells.results(value)?);
             }
             next.sort_unstable();
             next.dedup();

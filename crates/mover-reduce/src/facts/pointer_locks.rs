@@ -88,7 +88,7 @@ impl PointerLocks {
         matches!(handling(edge), Handling::Takes(_))
     }
 
-    pub fn gives_back(&self, edge: &Edge) -> bool {
+    pub fn releases(&self, edge: &Edge) -> bool {
         matches!(handling(edge), Handling::GivesBack(_) | Handling::Clears(_))
     }
 }

@@ -61,7 +61,7 @@ impl Value {
     }
 }
 
-struct Staying<'p> {
+struct Provenance<'p> {
     program: &'p Program,
     globals: Vec<Value>,
     /// By template and variable.
@@ -89,7 +89,7 @@ pub fn pointers_stay(program: &Program) -> bool {
     else {
         return false;
     };
-    let mut staying = Staying {
+    let mut staying = Provenance {
         program,
         globals: Vec::new(),
         locals: Vec::new(),
@@ -144,7 +144,7 @@ fn is_zero(variable: &Variable) -> bool {
     }
 }
 
-impl Staying<'_> {
+impl Provenance<'_> {
     /// A constant may be an address written by the front end.
     fn constant(&self, value: u64) -> Value {
         let pointers = self.program.pointers;
@@ -227,7 +227,7 @@ impl Staying<'_> {
             VariableRef::Global(id) => &mut self.globals[id.index()],
             VariableRef::Local(id) => &mut self.locals[template][id.index()],
         };
-        Staying::include(known, value, &mut self.has_changed);
+        Provenance::include(known, value, &mut self.has_changed);
     }
 
     fn pass(&mut self) {
@@ -243,7 +243,7 @@ impl Staying<'_> {
                     }
                     Effect::Store { value, .. } if value.width() == width => {
                         let value = self.value(template, value);
-                        Staying::include(&mut self.stored, value, &mut self.has_changed);
+                        Provenance::include(&mut self.stored, value, &mut self.has_changed);
                     }
                     Effect::Allocate { result, .. } => {
                         let fresh = Value::ADDRESS.join(Value::number(0));
@@ -259,7 +259,7 @@ impl Staying<'_> {
                             if arg.width() == width {
                                 let value = self.value(template, arg);
                                 let known = &mut self.locals[made.index()][param];
-                                Staying::include(known, value, &mut self.has_changed);
+                                Provenance::include(known, value, &mut self.has_changed);
                             }
                         }
                         if let Some(place) = result {
@@ -315,13 +315,13 @@ impl Staying<'_> {
 }
 
 /// The abstract domain of such values combined with ranges, for values of any width.
-impl Domain for &Staying<'_> {
+impl Domain for &Provenance<'_> {
     type Value = (Range, Value);
 
     fn constant(&mut self, value: u64, width: u8) -> Self::Value {
         (
             Ranges.constant(value, width),
-            Staying::constant(self, value),
+            Provenance::constant(self, value),
         )
     }
 

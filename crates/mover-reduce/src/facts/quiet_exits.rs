@@ -40,7 +40,7 @@ pub fn quiet_ends(program: &Program) -> Vec<EdgeRef> {
     };
     let nobody_tells =
         |&ended: &u64| edges(program).all(|(_, edge)| !tells(edge, row, &values, ended));
-    if !looks_aside(program, row) && ended.iter().all(nobody_tells) {
+    if !is_read_indirectly(program, row) && ended.iter().all(nobody_tells) {
         found
     } else {
         Vec::new()
@@ -48,7 +48,7 @@ pub fn quiet_ends(program: &Program) -> Vec<EdgeRef> {
 }
 
 /// Whether the array is read inside an atomic sequence, or by an edge with others of lower priority.
-fn looks_aside(program: &Program, row: VariableId) -> bool {
+fn is_read_indirectly(program: &Program, row: VariableId) -> bool {
     let mut locations = program.templates.iter().flat_map(|body| &body.locations);
     locations.any(|location| {
         location.edges.iter().any(|edge| {

@@ -61,7 +61,7 @@ use mover_ir::program::{Edge, Effect, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
 use crate::facts::owners::{MOST_THREADS, initial_value, is_single_cell};
-use crate::facts::partial_eval::{Eyes, touches, writes};
+use crate::facts::partial_eval::{KnownCells, touches, writes};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
 
@@ -80,7 +80,7 @@ pub struct RwLock {
     /// By template and location; `None` also at unreachable locations.
     held: Vec<Vec<Option<Mode>>>,
     pub takes: Vec<(EdgeRef, Mode)>,
-    pub gives_back: Vec<EdgeRef>,
+    pub releases: Vec<EdgeRef>,
 }
 
 impl RwLock {
@@ -156,11 +156,11 @@ impl Cells {
         }
     }
 
-    fn eyes(&self, contents: (u64, u64), thread: u32) -> Eyes {
-        let eyes = Eyes::new(VariableRef::Global(self.writer), contents.0, thread);
+    fn known_cells(&self, contents: (u64, u64), thread: u32) -> KnownCells {
+        let known_cells = KnownCells::new(VariableRef::Global(self.writer), contents.0, thread);
         match self.readers {
-            Some((readers, _)) => eyes.beside(VariableRef::Global(readers), contents.1),
-            None => eyes,
+            Some((readers, _)) => known_cells.with(VariableRef::Global(readers), contents.1),
+            None => known_cells,
         }
     }
 
@@ -236,8 +236,8 @@ fn candidates(
                 continue;
             };
             let by_thread = |thread| {
-                let eyes = Eyes::new(place.variable, free, thread);
-                match eyes.results(value).as_deref() {
+                let known_cells = KnownCells::new(place.variable, free, thread);
+                match known_cells.results(value).as_deref() {
                     Some(&[only]) if only != free => Some(only),
                     _ => None,
                 }
@@ -302,7 +302,7 @@ impl<'a> Examination<'a> {
 
     fn run(mut self) -> Option<RwLock> {
         let mut takes = Vec::new();
-        let mut gives_back = Vec::new();
+        let mut releases = Vec::new();
         let mut work = Vec::new();
         for (template, body) in self.program.templates.iter().enumerate() {
             self.modes[template][body.entry.index()] = Some(None);
@@ -325,7 +325,7 @@ impl<'a> Examination<'a> {
                         Some(mode)
                     }
                     Step::GivesBack => {
-                        gives_back.push(at);
+                        releases.push(at);
                         None
                     }
                 };
@@ -352,7 +352,7 @@ impl<'a> Examination<'a> {
                 .map(|modes| modes.into_iter().map(Option::flatten).collect())
                 .collect(),
             takes,
-            gives_back,
+            releases,
         })
     }
 
@@ -421,13 +421,13 @@ impl<'a> Examination<'a> {
 
     /// Whether the lock enables the edge.
     fn is_possible(&self, edge: &Edge, value: Value, thread: u32) -> Result<bool, Broken> {
-        let eyes = self.cells.eyes(self.cells.contents(value), thread);
+        let known_cells = self.cells.known_cells(self.cells.contents(value), thread);
         let mut is_certain = true;
         for literal in conjunction(&edge.guard) {
             if !self.cells.are_read_in(&literal.condition) {
                 continue;
             }
-            match eyes.results(&literal.condition).as_deref() {
+            match known_cells.results(&literal.condition).as_deref() {
                 Some(&[result]) if (result != 0) == literal.holds => {}
                 Some(&[_]) => return Ok(false),
                 _ => is_certain = false,
@@ -533,12 +533,12 @@ impl<'a> Examination<'a> {
             let VariableRef::Global(id) = place.variable else {
                 continue;
             };
-            let eyes = self.cells.eyes(contents, thread);
+            let known_cells = self.cells.known_cells(contents, thread);
             let is_readers = |(readers, _)| readers == id;
             if id == self.cells.writer {
-                contents.0 = only(eyes.results(value))?;
+                contents.0 = only(known_cells.results(value))?;
             } else if self.cells.readers.is_some_and(is_readers) {
-                contents.1 = only(eyes.results(value))?;
+                contents.1 = only(known_cells.results(value))?;
             }
         }
         Some(contents)

@@ -119,7 +119,7 @@ impl<'m> Dynamic<'m> {
         }
         let mut held = self.movers.locks.held(at.template, at.location).clone();
         held.extend(self.movers.locks.takes(at));
-        for lock in self.movers.locks.gives_back(at) {
+        for lock in self.movers.locks.releases(at) {
             held.remove(lock);
         }
         self.all_objects(at, |object| self.exclusive(object, &held), false)
@@ -163,7 +163,7 @@ impl<'m> Dynamic<'m> {
             let edge = at.of(self.program);
             let moves = if self.locks.takes(edge) {
                 !left
-            } else if self.locks.gives_back(edge) {
+            } else if self.locks.releases(edge) {
                 left
             } else {
                 !self.locks.held(at.template, at.location).is_empty()
@@ -224,14 +224,14 @@ impl<'m> Dynamic<'m> {
         // Edges whose parts can be compared are grouped by the expressions that select the parts.
         let mut compared: BTreeMap<(usize, String), (Vec<Spot>, Vec<EdgeRef>)> = BTreeMap::new();
         let mut locked: BTreeMap<(usize, String), (Expr, Vec<EdgeRef>)> = BTreeMap::new();
-        let in_hand = self.lock_in_hand(at, left);
+        let held_during = self.lock_held(at, left);
         let mut dangerous: Vec<EdgeRef> = Vec::new();
         for conflict in conflicts {
             let theirs = self
                 .locks
                 .held(conflict.by.template, conflict.by.location)
                 .first();
-            if let (Some(_), Some(theirs)) = (&in_hand, theirs) {
+            if let (Some(_), Some(theirs)) = (&held_during, theirs) {
                 let key = (conflict.by.template, format!("{theirs:?}"));
                 let group = locked
                     .entry(key)
@@ -254,7 +254,7 @@ impl<'m> Dynamic<'m> {
             return Expr::FALSE;
         }
         let away = self.before(&dangerous);
-        let mut all = match &in_hand {
+        let mut all = match &held_during {
             Some(address) if !locked.is_empty() => {
                 let lock = Expr::load(address.clone(), Ty::unsigned(32));
                 Expr::binary(BinaryOp::Eq, lock, own_mark(32))
@@ -286,7 +286,7 @@ impl<'m> Dynamic<'m> {
                 harmless = harmless.and(past.or(beside));
             }
             for ((template, _), (theirs, edges)) in &locked {
-                let Some(own) = &in_hand else { continue };
+                let Some(own) = &held_during else { continue };
                 harmless = harmless.and(self.not_at(thread, &self.before_spawn(edges)));
                 let id = TemplateId(*template as u32);
                 let same = Expr::binary(BinaryOp::Eq, own.clone(), remote(theirs, thread, id));
@@ -312,7 +312,7 @@ impl<'m> Dynamic<'m> {
     }
 
     /// The address of a lock that the thread holds before and after the edge.
-    fn lock_in_hand(&self, at: EdgeRef, left: bool) -> Option<Expr> {
+    fn lock_held(&self, at: EdgeRef, left: bool) -> Option<Expr> {
         if !self.heuristics.pointers || self.locks.objects.is_empty() {
             return None;
         }

@@ -62,7 +62,7 @@ pub struct Mover {
     pub left: bool,
     pub right: bool,
     pub takes_lock: bool,
-    pub gives_lock_back: bool,
+    pub releases_lock: bool,
 }
 
 impl Mover {
@@ -70,7 +70,7 @@ impl Mover {
         left: true,
         right: true,
         takes_lock: false,
-        gives_lock_back: false,
+        releases_lock: false,
     };
 }
 
@@ -192,7 +192,7 @@ fn protections(
     let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
     for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
         for (&object, &written) in accesses {
-            let held = locks.in_hand(edge, written);
+            let held = locks.held_during(edge, written);
             let found = uses.entry(object).or_insert_with(|| Use {
                 templates: Vec::new(),
                 written: false,
@@ -262,8 +262,8 @@ fn classify(
     edge: EdgeRef,
 ) -> Mover {
     let before = locks.held(edge.template, edge.location);
-    let mut after = locks.in_hand(edge, false);
-    for lock in locks.gives_back(edge) {
+    let mut after = locks.held_during(edge, false);
+    for lock in locks.releases(edge) {
         after.remove(lock);
     }
     let exclusive = |object: &Object, held: &LockSet| match &protection[object] {
@@ -280,7 +280,7 @@ fn classify(
         // The steps of a new thread cannot come before it.
         right: !spawns && accesses.keys().all(|object| exclusive(object, &after)),
         takes_lock: !locks.takes(edge).is_empty(),
-        gives_lock_back: !locks.gives_back(edge).is_empty(),
+        releases_lock: !locks.releases(edge).is_empty(),
     }
 }
 

@@ -94,8 +94,8 @@ impl<'a> Classes<'a> {
 
     /// Locks held while an edge is executed, as far as their cell is known and they protect what it
     /// reads or what it writes.
-    pub fn in_hand(&self, at: EdgeRef, writes: bool) -> LockSet {
-        let mut locks = self.movers.locks.in_hand(at, writes);
+    pub fn held_during(&self, at: EdgeRef, writes: bool) -> LockSet {
+        let mut locks = self.movers.locks.held_during(at, writes);
         let held = self.rows.held(at.template, at.location).iter();
         let taken = &self.rows.handled(at.template, at.location, at.edge).takes;
         locks.extend(held.chain(taken).filter_map(known_cell));
@@ -106,7 +106,7 @@ impl<'a> Classes<'a> {
         let mut common: BTreeMap<Object, LockSet> = BTreeMap::new();
         for (edge, accesses) in table.iter() {
             for (&object, &written) in accesses {
-                let locks = self.in_hand(edge, written);
+                let locks = self.held_during(edge, written);
                 let is_data = matches!(object, Object::Cell(..) | Object::Variable(_));
                 if is_data && self.movers.protection[&object] == Protection::Unprotected {
                     common
@@ -153,8 +153,8 @@ impl<'a> Classes<'a> {
         let mut held = match side {
             Side::Before => locks.held(at.template, at.location).clone(),
             Side::After => {
-                let mut after = locks.in_hand(at, false);
-                after.retain(|lock| !locks.gives_back(at).contains(lock));
+                let mut after = locks.held_during(at, false);
+                after.retain(|lock| !locks.releases(at).contains(lock));
                 after
             }
         };

@@ -208,23 +208,28 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
         .filter(|(edge, accesses)| accesses.contains_key(&object) && !ends_run(program, *edge))
         .map(|(edge, _)| edge)
         .collect();
-    let in_hand: Vec<_> = edges
+    let held_during: Vec<_> = edges
         .iter()
-        .map(|&edge| classes.in_hand(edge, movers.table.of(edge)[&object]))
+        .map(|&edge| classes.held_during(edge, movers.table.of(edge)[&object]))
         .collect();
-    let count = |lock: Object| in_hand.iter().filter(|held| held.contains(&lock)).count();
+    let count = |lock: Object| {
+        held_during
+            .iter()
+            .filter(|held| held.contains(&lock))
+            .count()
+    };
     let protection = classes.protection(object);
     let lock = match protection {
         Protection::By(lock) => Some(lock),
         Protection::Unprotected => {
-            let known: BTreeSet<Object> = in_hand.iter().flatten().copied().collect();
+            let known: BTreeSet<Object> = held_during.iter().flatten().copied().collect();
             known.into_iter().max_by_key(|&lock| count(lock))
         }
         _ => None,
     };
     let without: BTreeSet<usize> = edges
         .iter()
-        .zip(&in_hand)
+        .zip(&held_during)
         .filter(|(_, held)| !lock.is_some_and(|lock| held.contains(&lock)))
         .filter_map(|(&edge, _)| line_of(program, edge))
         .collect();
@@ -292,7 +297,7 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
     for lock in names(movers.locks.takes(at), &handled.takes) {
         reasons.push(format!("takes {lock}"));
     }
-    for lock in names(movers.locks.gives_back(at), &handled.gives_back) {
+    for lock in names(movers.locks.releases(at), &handled.releases) {
         reasons.push(format!("releases {lock}"));
     }
     for lock in &movers.locks.rw {
@@ -300,7 +305,7 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
         match lock.taken_by(at) {
             Some(Mode::Reads) => reasons.push(format!("takes {name} to read")),
             Some(Mode::Writes) => reasons.push(format!("takes {name} to write")),
-            None if lock.gives_back.contains(&at) => reasons.push(format!("releases {name}")),
+            None if lock.releases.contains(&at) => reasons.push(format!("releases {name}")),
             None => {}
         }
     }
