@@ -133,7 +133,7 @@ fn is_wanted(name: &str, words: &[String]) -> bool {
     words.is_empty() || words.iter().any(|word| name.contains(&word.to_lowercase()))
 }
 
-/// A directory for files that nobody needs afterwards.
+/// A directory for temporary files.
 fn scratch() -> Result<tempfile::TempDir, Trouble> {
     tempfile::Builder::new()
         .prefix("mover-bench-")

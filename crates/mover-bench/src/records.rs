@@ -8,7 +8,7 @@
 //! names for columns, written and read by the same definition ([`Row`]).
 //!
 //! Whoever reads such a file may have edited it. What is not a number, not finite, below zero, or
-//! a name that nobody knows is an error with its line.
+//! an unknown name is an error with its line.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -90,7 +90,7 @@ impl<T: Row> Recorder<T> {
         }
         let head = match &args.csv {
             Some(_) => here_and_now(limit),
-            // Nobody will read it.
+            // It will not be read.
             None => Head(limit_entry(limit).into_iter().collect()),
         };
         Ok(Recorder {

@@ -164,7 +164,7 @@ enum Asks {
     IsNotMine,
 }
 
-/// The cell that a condition compares with the thread's mark, or with that of nobody.
+/// The cell that a condition compares with the thread's mark, or with the free value.
 fn question(literal: &Literal) -> Option<(&Expr, Asks)> {
     let Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), lhs, rhs) = &literal.condition else {
         return None;

@@ -166,7 +166,7 @@ pub fn parts(shape: &[u8]) -> Vec<(i64, u8)> {
 }
 
 impl<'a> Objects<'a> {
-    /// With `all_writes` also writes count that nobody reads the result of, as data races do.
+    /// With `all_writes`, writes whose result is never read count as well, as for data races.
     pub fn find(
         module: &'a Module,
         bodies: &'a [Body],

@@ -335,7 +335,7 @@ fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Box<
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no time; write 30s, 10m or 8h");
+    let wrong = || format!("`{text}` is not a duration; write 30s, 10m or 8h");
     let (number, unit) = text.split_at(text.len().saturating_sub(1));
     let seconds = match unit {
         "s" => 1,

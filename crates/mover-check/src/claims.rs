@@ -41,7 +41,7 @@ fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
     };
     match flaw {
         Flaw::Form => refused("not about one variable and the number of the process".into()).help(
-            "write a condition over one global variable that is no array and the number of the process, such as `owner == _pid + 1`; in C name a mutex to which the program has no pointer",
+            "write a condition over one global variable, not an array, and the number of the process, such as `owner == _pid + 1`; in C name a mutex to which the program has no pointer",
         ),
         Flaw::Values => refused("its variable can have too many values to check them all".into())
             .help("give the variable a smaller type, or assign only constants and `_pid` to it"),

@@ -112,7 +112,7 @@ pub fn answer(
             None => control.clone(),
         };
         let next = run_stage(task, options, stage, &control, observer, finished.is_some())?;
-        // The first stage's word stays if nobody has an answer.
+        // The first stage's result stays if no stage has an answer.
         if finished.is_none() || next.is_final() {
             finished = Some(next);
         }

@@ -15,7 +15,7 @@ pub trait Observer: Sync {
     fn note(&self, _message: &str) {}
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 pub struct Nobody;
 
 impl Observer for Nobody {}

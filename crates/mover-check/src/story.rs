@@ -79,7 +79,7 @@ pub struct Story {
     pub arrows: Vec<Arrow>,
 }
 
-/// Nobody reads a longer one, and to tell it takes time and memory.
+/// A longer story would not be readable, and takes time and memory to compute.
 pub const LONGEST: usize = 5000;
 
 /// A run that was replayed: one state more than steps.

@@ -45,7 +45,7 @@ pub struct Strategy {
 impl Strategy {
     pub fn new(options: &Options) -> Strategy {
         let explicit_reduction = options.explicit_reduction();
-        // An engine on formulas that nobody chose a reduction for has none: it pays on few programs.
+        // A symbolic engine without a chosen reduction uses none: it pays on few programs.
         let symbolic_reduction = options.reduction.unwrap_or(ReductionChoice::None);
         let one = |engine, reduction, jobs| Stage {
             runs: vec![Run {

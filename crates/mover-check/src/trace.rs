@@ -64,9 +64,9 @@ pub struct Trace {
     pub standings: Vec<Standing>,
     /// What matters in it.
     pub story: Story,
-    /// What is known of its length, if anybody tried to shorten it.
+    /// What is known about its length, if shortening was tried.
     pub length: Option<Length>,
-    /// The run cut into transactions, one after the other; none if nobody has found any.
+    /// The transactions of the run, in order; empty if they were not computed.
     pub transactions: Vec<Transaction>,
 }
 

@@ -53,7 +53,7 @@ where
         .stack_size(STACK)
         .spawn(move || {
             let news: Sender<Message<N, T>> = sender.clone();
-            // Nobody listens any more if it was abandoned.
+            // The receiver is gone if the engine was abandoned.
             let answer = work(&inner, &mut move |told| {
                 drop(news.send(Message::News(told)))
             });

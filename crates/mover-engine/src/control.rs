@@ -50,7 +50,7 @@ impl Stop {
     }
 }
 
-/// Why somebody asks an engine to stop.
+/// Why an engine is asked to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CancelReason {
     User,
@@ -101,7 +101,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Without limits; nobody stops it.
+    /// Without limits and without requests to stop.
     pub fn unlimited() -> Control {
         Control::default()
     }
@@ -156,7 +156,7 @@ impl Control {
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether somebody asked to stop, without looking at the clock.
+    /// Whether a stop was requested, without checking the clock.
     pub fn cancelled(&self) -> Option<Stop> {
         let reason = self.cancels.iter().find_map(Cancel::reason)?;
         Some(match reason {

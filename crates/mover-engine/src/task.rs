@@ -8,7 +8,7 @@ use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Movers, PhaseFacts, forgetful_movers, movers};
 
 /// A program, what is asked of it, and what several parts of mover need to know about it. Each
-/// thing is computed when somebody first asks for it, and then shared.
+/// thing is computed on first use, and then shared.
 pub struct Task {
     program: Program,
     properties: Vec<Property>,

@@ -96,7 +96,7 @@ pub struct Halts {
     pub at_proper_end: Option<Vec<Step>>,
 }
 
-/// What happens in a block is told to its caller through this.
+/// The events of a block, reported to the caller.
 pub trait BlockVisitor {
     /// The transaction can end in this state.
     fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()>;
@@ -167,11 +167,11 @@ impl WaysBack {
     }
 }
 
-/// The deterministic way on from an end by left movers.
+/// The deterministic tail of left movers from an end.
 #[derive(Default)]
 struct Tail {
     steps: Vec<Step>,
-    /// A state that was passed, to notice that the way is a circle (by Brent's algorithm).
+    /// An earlier state, to detect a cycle (Brent's algorithm).
     milestone: Vec<u64>,
     since_milestone: usize,
     to_next: usize,
@@ -185,7 +185,7 @@ impl Tail {
         self.to_next = 1;
     }
 
-    /// Whether the way has been here before.
+    /// Whether the path has returned to a previous state.
     fn is_circle(&mut self, lanes: &[u64]) -> bool {
         if self.milestone == lanes {
             return true;

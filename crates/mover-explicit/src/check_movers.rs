@@ -93,7 +93,7 @@ pub struct NotAMover {
     pub path: Vec<Taken>,
 }
 
-/// Tries the movers of a program. With facts, those are tried that a search finds out on the way
+/// Tests the movers of a program. With facts, those are tried that a search finds out on the way
 /// (with `by_reach` also by what other threads can still reach).
 pub fn check_movers(
     movers: &Movers,
@@ -360,7 +360,7 @@ impl Check<'_, '_> {
             ..
         } = pair;
         if first.ends_run {
-            // Whoever goes first, the error must stay.
+            // In either order, the error must stay reachable.
             for mover in pair.before.iter().filter(|doing| doing.moves.left) {
                 self.pairs += 1;
                 if !mover.ends_run && self.both(start, &mover.steps, &first.steps).is_none() {

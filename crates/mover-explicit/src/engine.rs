@@ -38,7 +38,7 @@ impl fmt::Debug for CheckpointOptions {
     }
 }
 
-/// Search through all states, with chain blocks where a reduction is asked for.
+/// Search through all states, with chain blocks where a reduction is requested.
 #[derive(Clone, Debug)]
 pub struct Explicit {
     pub reduction: Reduction,

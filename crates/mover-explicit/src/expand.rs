@@ -80,7 +80,7 @@ pub struct PassedPlaces {
 }
 
 impl PassedPlaces {
-    /// Notes the place that is come to after so many steps.
+    /// Records the location reached after so many steps.
     pub fn note(&mut self, steps: usize, is_left: bool) {
         self.are_left.truncate(steps.saturating_sub(1));
         self.are_left.push(is_left);

@@ -40,7 +40,7 @@ use mover_engine::{Control, Statistics, Stop, Violation};
 /// States that a worker expands before it looks at its mail.
 const STATES_PER_ROUND: usize = 1 << 11;
 
-/// The same where a state takes longer and what others have learnt is worth to be heard soon.
+/// The same where a state takes longer and the beliefs of the other workers matter soon.
 const REDUCED_STATES_PER_ROUND: usize = 1 << 9;
 
 /// Letters that are read before the first is looked up, so that memory is asked in time.
@@ -58,7 +58,7 @@ struct Address {
     number: u32,
 }
 
-/// States on their way to their owner.
+/// States in transit to their owner.
 #[derive(Default)]
 struct Mail {
     lanes: Vec<u64>,
@@ -187,7 +187,7 @@ struct Worker<'a> {
     level_end: u32,
     /// The state that is being expanded.
     state: u32,
-    /// What it asks the owners of what it leads to.
+    /// Its queries to the owners of its successors.
     asks: Option<Asks>,
     outgoing: Vec<Mail>,
     sent: usize,
@@ -404,7 +404,7 @@ impl<'a> Worker<'a> {
             let is_level_done = !left(|left| left.in_level);
             let is_found = !shared.keep_going && !lock(&shared.found).is_empty();
             let is_done = has_stopped || (is_level_done && (is_found || !left(|left| left.at_all)));
-            // Nobody may change what the decision rests on before all have decided.
+            // No worker may change the data of the decision before all have decided.
             shared.barrier.wait();
             if is_done {
                 return (self, levels);
@@ -527,7 +527,7 @@ impl<'a> Worker<'a> {
         Expansion::Done
     }
 
-    /// Lets one thread alone continue, if it can; whether that is enough is heard later.
+    /// Expands one thread only, if possible; whether that is sufficient is known after the round.
     fn go_on(&mut self, blocks: &mut Blocks<'a>, lanes: &[u64], first: usize) -> bool {
         for thread in first..self.shared.machine.threads(lanes) {
             if !blocks.can_go_on(lanes, thread) {
@@ -603,7 +603,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes in what the others have found out.
+    /// Merges what the other workers have found.
     fn hear(&mut self, blocks: &mut Option<Blocks<'a>>) {
         let fresh = std::mem::take(&mut *lock(&self.shared.fresh[self.number]));
         let went_on = std::mem::take(&mut self.went_on);

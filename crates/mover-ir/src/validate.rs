@@ -218,7 +218,7 @@ fn check_template(program: &Program, template: &Template) -> Checked {
         || "a parameter is not a scalar".into(),
     )?;
     ensure(template.entry.index() < template.locations.len(), || {
-        "the entry is no location".into()
+        "the entry is not a location".into()
     })?;
     ensure(template.location(template.entry).bound.is_none(), || {
         "the entry is a bound".into()
@@ -260,7 +260,7 @@ impl Context<'_> {
 
     fn edge(&self, edge: &Edge) -> Checked {
         ensure(edge.target.index() < self.template.locations.len(), || {
-            "the target is no location".into()
+            "the target is not a location".into()
         })?;
         self.typed(&edge.guard, 1, "the guard")?;
         let operations = edge.effects.iter().filter(|e| e.is_channel_operation());

@@ -720,7 +720,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
                 .filter(differs)
                 .max_by(|a, b| self.activity[a.0].total_cmp(&self.activity[b.0]));
             let Some(&best) = best else {
-                // The cube itself has the state; whoever asked has looked at that before.
+                // The cube itself contains the state; the caller has checked that before.
                 return cube.clone();
             };
             core.push(best);
@@ -812,7 +812,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             match relation.solver().solve(&assumptions) {
                 Answer::Unsat => {}
                 Answer::Stopped => return Err(Stop),
-                // Whoever checks the proof will see that it is none.
+                // The check of the proof will reject it.
                 Answer::Sat => return Ok([invariant, self.known.clone()].concat()),
             }
             let solver = &relation.blaster.solver;

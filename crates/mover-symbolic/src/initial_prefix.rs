@@ -132,7 +132,7 @@ fn successors(blocks: &Blocks, question: &Question, from: &Start) -> Option<Vec<
     }
 }
 
-/// The places, by slot and number, that threads can come to from these states.
+/// The locations, by slot and number, that threads can reach from these states.
 pub fn places(blocks: &Blocks, starts: &[Start]) -> FxHashSet<(usize, u64)> {
     let layout = &blocks.layout;
     let program = layout.program;

@@ -125,7 +125,7 @@ impl<'t> Prepared<'t> {
     }
 }
 
-/// That a state violates what is asked for.
+/// The condition that a state violates a property.
 fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) -> Term {
     let counts = |property: Property| property != Property::UnreachCall || question.errors;
     let error = blocks.somebody_at(terms, state, |_, location| {

@@ -39,7 +39,7 @@ pub struct Peephole<'p> {
 /// What a block touches, and who does it.
 pub struct Move {
     who: Term,
-    /// Whether nobody is in the middle of something before it, and after it.
+    /// Whether all threads are external before it, and after it.
     begins_free: Term,
     ends_free: Term,
     /// Whether threads come or go.

@@ -7,7 +7,7 @@
 //! linear on what real systems produce:
 //!
 //! * a candidate that writes nothing is placed at once: nothing is lost by it;
-//! * a value that somebody still has to read, and that nobody will write again,
+//! * a value that is still to be read, and that will not be written again,
 //!   is not overwritten; where each written value is unique this leaves few
 //!   choices;
 //! * a point at which every choice has failed is remembered.

@@ -76,7 +76,7 @@ impl Builder<'_, '_> {
         self.ways(path, ways, result)
     }
 
-    /// Nobody waits, or any one of those who do is woken.
+    /// No thread waits, or any one of the waiting threads is woken.
     fn signal<'c>(&self, waiting_cell: &'c Cell, waiting: &Part) -> Vec<Way<'c>> {
         let mut ways = vec![Way {
             condition: is_zero(waiting),

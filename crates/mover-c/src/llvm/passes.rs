@@ -109,7 +109,7 @@ unsafe fn tell_of_undefined_constants(module: LLVMModuleRef) {
             | LLVMOpcode::LLVMShuffleVector
             | LLVMOpcode::LLVMPHI
             | LLVMOpcode::LLVMFreeze => false,
-            // Optimised IR has such arguments for parameters that nobody reads.
+            // Optimised IR has such arguments for parameters that are never read.
             LLVMOpcode::LLVMCall => {
                 !LLVMGetCallSiteEnumAttribute(inst, number + 1, noundef).is_null()
             }

@@ -288,7 +288,7 @@ impl Rounds {
     }
 }
 
-/// Takes away the first values of variables that have stayed in memory, and those that nobody reads.
+/// Removes the initial values of variables that have stayed in memory, and those that are never read.
 unsafe fn forget_first_values(module: LLVMModuleRef) {
     unsafe {
         let opcode = |inst: LLVMValueRef| LLVMGetInstructionOpcode(inst);

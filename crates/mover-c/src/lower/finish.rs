@@ -221,7 +221,7 @@ impl Builder<'_, '_> {
             .map(|effect| map_effect(effect, &rename_all, &rename_place))
             .collect();
         let exit = pending.exits.then(|| effects.pop()).flatten();
-        // All slots get their values at once; those that nobody needs become 0.
+        // All slots get their values at once; dead ones become 0.
         let mut moves: BTreeMap<usize, Expr> = BTreeMap::new();
         if !pending.exits && !self.stands[pending.to].ends_run() {
             for &value in &self.stands[pending.from].live {

@@ -71,7 +71,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         number
     }
 
-    /// Where a thread ends the whole process: nobody moves any more.
+    /// Where a thread ends the whole process: no thread runs any more.
     pub(super) fn process_end(&mut self) -> usize {
         if let Some(end) = self.end {
             return end;

@@ -61,7 +61,7 @@ use tables::{CompiledTouch, LocationFacts, Meets};
 pub use ledger::{Beliefs, Block, Ledger, restore_blocks, save_blocks};
 pub use tables::PhaseTables;
 
-/// Something that threads touch: a cell, a channel or one end of it.
+/// An object that threads access: a cell, a channel or one end of it.
 pub type ObjectId = u32;
 
 /// What a thread's location looks like in a state.
@@ -103,7 +103,7 @@ enum Touched {
     Seen,
 }
 
-/// A thread in a state, with what is asked of it again and again.
+/// A thread in a state, with cached facts about it.
 #[derive(Clone, Copy)]
 struct Standing<'a, 'm> {
     view: View<'a, 'm>,

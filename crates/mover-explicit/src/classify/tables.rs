@@ -105,7 +105,7 @@ pub struct PhaseTables {
     /// Number of cells; the owners' predicates come after them, then other objects.
     pub(super) cells: u32,
     pub(super) owners: Vec<CompiledOwner>,
-    /// Locks whose cells tell who has them.
+    /// Locks whose cells determine their owner.
     pub(super) signed: Vec<CompiledOwner>,
     pub(super) claims: Vec<Claim>,
     /// The cells that say which threads there are, if the program has such.
@@ -123,7 +123,7 @@ pub(super) struct Claim {
     pub(super) broken_by: OnceLock<EdgeRef>,
 }
 
-/// A cell whose value tells who has it.
+/// A cell whose value determines its owner.
 pub(super) struct CompiledOwner {
     /// The cell if it is a lock, else a number after the cells.
     pub(super) object: ObjectId,
@@ -408,7 +408,7 @@ impl Tabling<'_> {
             .collect()
     }
 
-    /// The locks whose cells tell who has them.
+    /// The locks whose cells determine their owner.
     fn signed(&self) -> Vec<CompiledOwner> {
         let mut signed = Vec::new();
         for (variable, row) in self.program.globals.iter().enumerate() {

@@ -85,7 +85,7 @@ impl Moves {
         releases_lock: false,
     };
 
-    /// How two steps that nobody comes between commute as one.
+    /// The mover class of two consecutive steps of a thread as one step.
     pub fn then(self, next: Moves) -> Moves {
         Moves {
             left: self.left && next.left,
@@ -96,7 +96,7 @@ impl Moves {
     }
 }
 
-/// What a reduction wants to know of a location.
+/// What a reduction needs to know about a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// Some edge here is not a left mover, or there is none.
@@ -649,7 +649,7 @@ impl Machine {
         self.location(lanes, thread).atomic
     }
 
-    /// What a reduction wants to know of the thread's location.
+    /// What a reduction needs to know about the thread's location.
     pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
         self.location(lanes, thread).place
     }

@@ -80,9 +80,9 @@ pub(crate) struct Searched {
     pub bounds: Vec<BoundMet>,
     /// Set if not all states were seen; without a violation nothing is known then.
     pub stopped: Option<Stop>,
-    /// What was met that explicit search does not take, where, and what to do.
+    /// The unsupported construct that was met, where, and what to do.
     pub refusal: Option<String>,
-    /// What the user claims of exclusive access and what does not keep to it.
+    /// The user's claims of exclusive access and the accesses that violate them.
     pub broken_claims: Vec<BrokenClaim>,
     pub statistics: Statistics,
 }

@@ -22,7 +22,7 @@ pub(super) struct Seen {
     /// Whether to note the states that are new, and these.
     collect: bool,
     pub(super) found: Vec<u32>,
-    /// The numbers of the states looked up, if anybody wants to know.
+    /// The numbers of the states looked up, if they are requested.
     pub(super) met: Option<Vec<u32>>,
 }
 

@@ -33,7 +33,7 @@ pub enum FaultKind {
     TypesDiffer { text: String, left: Ty, right: Ty },
     #[error("{number} does not fit {}", type_name(*.ty))]
     DoesNotFit { number: i128, ty: Ty },
-    #[error("`{text}` is no condition (compare it with something)")]
+    #[error("`{text}` is not a condition (compare it with something)")]
     NotACondition { text: String },
     #[error("the index {index} is outside of `{name}`")]
     IndexOutside { name: String, index: u64 },

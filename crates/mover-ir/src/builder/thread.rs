@@ -35,7 +35,7 @@ pub struct Spawned {
 struct SpawnSite {
     spawned: Thread,
     edge: (Draft, usize),
-    /// Where the thread's number is kept, once somebody wants to know it.
+    /// Where the thread's number is stored, once it is needed.
     number: Option<Var>,
 }
 
@@ -664,7 +664,7 @@ impl<'m> ThreadBuilder<'m> {
         self.leave(self.end, "return", Caller::caller());
     }
 
-    /// The thread is gone: its number is free for another one, and nobody can join it.
+    /// The thread has exited: its number can be reused, and no thread can join it.
     #[track_caller]
     pub fn exit(&mut self) {
         let mut action = Action::new();

@@ -26,7 +26,7 @@ use crate::semicolons;
 use crate::token::{Keyword, Punctuation, Token, TokenKind};
 use inlines::Inline;
 
-/// More errors than this help nobody.
+/// Maximum number of errors reported.
 const ERROR_LIMIT: usize = 20;
 
 pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Model {

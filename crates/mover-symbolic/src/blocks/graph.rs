@@ -183,7 +183,7 @@ impl Blocks<'_> {
             always_left,
             external,
         };
-        // All nodes that can be come to, first without cuts.
+        // All reachable nodes, first without cuts.
         let mut nodes: Vec<Node> = Vec::new();
         let mut numbers: FxHashMap<Node, usize> = FxHashMap::default();
         let locations = 0..self.template(template).locations.len();

@@ -233,7 +233,7 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    /// For each slot whether its thread can move, whoever's turn it is.
+    /// For each slot whether its thread can move, whichever thread must run next.
     pub fn enabled(&self, terms: &mut Terms, state: &[Term], timeout: Term) -> Vec<Term> {
         (0..self.layout.slots.len())
             .map(|slot| {

@@ -147,7 +147,7 @@ impl System<'_, '_> {
         format!("({left} {sign} {right})")
     }
 
-    /// Whether a cell says where somebody stands, and not a number.
+    /// Whether a cell contains a location, and not a number.
     pub fn holds_place(&self, cell: usize) -> bool {
         matches!(
             self.blocks.layout.cells[cell],

@@ -186,7 +186,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         }
     }
 
-    /// What waits for a value continues only if somebody has written it. That is known already,
+    /// What waits for a value continues only if some thread has written it. That is known already,
     /// but only to who follows the values through the whole run.
     fn waits_are_over(&self, terms: &mut Terms, blaster: &mut Blaster, waits: &[Wait]) {
         for Wait { waiting, openers } in waits {

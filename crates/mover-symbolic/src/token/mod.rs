@@ -45,7 +45,7 @@ use encode::{ContextBound, Encoding};
 use pairs::Pairs;
 use unroll::{Cut, MOST_NODES, Plan, Unroller};
 
-/// What is asked of this engine besides the question.
+/// Options of this engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub pairs: Pairs,
@@ -488,7 +488,7 @@ fn has_buffer(program: &Program, template: &Template, channel: &Expr) -> bool {
     }
 }
 
-/// The program in which threads that are done stay where they are, if nobody can tell.
+/// The program in which finished threads stay at their last location, if that is not observable.
 ///
 /// A Promela process that has ended goes as soon as all younger ones are gone. That is an
 /// access of its own, in conflict with all others of its kind, and often to no end.

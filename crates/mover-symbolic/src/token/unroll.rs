@@ -118,7 +118,7 @@ pub struct Thread {
     /// Steps into bounds of the program.
     pub bounds: Vec<(BoundMet, Term)>,
     pub cuts: Vec<(Cut, Term)>,
-    /// Nodes at which the unrolling ends before a thread that somebody may start.
+    /// Nodes at which the unrolling ends before a thread that may be started.
     pub unborn: Vec<usize>,
     /// What the thread writes to shared cells before it needs the token.
     pub early: Writes,
@@ -137,7 +137,7 @@ pub struct Unrolled {
     pub inputs: Vec<Term>,
 }
 
-/// What is asked of the unrolling.
+/// Options of the unrolling.
 #[derive(Clone, Copy)]
 pub struct Plan {
     /// Repetitions that are not excluded or forced by constants.
@@ -150,7 +150,7 @@ pub struct Plan {
     pub stops: bool,
     /// Whether a thread stops only where it can never continue.
     pub maximal: bool,
-    /// Whether reading what nobody writes is an event, too.
+    /// Whether reading a cell that is never written is an event.
     pub unwritten: bool,
 }
 
@@ -474,7 +474,7 @@ impl<'p> Unrolling<'_, 'p> {
         merged
     }
 
-    /// A thread that somebody may have started begins.
+    /// A thread that may have been started begins.
     fn begin(&mut self, origin: Origin) {
         let layout = self.of.layout;
         let state = self.thread.nodes[origin.number].state.clone();

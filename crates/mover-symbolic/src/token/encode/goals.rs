@@ -22,7 +22,7 @@ impl Encoding<'_, '_> {
         shared.map(|&cell| u64::from(widths[cell])).sum()
     }
 
-    /// That a thread runs into an error, and nobody into a bound.
+    /// The condition that a thread reaches an error, and none a bound.
     pub fn error(&self, terms: &mut Terms) -> Term {
         let error = self.some_error(terms);
         let bound = self.some_bound(terms, |_| true);
@@ -127,7 +127,7 @@ impl Encoding<'_, '_> {
         terms.any(cases)
     }
 
-    /// Nobody stops who could continue at the end.
+    /// No thread that could continue stops at the end.
     pub fn assert_maximal(&self, terms: &mut Terms, blaster: &mut Blaster) {
         let values = self.final_values(terms);
         for thread in &self.unrolled.threads {

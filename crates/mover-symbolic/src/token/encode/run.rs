@@ -47,7 +47,7 @@ impl Encoding<'_, '_> {
                         with: None,
                         choice: if part.chooses { choice } else { 0 },
                     });
-                    // Before its first event a thread needs nobody.
+                    // Before its first event a thread does not need the token.
                     match last.and_then(|last| of_thread.get_mut(&last)) {
                         Some(word) => word.extend(steps),
                         None => before.extend(steps),

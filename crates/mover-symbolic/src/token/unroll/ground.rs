@@ -261,7 +261,7 @@ impl<'p> Unroller<'p> {
         }
     }
 
-    /// Whether the edge may lead to a bound before others are let pass. Nobody has to take it.
+    /// Whether the edge may lead to a bound before other threads may run. It need not be taken.
     pub fn may_meet_bound(&self, template: usize, edge: &Edge) -> bool {
         self.meets_bound[template][edge.target.index()]
     }
