@@ -115,7 +115,7 @@ impl fmt::Display for Strategy {
             }
             for (number, run) in stage.runs.iter().enumerate() {
                 if number > 0 {
-                    f.write_str(" beside ")?;
+                    f.write_str(" in parallel with ")?;
                 }
                 let engine = match run.engine {
                     EngineChoice::Auto => "auto",
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(
             told(Options::default()),
             "explicit with reduction dynamic; if that is refused: ic3 with reduction dynamic \
-             beside bmc with reduction dynamic"
+             in parallel with bmc with reduction dynamic"
         );
         let options = Options {
             reduction: Some(ReductionChoice::Static),
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(
             told(options),
             "explicit with reduction static; if that is refused: ic3 with reduction static \
-             beside bmc with reduction static"
+             in parallel with bmc with reduction static"
         );
     }
 
@@ -171,12 +171,12 @@ mod tests {
         };
         assert_eq!(
             told(options(2)),
-            "explicit with reduction dynamic beside ic3 with reduction none"
+            "explicit with reduction dynamic in parallel with ic3 with reduction none"
         );
         assert_eq!(
             told(options(5)),
-            "explicit with reduction dynamic on 3 cores beside ic3 with reduction none beside \
-             bmc with reduction none"
+            "explicit with reduction dynamic on 3 cores in parallel with ic3 with reduction none in \
+             parallel with bmc with reduction none"
         );
     }
 
