@@ -1,11 +1,12 @@
-//! `mover fuzz`: random programs, searched in all ways, and the two that disagree.
+//! `mover fuzz`: random programs on which all engines are compared.
 //!
-//! A *campaign* makes a program for each seed, asks every engine with every reduction about it and
-//! compares the answers ([`mover_fuzz`] has generators, engines and the judge). Where two differ,
-//! the program is made smaller as long as they still do. Seeds are taken one after the other by
-//! all cores, so a campaign can be repeated and continued by its first seed.
+//! A *campaign* generates a program for each seed, checks it with every engine and every
+//! reduction, and compares the answers ([`mover_fuzz`] has generators, engines and the judge).
+//! Where two differ, the program is minimised as long as they still do. All cores take seeds in
+//! order, so a campaign can be repeated and continued by its first seed.
 //!
-//! This is a program of its own, so that mover does not carry what tests it; `mover fuzz` runs it.
+//! This is a separate program, so that mover does not contain its own test tools; `mover fuzz`
+//! runs it.
 
 // What cannot be printed must not end the program: `mover_cli::output` prints.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

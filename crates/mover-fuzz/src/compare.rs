@@ -1,10 +1,10 @@
-//! All ways to search one program, compared with the plainest.
+//! Compares all variants of explicit search with the simplest one.
 //!
-//! The judge is the search without any reduction, and it is judged itself: the program is
-//! walked once more by the concrete semantics ([`mod@crate::ir::judge`]), which must find as
-//! many states. Every other way must say the same about errors, about deadlocks and, where there
-//! are none of these, about bounds, and what
-//! it reports must replay on the concrete semantics. A new option joins by a line in [`WAYS`].
+//! The judge is the search without any reduction, and it is checked itself: the concrete
+//! semantics ([`mod@crate::ir::judge`]) must find the same number of states. Every other
+//! variant must agree about errors, about deadlocks and, where there are none of these, about
+//! bounds, and its counterexamples must replay on the concrete semantics. A new option is added
+//! by a line in [`WAYS`].
 
 use std::fmt;
 use std::time::Duration;

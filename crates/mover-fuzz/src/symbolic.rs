@@ -1,10 +1,10 @@
-//! The symbolic engines in all their ways, compared with explicit search.
+//! The symbolic engines with all their options, compared with explicit search.
 //!
-//! Bounded model checking and IC3 with every reduction, token passing with every set of
-//! pairs. An engine may leave a question open, for want of time or of support; what it
-//! answers must be what the search of all interleavings says. Counterexamples are replayed
-//! by the engines themselves before they answer, proofs of IC3 are certified. A new engine
-//! or option joins by a line in [`VOTERS`].
+//! Bounded model checking and IC3 with every reduction, token passing with every set of pairs.
+//! An engine may give no answer, because of a time limit or a missing feature; its answers must
+//! be those of the search of all interleavings. Counterexamples are replayed by the engines
+//! themselves before they answer, proofs of IC3 are certified. A new engine or option is added
+//! by a line in [`VOTERS`].
 
 use std::fmt;
 use std::time::Duration;

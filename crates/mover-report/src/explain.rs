@@ -1,4 +1,4 @@
-//! What moves, beside the source: as text, as JSON and as a part of a report.
+//! Mover classes next to the source: as text, as JSON and as a part of a report.
 
 use std::fmt::Write;
 

@@ -1,12 +1,12 @@
-//! The report: one HTML file that needs nothing else.
+//! The report: one self-contained HTML file.
 //!
-//! The page is complete without a script: verdict and what it rests on, the steps, the source, the
-//! movers and the figures are plain HTML, so that it can be printed, searched and read aloud. The
-//! script beside it draws the lanes, steps through the run and follows it in the source.
+//! The page is complete without a script: verdict and evidence, the steps, the source, the
+//! movers and the figures are plain HTML, so that it can be printed, searched and read aloud.
+//! The embedded script draws the lanes, steps through the run and follows it in the source.
 //!
-//! Everything that comes from a user, from names to source text, goes through [`escape`], or into
-//! the data of the script, where no `<` is left that could end it ([`data_text`]). The page forbids
-//! itself to load anything from anywhere.
+//! Everything that comes from a user, from names to source text, goes through [`escape`], or
+//! into the data of the script, where no `<` is left that could end it ([`data_text`]). The
+//! page's security policy forbids loading anything.
 
 use std::fmt::Write;
 

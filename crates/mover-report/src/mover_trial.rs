@@ -1,4 +1,4 @@
-//! What came of trying the movers out.
+//! The result of testing the movers.
 
 use std::fmt::Write;
 

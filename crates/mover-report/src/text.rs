@@ -1,8 +1,7 @@
-//! Answers for people.
+//! Answers as text.
 //!
-//! A trace is a table: one line for each step with the thread, the place, the
-//! statement, and only what the step changed. The last line is always the
-//! verdict in words.
+//! A trace is a table: one line for each step with the thread, the place, the statement, and
+//! only what the step changed. The last line is always the verdict.
 
 use std::fmt::Write;
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! From files on the command line to a valid program.
-//! The extension of the first file selects the front end. Its output is validated
-//! before it is used: an invalid program is a bug of the front end, not a mistake of the user.
+//!
+//! The extension of the first file selects the front end. Its output is validated before it is
+//! used: an invalid program is a bug of the front end, not a mistake of the user.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,10 @@
 //! `mover replay --native`: the recorded schedule on real threads.
 //!
-//! The program is compiled with a runtime that lets one thread at a time proceed, in the order of
-//! the trace; sanitizers and assertions then show the violation outside of mover. Inputs that the
-//! trace does not record are guessed, with a few attempts. A run that differs is not a proof that the
-//! violation is none: compiled code may order accesses otherwise, so the answer is `unknown`.
+//! The program is compiled with a runtime that lets one thread at a time proceed, in the order
+//! of the trace; sanitizers and assertions then show the violation outside of mover. Inputs
+//! that the trace does not record are guessed, with a few attempts. A run that differs does not
+//! refute the violation: compiled code may order accesses differently, so the answer is
+//! `unknown`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

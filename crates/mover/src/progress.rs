@@ -1,13 +1,14 @@
-//! How a search is coming on, on standard error while it runs.
+//! Progress of a search, on standard error while it runs.
 //!
-//! On a terminal each engine has a line, which is cleared in the end; nothing is shown in the first
-//! moments, for most runs are over by then. The clock in it runs on its own, so that an engine that
-//! thinks about one question for a minute is seen to be alive. Where standard error is not a
-//! terminal nothing is written, unless another program asks for it (`--progress json`): then there
-//! is an object in a line of its own, twice a second.
+//! On a terminal each engine has a line, which is cleared at the end; nothing is shown in the
+//! first moments, because most runs are over by then. The clock in it runs on its own, so that
+//! an engine that works on one query for a minute is seen to be alive. Where standard error is
+//! not a terminal nothing is written, unless it is requested (`--progress json`): then there is
+//! one JSON object per line, twice a second.
 //!
-//! An estimate is given only where there is something to base it on: a breadth-first search whose
-//! frontier has been shrinking, or memory that fills up evenly. It says of itself that it is one.
+//! An estimate is given only where there is something to base it on: a breadth-first search
+//! whose frontier has been shrinking, or memory that fills up evenly. It is labelled as an
+//! estimate.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;

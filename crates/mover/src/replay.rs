@@ -1,9 +1,9 @@
-//! `mover replay`: a recorded counterexample on the program again.
+//! `mover replay`: replays a recorded counterexample on the program.
 //!
 //! A trace file claims that certain steps are a run of the program and end in a violation. The
-//! claim is checked step by step on the concrete semantics, so a file that was edited, or belongs
-//! to another version of the program, is refused. With `--native` the schedule is then tried on
-//! real threads (`native`).
+//! claim is checked step by step on the concrete semantics, so a file that was edited, or
+//! belongs to another version of the program, is refused. With `--native` the schedule is then
+//! tried on real threads (`native`).
 
 use std::path::PathBuf;
 

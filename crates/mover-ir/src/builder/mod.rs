@@ -1,4 +1,5 @@
 //! Programs written in Rust.
+//!
 //! A *model* is a program that is written to find out whether an idea works. [`ProgramBuilder`]
 //! takes it as Rust code: declarations give *handles*, which are copied into the closures that
 //! write the threads, and operators on handles give [`Value`]s.

@@ -1,9 +1,10 @@
 //! `--checkpoint` and `--resume`: searches that survive being killed.
 //!
-//! A checkpoint is written beside its name and then given it, so at any moment there is a whole
-//! one or none. It names what it belongs to: this build of mover, the program as it was
-//! understood, and every option that decides which states are stored in which order. Limits of
-//! time and memory are not among them: continuing with a larger limit is the purpose of checkpoints.
+//! A checkpoint is written to a temporary file and then renamed, so at any moment there is a
+//! complete one or none. It names what it belongs to: this build of mover, the program as it
+//! was translated, and every option that determines which states are stored in which order.
+//! Limits of time and memory are not among them: continuing with a larger limit is the purpose
+//! of checkpoints.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};

@@ -1,7 +1,8 @@
-//! What `mover check` writes for other tools: witnesses, SARIF, SPIN's trails,
-//! graphs of small state spaces.
-//! Whether a file can be written is checked before the search, so that a missing directory is not
-//! found out after an hour.
+//! Files that `mover check` writes for other tools: witnesses, SARIF, SPIN's trails, graphs of
+//! small state spaces.
+//!
+//! Whether a file can be written is checked before the search, so that a missing directory is
+//! not found out after an hour.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! Options of `mover check`.
 //!
-//! The options and their values, which of them go together, and what is chosen where the user leaves
-//! it open.
+//! The options and their values, which of them can be combined, and the defaults.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
