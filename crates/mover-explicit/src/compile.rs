@@ -103,7 +103,7 @@ pub fn compile_location(
                             last if last < MAX_CHOICES.into() => Choices::All(last as u16 + 1),
                             last => Choices::TooMany(format!(
                                 "{}has {} choices, and explicit search supports at most \
-                                 {MAX_CHOICES}; the engines bmc and ic3 take more",
+                                 {MAX_CHOICES}; the engines bmc and ic3 support more",
                                 whereabouts(compiler.program, edge),
                                 u128::from(last) + 1,
                             )),

@@ -520,7 +520,7 @@ impl BoundKind {
                 "--property mutex-misuse, or a program that locks the mutex before it waits"
             }
             BoundKind::ExitWithLock => {
-                "a program whose threads unlock what they have locked before they end"
+                "a program whose threads release all locks before they exit"
             }
         }
     }
