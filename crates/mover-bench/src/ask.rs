@@ -47,8 +47,8 @@ pub fn check(
     limit_s: Option<u32>,
 ) -> Result<Option<Answer>, String> {
     let mover = sibling::find("mover").ok_or(
-        "the program `mover` is neither beside this one nor in a directory of PATH; \
-         `cargo build --release --package mover` makes it",
+        "the program `mover` is neither next to this one nor in a directory of PATH; \
+         `cargo build --release --package mover` builds it",
     )?;
     let mut command = Command::new(mover);
     command

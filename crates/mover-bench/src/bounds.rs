@@ -26,11 +26,11 @@ pub struct BoundsArgs {
     #[command(flatten)]
     record: RecordArgs,
 
-    /// The largest bound
+    /// Largest bound
     #[arg(long, value_name = "BLOCKS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1000))]
     most: u32,
 
-    /// The top of the repository
+    /// Root of the repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
 }

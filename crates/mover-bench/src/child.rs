@@ -82,7 +82,7 @@ fn read_aside(
             // What came before an error is kept; the exit code tells of the error.
             let _ = stream.read_to_end(&mut text);
         }
-        // Nobody listens any more when the time was up.
+        // The receiver is gone if the time limit was reached.
         let _ = is_over.send(());
         String::from_utf8_lossy(&text).into_owned()
     })

@@ -26,15 +26,15 @@ pub struct CoresArgs {
     #[command(flatten)]
     record: RecordArgs,
 
-    /// The most jobs
+    /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     jobs: u32,
 
-    /// How often each search runs; the median counts
+    /// Runs of each search; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
 
-    /// The top of the repository
+    /// Root of the repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
 }

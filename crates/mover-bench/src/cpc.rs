@@ -25,11 +25,11 @@ use crate::{Trouble, ask, is_wanted, records};
 
 #[derive(Args)]
 pub struct CpcArgs {
-    /// How often each search runs; the median of the times counts
+    /// Runs of each search; the median time counts
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
-    /// Also the sizes that take minutes
+    /// Include the sizes that take minutes
     #[arg(long)]
     large: bool,
 
@@ -43,7 +43,7 @@ pub struct CpcArgs {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     rows: Vec<String>,
 
-    /// Where the programs are
+    /// Directory of the programs
     #[arg(long, value_name = "DIR", default_value = "bench/cpc")]
     models: PathBuf,
 }
@@ -540,7 +540,7 @@ fn findings(measured: &[Measured]) -> Vec<(String, String)> {
     out
 }
 
-/// Names behind a word, or nothing.
+/// Names after a word, or nothing.
 fn named(before: &str, names: &[&str]) -> String {
     if names.is_empty() {
         String::new()

@@ -30,7 +30,7 @@ pub struct DynamicArgs {
     #[command(flatten)]
     record: RecordArgs,
 
-    /// Most threads besides the one that starts them
+    /// Maximum number of threads besides the one that starts them
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=15))]
     threads: u32,
 
@@ -46,11 +46,11 @@ pub struct DynamicArgs {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     programs: Vec<String>,
 
-    /// Where to draw the results
+    /// Draw the results into this directory
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Where the programs are
+    /// Directory of the programs
     #[arg(long, value_name = "DIR", default_value = "bench/dynamic")]
     models: PathBuf,
 }
@@ -261,7 +261,7 @@ fn series<'a>(
     })
 }
 
-/// The most threads for which a series has a proof, and whether it was given up behind them.
+/// The most threads for which a series has a proof, and whether it was given up after them.
 fn reached(points: &[Point], program: &str, engine: &str, reduction: &str) -> (Option<u32>, bool) {
     let series = series(points, program, engine, reduction);
     let proved = series.clone().filter(|p| p.proved).map(|p| p.threads);
@@ -428,7 +428,7 @@ fn gap(points: &[Point], study: &Study, engine: &str) -> Option<Gap> {
     };
     let threads = reached(points, study.file, engine, "dynamic").0?;
     let dynamic = of("dynamic", threads)?;
-    // Behind the first point given up, phase would take at least as long as there.
+    // After the first point given up, phase would take at least as long as there.
     let phase = (2..=threads)
         .rev()
         .find_map(|threads| of("phase", threads))?;

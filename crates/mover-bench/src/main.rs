@@ -41,7 +41,7 @@ use mover_cli::process::{exit_code, on_large_stack, parse};
 use mover_cli::{Cause, CliError, Exit};
 use section::Section;
 
-/// Measure mover beside another tool on the same models.
+/// Run benchmarks, compared with other tools and with published figures.
 #[derive(Parser)]
 #[command(name = "mover-bench", bin_name = "mover bench", version)]
 struct CommandLine {
@@ -51,29 +51,29 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Peer {
-    /// States per second and bytes per state beside SPIN's verifier, without reduction.
+    /// States per second and bytes per state, compared with SPIN's verifier, without reduction.
     Spin(spin::SpinArgs),
-    /// What the reductions of both tools leave: states, time and memory beside SPIN's verifier
-    /// with and without its own partial-order reduction.
+    /// States, time and memory with reduction, compared with SPIN's verifier with and without its own
+    /// partial-order reduction.
     Reduced(reduced::ReducedArgs),
     /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
-    /// each solution of the ignoring problem, the paper's figures beside ours.
+    /// each solution of the ignoring problem, compared with the paper's figures.
     Cpc(cpc::CpcArgs),
     /// Section 6 of "Dynamic Reductions for Model Checking Concurrent Software": how many threads
-    /// BMC and IC3 reach with each reduction, the paper's findings beside ours.
+    /// BMC and IC3 reach with each reduction, compared with the paper's findings.
     Dynamic(dynamic::DynamicArgs),
     /// Table 1 of "Reduction of Verification Conditions for Concurrent System using Mutually Atomic
-    /// Transactions": pairs, sizes and times, the paper's figures beside ours.
+    /// Transactions": pairs, sizes and times, compared with the paper's figures.
     Mat(mat::MatArgs),
-    /// Tables 2 and 3 of "Model checking transactional memories", the paper's figures beside ours.
+    /// Tables 2 and 3 of "Model checking transactional memories", compared with the paper's figures.
     Tm(tm::BenchTmArgs),
-    /// Explicit search of models with more and more threads, beside SPIN.
+    /// Explicit search with increasing numbers of threads, compared with SPIN.
     Threads(threads::ThreadsArgs),
-    /// Bounded model checking with larger and larger bounds.
+    /// Bounded model checking with increasing bounds.
     Bounds(bounds::BoundsArgs),
     /// Explicit search with one job and with several.
     Cores(cores::CoresArgs),
-    /// Make BENCHMARKS.md, its plots and the figures in README.md of the files in bench/results.
+    /// Generate BENCHMARKS.md, its plots and the figures in README.md from the files in bench/results.
     Page(page::PageArgs),
 }
 
@@ -133,7 +133,7 @@ fn is_wanted(name: &str, words: &[String]) -> bool {
     words.is_empty() || words.iter().any(|word| name.contains(&word.to_lowercase()))
 }
 
-/// A directory for files that nobody needs afterwards.
+/// A directory for temporary files.
 fn scratch() -> Result<tempfile::TempDir, Trouble> {
     tempfile::Builder::new()
         .prefix("mover-bench-")

@@ -139,7 +139,7 @@ pub fn run(args: &MatArgs) -> Result<Section, Trouble> {
 /// All pairs, pairs of the transactions, transactions, pairs of normal forms.
 fn counts(program: &Program, text: &str) -> Result<[u64; 4], String> {
     let read = mover_promela::parse_text(program.name, text)
-        .map_err(|_| format!("{} is no valid model", program.name))?;
+        .map_err(|_| format!("{} is not a valid model", program.name))?;
     let count =
         |transactions| survey(&read.program, transactions).map_err(|failure| failure.to_string());
     let (single, joined) = (count(false)?, count(true)?);

@@ -20,7 +20,7 @@ use mover_cli::output::write_file;
 
 #[derive(Args)]
 pub struct PageArgs {
-    /// The top of the repository: with bench/results, BENCHMARKS.md and README.md
+    /// Root of the repository: with bench/results, BENCHMARKS.md and README.md
     #[arg(value_name = "DIR", default_value = ".")]
     root: PathBuf,
 }

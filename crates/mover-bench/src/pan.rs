@@ -3,7 +3,7 @@
 //! The settings make SPIN explore what `mover check --reduce none --keep-going`
 //! explores: `-o3` switches the merging of statements off, `-DNOREDUCE` the
 //! partial-order reduction, `-DNOCLAIM` the never claims, `-DSAFETY` the search
-//! for cycles, and `-c0` goes on behind errors.
+//! for cycles, and `-c0` continues after errors.
 //!
 //! `pan` stores its search stack apart, in a block whose size must be given
 //! with `-m`; when it is too small, the search is cut off with a remark. So the

@@ -7,8 +7,8 @@
 //! a last one says that the measurement came to its end. What a row holds is a struct with
 //! names for columns, written and read by the same definition ([`Row`]).
 //!
-//! Whoever reads such a file may have edited it. What is no number, not finite, below zero, or
-//! a name that nobody knows is an error with its line.
+//! Whoever reads such a file may have edited it. What is not a number, not finite, below zero, or
+//! an unknown name is an error with its line.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -28,7 +28,7 @@ use mover_cli::output::check_writable;
 /// What all measurements are told.
 #[derive(Args)]
 pub struct RecordArgs {
-    /// Write every single measurement to this file, as soon as it is there
+    /// Write each measurement to this file as soon as it is made
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ impl RecordArgs {
 /// How long a point may take.
 #[derive(Args)]
 pub struct LimitArgs {
-    /// Seconds after which a point is given up
+    /// Give up a measurement after this many seconds
     #[arg(long = "limit", alias = "timeout", value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: u32,
@@ -90,7 +90,7 @@ impl<T: Row> Recorder<T> {
         }
         let head = match &args.csv {
             Some(_) => here_and_now(limit),
-            // Nobody will read it.
+            // It will not be read.
             None => Head(limit_entry(limit).into_iter().collect()),
         };
         Ok(Recorder {

@@ -30,15 +30,15 @@ pub struct ReducedArgs {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     models: Vec<String>,
 
-    /// Where mover's own models are
+    /// Directory of mover's own models
     #[arg(long, value_name = "DIR", default_value = "examples/promela")]
     examples: PathBuf,
 
-    /// Where the programs of `bench cpc` are
+    /// Directory of the programs of `bench cpc`
     #[arg(long, value_name = "DIR", default_value = "bench/cpc")]
     cpc: PathBuf,
 
-    /// Where the models that come with SPIN are
+    /// Directory of the models that come with SPIN
     #[arg(long, value_name = "DIR", default_value = SPIN_EXAMPLES)]
     spin_examples: PathBuf,
 }

@@ -4,7 +4,7 @@
 //! moment ago or read from a file. The command line prints it as text; the page shows it as
 //! Markdown. Comparisons are ratios, in such a way that above 1 mover is ahead: bare seconds
 //! are those of one machine on one day. All of them are kept ([`Ratio`]), so that the page can
-//! list where mover is behind without anybody choosing.
+//! list of cases where mover is behind without a manual selection.
 
 use crate::table::Table;
 

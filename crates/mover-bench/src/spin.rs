@@ -1,6 +1,6 @@
 //! `mover bench spin`: mover and SPIN's verifier, on the same models in turns.
 //!
-//! Both visit every interleaving on one core and go on behind errors, so both
+//! Both visit every interleaving on one core and continue after errors, so both
 //! do the same work; only where SPIN forgets the values of dead variables does
 //! it have fewer states, which is why rates are per state of the tool itself.
 //! A round runs `pan`, then mover; the median over the rounds counts.
@@ -26,7 +26,7 @@ use crate::{Trouble, ask, is_wanted, scratch};
 
 #[derive(Args)]
 pub struct SpinArgs {
-    /// How often each tool runs on each model; the median counts
+    /// Runs of each tool on each model; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
@@ -37,11 +37,11 @@ pub struct SpinArgs {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     models: Vec<String>,
 
-    /// Where mover's own models are
+    /// Directory of mover's own models
     #[arg(long, value_name = "DIR", default_value = "examples/promela")]
     examples: PathBuf,
 
-    /// Where the models that come with SPIN are
+    /// Directory of the models that come with SPIN
     #[arg(long, value_name = "DIR", default_value = SPIN_EXAMPLES)]
     spin_examples: PathBuf,
 }

@@ -30,7 +30,7 @@ pub struct ThreadsArgs {
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     models: Vec<String>,
 
-    /// The top of the repository
+    /// Root of the repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
 }

@@ -193,7 +193,7 @@ impl Row for Check {
 fn program(name: &str, text: &str) -> Result<Program, String> {
     let mut sources = SourceMap::default();
     let file = sources.add("example", text);
-    language::load(&sources, file).map_err(|_| format!("{name} is no valid algorithm"))
+    language::load(&sources, file).map_err(|_| format!("{name} is not a valid algorithm"))
 }
 
 fn manager(program: &Program, name: Option<&str>) -> Manager {

@@ -1,8 +1,8 @@
-//! What a verdict on a C program assumes, in words.
+//! Caveats: what a verdict on a C program assumes.
 //!
-//! Some things that may happen on a machine are not tried: that memory is short, that a wait ends by
-//! itself, that addresses are others. A program that depends on one of them gets a verdict that says
-//! so, with the first place where it does.
+//! Some behaviours of a real machine are not explored: allocation failures, spurious wakeups,
+//! other address values. If a program depends on one of them, the verdict says so, with the
+//! first place where it does.
 
 use mover_ir::program::Template;
 
@@ -24,40 +24,43 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
     };
     assumes(
         module.weak_ordering,
-        "under sequential consistency: the program uses weaker memory orderings",
+        "checked under sequential consistency although the program uses weaker memory orderings",
     );
     if let Some(first) = &world.uninitialised {
-        let words = "memory that is not initialised is taken to be zero";
+        let words = "uninitialised memory is assumed to be zero";
         let words = match (first.loc, first.variable.as_str()) {
             (None, variable) if !variable.is_empty() => format!("{words} (first `{variable}`)"),
             _ => words.to_string(),
         };
         assumes(Some(first.loc), &words);
     }
-    assumes(world.shifted, "left shifts are not looked at for overflow");
+    assumes(world.shifted, "left shifts are not checked for overflow");
     assumes(
         world.waits,
-        "waits for condition variables end only when they are told to, without `--spurious-wakeups`",
+        "condition variables are assumed to have no spurious wakeups (`--spurious-wakeups` includes them)",
     );
     assumes(
         notes.allocates,
-        "there is always memory to allocate, each time at a new address",
+        "allocations are assumed to succeed, each at a new address",
     );
     assumes(
         module.awaited_failure,
-        "threads, locks and keys can always be made",
+        "creating threads, locks and keys is assumed to succeed",
     );
     assumes(
         module.numbered_addresses,
-        "addresses are taken for numbers, which other machines number otherwise",
+        "addresses are used as integers, and their values differ between machines",
     );
     assumes(
         module.lasting_arrays,
-        "arrays of variable length last until their thread ends",
+        "variable-length arrays live until their thread exits",
     );
-    assumes(notes.prints, "what is read to be printed is not looked at");
+    assumes(
+        notes.prints,
+        "memory that is read only to be printed is not checked",
+    );
     for (name, loc) in &notes.havocked {
-        let words = format!("`{name}` has no body: any result, no other effect");
+        let words = format!("`{name}` has no body: it returns any value and has no side effect");
         assumes(Some(*loc), &words);
     }
     if !world.arguments.is_empty() {
@@ -74,7 +77,7 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
             format!(" (first at {})", world.sources.locate(span))
         });
         caveats.push(format!(
-            "a thread may end with a lock in hand{at}; a later one with its number passes for its owner"
+            "a thread may exit while holding a lock{at}; a later thread with the same number counts as its owner"
         ));
     }
     caveats

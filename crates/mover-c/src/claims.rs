@@ -1,15 +1,14 @@
-//! What the user claims of exclusive access, in the program's text.
+//! Claims of exclusive access in the program's text.
 //!
-//! `MOVER_EXCLUSIVE(account, lock == self)` says that a thread which has the mutex
-//! `lock` is the only one that touches `account`. The macro is the user's own and
-//! expands to nothing, so that the compiler never sees a claim, and neither does
-//! LLVM IR: claims are read from the text, outside of comments, strings and
-//! preprocessor lines. What they say is checked like every predicate of exclusive
-//! access (Flanagan and Qadeer 2003, Section 4.1) before it is used, so a claim that stands where the preprocessor leaves
-//! the text out does no harm.
+//! `MOVER_EXCLUSIVE(account, lock == self)` says that only a thread that holds the mutex `lock`
+//! accesses `account`. The macro is defined by the user and expands to nothing, so neither the
+//! compiler nor LLVM IR sees a claim: claims are read from the text, outside comments, strings
+//! and preprocessor lines. Like every exclusive access predicate (Flanagan and Qadeer 2003,
+//! Section 4.1) a claim is checked before it is used, so a claim in text that the preprocessor
+//! excludes is harmless.
 //!
-//! The predicate is about a lock whose cell names the thread that has it: mutexes,
-//! spin locks, and read-write locks as far as they are held for writing.
+//! The predicate ranges over a lock whose cell names the thread that holds it: mutexes, spin
+//! locks, and read-write locks as far as they are held for writing.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Exclusive, Variable, VariableId};
@@ -44,7 +43,7 @@ pub fn find(
                 column: source.column_of(word.start as u32) as u32,
             };
             let claim = read(&words[at + 1..]).ok_or_else(|| {
-                problem("this is no claim of exclusive access", loc)
+                problem("this is not a claim of exclusive access", loc)
                     .help(format!("write `{MACRO}(variable, mutex == self)`"))
             })?;
             let lock = cell(globals, claim.lock).ok_or_else(|| {
@@ -200,7 +199,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Where a line ends that may go on behind a backslash.
+/// Where a line ends that may continue after a backslash.
 fn end_of_line(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() {
         match bytes[at] {

@@ -1,4 +1,4 @@
-//! From C to LLVM IR by the system's clang.
+//! Compiles C to LLVM IR with the system's clang.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
-//! Expressions, normalised as they are made.
+//! Construction of normalised expressions.
 //!
-//! LLVM spells out every conversion; on the way into the IR most of them cancel. The rules are those
-//! of [`mover_ir::simplify`]; here they have the short names that lowering uses.
+//! LLVM makes every conversion explicit; during translation into the IR most of them cancel.
+//! The rules are those of [`mover_ir::simplify`]; here they have the short names that lowering
+//! uses.
 
 use mover_ir::expr::{BinaryOp, Expr, UnaryOp, mask};
 use mover_ir::simplify::fold_unary;

@@ -1,17 +1,18 @@
-//! Threads that may end with a lock in hand.
+//! Threads that may exit while holding a lock.
 //!
-//! A mutex holds the number of its owner (`actions`), and numbers are used again: a thread that
-//! is created when the owner has ended may pass for the owner. In C it would not: to unlock the
-//! mutex is a mistake, and to lock it, if it is recursive, waits for ever. So where a thread can
-//! end with a lock in hand, the verdict says so ([`find`]); and if there are recursive or
-//! error-checking mutexes, which ask for their owner when they are locked, the run is not followed
-//! further ([`cut`]).
+//! A mutex contains the number of its owner (`actions`), and numbers are reused: a thread that
+//! is created after the owner has exited may count as the owner. In C it would not: unlocking
+//! the mutex is an error, and locking it, if it is recursive, blocks for ever. So where a
+//! thread can exit while holding a lock, the verdict says so ([`find`]); and if there are
+//! recursive or error-checking mutexes, which check their owner when they are locked, the run
+//! is not continued ([`cut`]).
 //!
-//! On all ways to a location it is counted how often, at most, the thread may have taken each lock
-//! without giving it back: once more where it leaves its mark in a lock or counts what it has taken
-//! again, once less the other way round. The guards help: to find its mark in a lock that it
-//! cannot have is impossible, and where it finds something else it does not have the lock. The locks
-//! of an array, and those reached through pointers, are counted together, and their guards say nothing.
+//! Over all paths to a location the analysis counts how often, at most, the thread may have
+//! acquired each lock without releasing it: one more where it writes its mark into a lock or
+//! increments the count of a recursive lock, one less in the reverse case. Guards refine the
+//! count: finding the thread's mark in a lock that it cannot hold is impossible, and where it
+//! finds another value it does not hold the lock. The locks of an array, and those accessed
+//! through pointers, are counted together, and their guards are ignored.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +25,7 @@ use mover_source::Span;
 
 use crate::actions::me;
 
-/// What is taken more often than this is not told apart.
+/// What is taken more often than this is not distinguished.
 const MOST: u32 = 8;
 
 /// Locks that are counted together.
@@ -35,7 +36,7 @@ enum Locks {
 }
 
 /// How often a thread may have taken them. What is not there it does not have.
-type InHand = HashMap<Locks, u32>;
+type HeldCounts = HashMap<Locks, u32>;
 
 /// Where a thread of the template ends that may have a lock in hand.
 pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
@@ -43,7 +44,7 @@ pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
     Some(template.locations[location].edges[edge].span)
 }
 
-/// Leads the ends with a lock in hand to a bound; whether there are such ends.
+/// Redirects exits while holding a lock to a bound; returns whether there are such exits.
 pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool {
     let ends = ends(template, globals);
     let Some(&(location, edge)) = ends.first() else {
@@ -69,12 +70,12 @@ pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool
 
 /// The edges by which a thread ends that may have a lock in hand: location and number.
 fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
-    let mut in_hand: Vec<Option<InHand>> = vec![None; template.locations.len()];
-    in_hand[template.entry.index()] = Some(InHand::new());
+    let mut held: Vec<Option<HeldCounts>> = vec![None; template.locations.len()];
+    held[template.entry.index()] = Some(HeldCounts::new());
     let mut work = vec![template.entry.index()];
     let mut found = BTreeSet::new();
     while let Some(location) = work.pop() {
-        let Some(before) = in_hand[location].clone() else {
+        let Some(before) = held[location].clone() else {
             continue;
         };
         for (number, edge) in template.locations[location].edges.iter().enumerate() {
@@ -85,8 +86,8 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
                 found.insert((location, number));
             }
             let target = edge.target.index();
-            let is_first = in_hand[target].is_none();
-            let known = in_hand[target].get_or_insert_default();
+            let is_first = held[target].is_none();
+            let known = held[target].get_or_insert_default();
             let mut has_grown = is_first;
             for (locks, count) in after {
                 let most = known.entry(locks).or_insert(0);
@@ -101,8 +102,8 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
     found.into_iter().collect()
 }
 
-/// What is in hand behind an edge; `None` if no thread can pass it.
-fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand> {
+/// What is in hand after an edge; `None` if no thread can pass it.
+fn pass(edge: &Edge, mut held: HeldCounts, globals: &[Variable]) -> Option<HeldCounts> {
     let literals = conjunction(&edge.guard);
     let mut asked = Vec::new();
     for literal in &literals {
@@ -113,7 +114,7 @@ fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand
             continue;
         };
         let is_single = is_single(locks, globals);
-        let count = in_hand.entry(locks).or_insert(0);
+        let count = held.entry(locks).or_insert(0);
         match asks {
             Asks::IsMine if is_single && *count == 0 => return None,
             Asks::IsMine => asked.push(locks),
@@ -136,16 +137,16 @@ fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand
             continue;
         };
         if without_resize(value) == &me() {
-            let count = in_hand.entry(locks).or_insert(0);
+            let count = held.entry(locks).or_insert(0);
             *count = (*count + 1).min(MOST);
         } else if value.as_const() == Some(0) && asked.contains(&locks) {
-            let count = in_hand.entry(locks).or_insert(0);
+            let count = held.entry(locks).or_insert(0);
             *count = count.saturating_sub(1);
             if is_single(locks, globals) {
                 *count = 0;
             }
         } else if let (Some(step), Some(&of)) = (step(&cell, value), asked.first()) {
-            let count = in_hand.entry(of).or_insert(0);
+            let count = held.entry(of).or_insert(0);
             if step == 1 {
                 *count = (*count + 1).min(MOST);
             } else if is_single(of, globals) && *count < 2 {
@@ -155,7 +156,7 @@ fn pass(edge: &Edge, mut in_hand: InHand, globals: &[Variable]) -> Option<InHand
             }
         }
     }
-    Some(in_hand)
+    Some(held)
 }
 
 enum Asks {
@@ -163,7 +164,7 @@ enum Asks {
     IsNotMine,
 }
 
-/// The cell that a condition compares with the thread's mark, or with that of nobody.
+/// The cell that a condition compares with the thread's mark, or with the free value.
 fn question(literal: &Literal) -> Option<(&Expr, Asks)> {
     let Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), lhs, rhs) = &literal.condition else {
         return None;

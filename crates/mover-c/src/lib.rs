@@ -6,11 +6,11 @@
 //! ```
 //!
 //! [`clang`] compiles, [`llvm`] reads the result into plain data ([`ssa`]),
-//! [`flatten`] puts calls in line and spells the library out, [`objects`] decides
+//! [`flatten`] inlines calls and expands the library, [`objects`] decides
 //! which variables need addresses, [`world`] lays out what threads share, and
 //! [`lower`] makes automata of the code, with [`actions`] for locks and threads.
 //!
-//! Whatever is not understood is an error that names the line, never a guess.
+//! A construct that is not supported is an error that names the line, never a guess.
 
 mod actions;
 mod caveats;
@@ -66,9 +66,9 @@ pub struct Options {
     pub properties: BTreeSet<Property>,
     pub havoc_externals: bool,
     pub spurious_wakeups: bool,
-    /// How often a function may be under way at a time.
+    /// Maximum recursion depth of a function.
     pub recursion: usize,
-    /// Most threads created by loops that are alive at a time.
+    /// Maximum number of threads created by loops that are alive at a time.
     pub threads: usize,
 }
 
@@ -269,7 +269,7 @@ fn translate(
     else {
         return Err(Problem::new("there is no function `main`", None)
             .code("C013")
-            .help("give all files of the program"));
+            .help("pass all files of the program"));
     };
     let limits = Limits {
         recursion: options.recursion.max(1),
@@ -334,7 +334,7 @@ fn translate(
         let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
         let mut sites_here: Vec<_> = accesses.iter().map(of_location).collect();
         if notes.uses_mutex_kinds {
-            let message = "a thread ends with a lock in hand, and some locks ask for their owner";
+            let message = "a thread exits while holding a lock, and some locks check their owner";
             if left_locked::cut(&mut template, &world.globals, message) {
                 sites_here.push(Vec::new());
             }

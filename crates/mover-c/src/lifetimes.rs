@@ -1,8 +1,8 @@
-//! Whether a variable is accessed only while it lives.
+//! Whether a variable is accessed only during its lifetime.
 //!
-//! Marks say where the life of a variable on the stack begins and ends: that of its block, or that of
-//! the call that it belongs to. Behind the end a pointer to it dangles. A variable of which that is
-//! certain not to happen needs neither an address nor a place in memory.
+//! Markers say where the lifetime of a stack variable begins and ends: that of its block, or
+//! that of the call to which it belongs. After the end a pointer to it dangles. A variable for
+//! which that cannot happen needs neither an address nor a place in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -40,7 +40,7 @@ impl<B: Copy + Eq + Hash> Life<B> {
         self.is_marked |= event != Event::Access;
     }
 
-    /// Whether every access is behind a beginning and before the end, on every way from `entry` on.
+    /// Whether every access is after a beginning and before the end, on every path from `entry` on.
     /// What has no marks lives all the time. The ways are followed backwards, for lives are short.
     pub fn has_all_accesses(mut self, predecessors: &Predecessors<B>, entry: B) -> bool {
         if !self.is_marked {

@@ -203,7 +203,7 @@ void mover_native_error(void) {
 
 /* Called where clang has made an undefined constant of a computation. */
 void mover_undefined_constant(void) {
-    reproduced("a computation is not defined");
+    reproduced("a computation has undefined behaviour");
 }
 
 __attribute__((weak)) void reach_error(void) {
@@ -270,7 +270,7 @@ static int take(pthread_mutex_t *mutex) {
     until.tv_sec += 2;
     result = pthread_mutex_timedlock(mutex, &until);
     if (result == ETIMEDOUT)
-        differs("step %d takes a mutex that is taken", position + 1);
+        differs("step %d locks a mutex that is already locked", position + 1);
     return result;
 }
 
@@ -298,7 +298,7 @@ int mover_native_pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct ti
 int mover_native_pthread_mutex_unlock(pthread_mutex_t *mutex) {
     turn(site, 0);
     if (is_asked("mutex-misuse") && is_last() && !owns(mutex))
-        reproduced("a mutex is given back by a thread that does not hold it");
+        reproduced("a mutex is unlocked by a thread that does not hold it");
     return pthread_mutex_unlock(mutex);
 }
 
@@ -344,7 +344,7 @@ int mover_native_mtx_unlock(void *mutex) {
         if (turn(site, 0)) {                                                     \
             int result = TRY(lock);                                              \
             if (result == EBUSY)                                                 \
-                differs("step %d takes a lock that is taken", position + 1);     \
+                differs("step %d acquires a lock that is already held", position + 1);     \
             return result;                                                       \
         }                                                                        \
         block();                                                                 \
@@ -525,7 +525,7 @@ static void thread_ends(void *unused) {
     pthread_mutex_lock(&big);
     step_done();
     if (!own && !is_free && next_own() < count)
-        differs("a thread has ended that still takes step %d in the recorded run",
+        differs("a thread has exited before step %d, which it takes in the recorded run",
                 steps[next_own()].number);
     alive--;
     pthread_mutex_unlock(&big);
@@ -595,7 +595,7 @@ int mover_native_pthread_join(pthread_t thread, void **result) {
     if (!own)
         unblock();
     if (failed && is_asked("mutex-misuse") && is_last())
-        reproduced("a thread is joined that cannot be joined: %s", strerror(failed));
+        reproduced("a thread that cannot be joined is joined: %s", strerror(failed));
     return failed;
 }
 
@@ -611,7 +611,7 @@ int mover_native_pthread_detach(pthread_t thread) {
     turn(site, 0);
     int failed = pthread_detach(thread);
     if (failed && is_asked("mutex-misuse") && is_last())
-        reproduced("a thread is detached that cannot be detached: %s", strerror(failed));
+        reproduced("a thread that cannot be detached is detached: %s", strerror(failed));
     return failed;
 }
 
@@ -726,7 +726,7 @@ static void *watch(void *unused) {
         if (stuck == 10)
             reproduced("all %d threads wait for ever", alive);
         if (still == 200 && !free_now && at < count)
-            differs("step %d is never taken: its thread does not come to it", steps[at].number);
+            differs("step %d is never taken: its thread does not reach it", steps[at].number);
         if (still == 200)
             differs("the violation does not show");
     }

@@ -1,15 +1,15 @@
 //! Running a counterexample on the real machine.
 //!
-//! The program is compiled as for checking, to LLVM IR with the same two passes,
-//! so that its accesses to memory are the ones mover has seen. Before each access a
-//! call is put that says where in the source it stands; calls of the thread library
-//! are led to a small runtime (`mover-native.c`) that makes the threads follow the
-//! recorded schedule. What an access does is left to the machine: the values in
-//! memory, the locks, the failing assertion are real ones.
+//! The program is compiled as for checking, to LLVM IR with the same two passes, so that its
+//! memory accesses are the ones mover has analysed. Before each access a call is inserted that
+//! gives its source location; calls of the thread library are redirected to a small runtime
+//! (`mover-native.c`) that makes the threads follow the recorded schedule. The accesses
+//! themselves are executed by the machine: the values in memory, the locks, the failing
+//! assertion are real.
 //!
-//! Steps and accesses are matched by their place, line and column. An access that
-//! is no step of the recorded run is one that nobody else can notice, and happens
-//! when the thread comes to it.
+//! Steps and accesses are matched by source location, line and column. An access that is not a
+//! step of the recorded run is one that no other thread can observe, and happens when the
+//! thread reaches it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

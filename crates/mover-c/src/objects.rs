@@ -1,15 +1,14 @@
-//! Which variables have an address, and what the others are made of.
+//! Which variables need an address, and how the others are split.
 //!
-//! A variable that is only ever accessed directly (by its name, with constant
-//! offsets and array indices, each time as the scalar that its type says) needs
-//! no address. It is split into one row of cells for each of its scalar fields:
-//! `struct { int x; struct { char c; } a[4]; } s` gives `s.x` and the row `s.a.c`
-//! of four. That is what all analyses behind understand best. Everything else
-//! (its address is stored, passed on, compared, or its bytes are read as another
-//! type) is *addressed* and becomes an object of bytes.
+//! A variable that is only ever accessed directly (by its name, with constant offsets and array
+//! indices, each time as the scalar of its type) needs no address. It is split into one array
+//! of cells for each of its scalar fields: `struct { int x; struct { char c; } a[4]; } s`
+//! becomes `s.x` and the array `s.a.c` of four. All later analyses work best on this form.
+//! Everything else (its address is stored, passed on, compared, or its bytes are read as
+//! another type) is *addressed* and becomes an object of bytes.
 //!
-//! The analysis is flow-insensitive: one use that is not direct makes a variable
-//! addressed for the whole program.
+//! The analysis is flow-insensitive: one indirect use makes a variable addressed for the whole
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -75,9 +74,9 @@ pub struct Objects<'a> {
     definitions: Vec<HashMap<ValueId, &'a Inst>>,
     pub facts: BTreeMap<Object, Facts>,
     all_writes: bool,
-    /// Of the locals of the body that is looked at.
+    /// Of the locals of the body that is inspected.
     lives: HashMap<Object, Life<BlockId>>,
-    /// The block and the number of the instruction that is looked at.
+    /// The block and the number of the instruction that is inspected.
     at: (BlockId, usize),
 }
 
@@ -167,7 +166,7 @@ pub fn parts(shape: &[u8]) -> Vec<(i64, u8)> {
 }
 
 impl<'a> Objects<'a> {
-    /// With `all_writes` also writes count that nobody reads the result of, as data races do.
+    /// With `all_writes`, writes whose result is never read count as well, as for data races.
     pub fn find(
         module: &'a Module,
         bodies: &'a [Body],

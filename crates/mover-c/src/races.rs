@@ -1,17 +1,18 @@
 //! Data races as errors of the program.
 //!
-//! Two threads race if both are about to access the same memory, one of them writes, and not
-//! both accesses are atomic: nothing orders the two then. Under sequential consistency every
-//! data race shows in a run in which the two accesses stand side by side, and the first of
-//! them in a run without one before, so it is enough to look for such states.
+//! Two threads race if both are about to access the same memory, at least one of them writes,
+//! and not both accesses are atomic: then nothing orders the two accesses. Under sequential
+//! consistency every program with a data race has a run to a state in which two threads are
+//! about to make conflicting accesses, with no race before it, so it is sufficient to search
+//! for such states.
 //!
-//! A thread that is about to do an access gets a step to an error location for each access
-//! of another thread that this one can meet, with the condition that the other thread stands
-//! there and means the same memory. So every engine finds races, replays them and tells of
-//! them as of any other error. The price is that threads look at where others stand, and that
-//! leaves less to reduce.
+//! A thread that is about to make an access gets an edge to an error location for each access
+//! of another thread with which it can race, guarded by the condition that the other thread is
+//! at that location and accesses the same memory. So every engine finds races, replays them and
+//! reports them like any other error. The price is that threads read the locations of other
+//! threads, which leaves less to reduce.
 //!
-//! What the C library does to memory on its own (locks, `free`) is no access in this sense.
+//! The C library's own memory accesses (locks, `free`) are not accesses in this sense.
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, VariableRef};
 use mover_ir::program::{

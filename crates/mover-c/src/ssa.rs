@@ -1,9 +1,8 @@
 //! The part of LLVM IR that C needs, as plain data.
 //!
-//! [`crate::llvm`] reads LLVM's own structures once and hands over a
-//! [`Module`]; everything behind it works on this and knows no LLVM. What the
-//! reader does not understand is kept as `Unsupported` with its text, and is an
-//! error only if a thread can get there.
+//! [`crate::llvm`] reads LLVM's own structures once and produces a [`Module`]; all later passes
+//! work on it and do not depend on LLVM. Constructs that the reader does not understand are
+//! kept as `Unsupported` with their text, and are errors only if a thread can reach them.
 
 /// A value of a function: a parameter or the result of an instruction.
 pub type ValueId = usize;

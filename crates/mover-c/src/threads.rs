@@ -1,8 +1,8 @@
 //! Which threads there can be, and which code runs at most once.
 //!
-//! A place that creates a thread and is passed at most once has one thread, and
-//! that thread's handle is a constant. Places in loops, or in code that several
-//! threads run, take handles from a common store of bounded size.
+//! A creation site that is executed at most once has one thread, and that thread's handle is a
+//! constant. Sites in loops, or in code that several threads run, take handles from a common
+//! pool of bounded size.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

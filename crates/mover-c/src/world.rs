@@ -1,8 +1,8 @@
-//! What all threads share: the program in the making.
+//! What all threads share: the program under construction.
 //!
-//! Decides once for all bodies which variables become rows, which become objects
-//! with an address and in which order (their numbers are in pointers), which
-//! threads there can be, and how places of the source are told.
+//! Decides once for all bodies which variables are split into cells, which become objects with
+//! an address and in which order (their numbers are part of pointers), which threads there can
+//! be, and how source locations are printed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -51,7 +51,7 @@ pub struct World<'a> {
     /// Names for values: first those of functions, then those of enumerations.
     symbols: RefCell<Vec<SymbolSet>>,
     pub uninitialised: Option<Uninitialised>,
-    /// The first left shift, if overflows are looked for.
+    /// The first left shift, if overflows are searched for.
     pub shifted: Option<Option<Loc>>,
     /// The first wait for a condition variable that ends only if it is told to.
     pub waits: Option<Option<Loc>>,
@@ -92,7 +92,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Most threads that are alive at a time.
+    /// Maximum number of threads that are alive at a time.
     pub fn most(&self) -> u32 {
         // Handle 0 is none, 1 the main thread's.
         (self.first_free - 1 + self.dynamic) as u32
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Gives addressed variables their numbers, then their initial values.
+    /// Assigns numbers, then initial values, to addressable variables.
     fn place_objects(&mut self) -> Result<(), Problem> {
         let addressed: Vec<Object> = self
             .objects

@@ -1,11 +1,12 @@
-//! `mover fuzz`: random programs, searched in all ways, and the two that disagree.
+//! `mover fuzz`: random programs on which all engines are compared.
 //!
-//! A *campaign* makes a program for each seed, asks every engine with every reduction about it and
-//! compares the answers ([`mover_fuzz`] has generators, engines and the judge). Where two differ,
-//! the program is made smaller as long as they still do. Seeds are taken one after the other by
-//! all cores, so a campaign can be repeated and continued by its first seed.
+//! A *campaign* generates a program for each seed, checks it with every engine and every
+//! reduction, and compares the answers ([`mover_fuzz`] has generators, engines and the judge).
+//! Where two differ, the program is minimised as long as they still do. All cores take seeds in
+//! order, so a campaign can be repeated and continued by its first seed.
 //!
-//! This is a program of its own, so that mover does not carry what tests it; `mover fuzz` runs it.
+//! This is a separate program, so that mover does not contain its own test tools; `mover fuzz`
+//! runs it.
 
 // What cannot be printed must not end the program: `mover_cli::output` prints.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -29,15 +30,15 @@ use mover_fuzz::subject::{Examined, Generator, Subject, engines};
 use mover_source::SourceMap;
 use totals::{Told, Totals, as_json, as_text, told_so_far};
 
-/// Search random programs in all ways and look for two that disagree.
+/// Fuzz the engines: check random programs with all of them and compare the answers.
 #[derive(Parser)]
 #[command(name = "mover-fuzz", bin_name = "mover fuzz", version)]
 struct FuzzArgs {
-    /// The first seed
+    /// First seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How many programs to try
+    /// Number of programs to try
     #[arg(long, default_value_t = 1000)]
     count: u64,
 
@@ -45,28 +46,28 @@ struct FuzzArgs {
     #[arg(long = "for", value_name = "TIME")]
     duration: Option<String>,
 
-    /// What to make: Promela models, C programs, programs of the intermediate language,
-    /// algorithms of transactional memories, or by turns all that there is
+    /// What to generate: Promela models, C programs, programs of the intermediate representation,
+    /// transactional-memory algorithms, or all of them in turn
     #[arg(long, value_enum, default_value = "all")]
     generator: Made,
 
-    /// Which engines to compare: explicit search in all its ways, or the symbolic ones as well
+    /// Engines to compare: all variants of explicit search, or the symbolic engines as well
     #[arg(long, value_enum, default_value = "all")]
     engines: Engines,
 
-    /// How long a symbolic engine may take for an answer, in milliseconds
+    /// Time limit of a symbolic engine for one answer, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 300)]
     patience: u64,
 
-    /// Write the smallest program of a mismatch into this directory
+    /// Write the minimised program of a mismatch into this directory
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
 
-    /// Go on after a mismatch
+    /// Continue after a mismatch
     #[arg(long)]
     keep_going: bool,
 
-    /// Examine these files, which --write has written, instead of random programs
+    /// Check these files, written by --write, instead of random programs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     replay: Vec<PathBuf>,
 
@@ -121,7 +122,9 @@ impl Plan<'_> {
         };
         let generators: Vec<Generator> = Generator::ALL.iter().copied().filter(is_asked).collect();
         if generators.is_empty() {
-            return Err("this mover was built without LLVM and makes no C (feature `c`)".into());
+            return Err(
+                "this mover was built without LLVM and cannot generate C (feature `c`)".into(),
+            );
         }
         let patience = Duration::from_millis(args.patience);
         Ok(Plan {
@@ -234,7 +237,7 @@ fn run(args: &FuzzArgs) -> Result<Exit, CliError> {
     ended(totals.mismatches.is_empty())
 }
 
-/// A mismatch is a mistake of mover. It has been told on standard output.
+/// A mismatch is a bug of mover. It has been printed on standard output.
 fn ended(is_clean: bool) -> Result<Exit, CliError> {
     if is_clean {
         Ok(Exit::Success)
@@ -333,7 +336,7 @@ fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Box<
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no time; write 30s, 10m or 8h");
+    let wrong = || format!("`{text}` is not a duration; write 30s, 10m or 8h");
     let (number, unit) = text.split_at(text.len().saturating_sub(1));
     let seconds = match unit {
         "s" => 1,

@@ -1,9 +1,9 @@
-//! What a campaign has come to: counted while it runs, told as text or JSON.
+//! The results of a campaign: counted while it runs, printed as text or JSON.
 //!
-//! Figures are kept by generator and by engine. A program can be *passed over*, because it is not
-//! valid or too large to compare; an engine can have *no answer*, because it does not take the
-//! program or because its time was up. Both are counted, so that a campaign that compares nothing
-//! does not look like one that finds nothing.
+//! Figures are kept by generator and by engine. A program can be *passed over*, because it is
+//! not valid or too large to compare; an engine can have *no answer*, because it does not
+//! support the program or because its time was up. Both are counted, so that a campaign that
+//! compares nothing does not look like one that finds nothing.
 
 use std::fmt::Write;
 use std::time::Instant;

@@ -30,7 +30,7 @@ impl Verdict {
         }
     }
 
-    /// Whether nobody needs to go on: `safe` for all runs, or a violation.
+    /// Whether the answer is final: `safe` for all runs, or a violation.
     pub fn is_final(&self) -> bool {
         matches!(self, Verdict::Safe | Verdict::Unsafe(_))
     }

@@ -1,4 +1,4 @@
-//! What is said of a program with runs that its translation cuts off.
+//! The verdict of a program whose translation cuts off some runs.
 
 use mover_ir::program::{BoundMet, Program};
 

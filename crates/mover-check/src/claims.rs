@@ -1,9 +1,8 @@
-//! What the user claims of exclusive access, and what is to be said of it.
+//! Diagnostics for claims of exclusive access.
 //!
-//! A claim whose predicate breaks the conditions of exclusive access predicates (Flanagan and
-//! Qadeer 2003) is refused: a reduction that believed it could miss errors. A claim that some
-//! access does not keep to is harmless, since the reduction then counts on it no longer, but the
-//! user will want to know.
+//! A claim whose predicate violates the conditions on exclusive access predicates (Flanagan and
+//! Qadeer 2003) is an error: a reduction that relied on it could miss errors. A claim that some
+//! access violates is harmless, because the reduction then ignores it, but the user is told.
 
 use mover_engine::{BrokenClaim, Task};
 use mover_ir::program::Program;
@@ -42,7 +41,7 @@ fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
     };
     match flaw {
         Flaw::Form => refused("not about one variable and the number of the process".into()).help(
-            "write a condition over one global variable that is no array and the number of the process, such as `owner == _pid + 1`; in C name a mutex to which the program has no pointer",
+            "write a condition over one global variable, not an array, and the number of the process, such as `owner == _pid + 1`; in C name a mutex to which the program has no pointer",
         ),
         Flaw::Values => refused("its variable can have too many values to check them all".into())
             .help("give the variable a smaller type, or assign only constants and `_pid` to it"),
@@ -62,7 +61,7 @@ fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
                 Some(span) => complaint.related(span, told),
                 None => complaint,
             }
-            .help("each process must take the access and give it back by itself, and the condition for that must be in the same step")
+            .help("each process must acquire and release the access itself, and the condition for that must be in the same step")
         }
     }
 }
@@ -80,7 +79,7 @@ pub fn broken(task: &Task, broken: &[BrokenClaim]) -> Vec<Diagnostic> {
         let claim = &program.info.exclusive[broken.given];
         let name = &program.globals[claim.variable.index()].name;
         let warning = Diagnostic::warning(format!(
-            "`{name}` is also used where this does not hold, so the reduction makes nothing of it"
+            "`{name}` is also used where this does not hold, so the reduction ignores the claim"
         ))
         .at(claim.span, "");
         match broken.edge.of(program).span {

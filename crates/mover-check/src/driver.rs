@@ -1,9 +1,9 @@
-//! From a task to an answer.
+//! The driver: from a task to an answer.
 //!
 //! The stages of the [strategy](crate::strategy) run one after the other until one has a final
-//! answer. What comes out of it is re-checked here, whatever engine it comes from: a violation is
-//! confirmed on the concrete semantics, shortened, replayed and cut into transactions; `safe` is
-//! certified if that was asked for.
+//! answer. The result is re-checked here, whatever engine it comes from: a violation is
+//! confirmed on the concrete semantics, shortened, replayed and divided into transactions;
+//! `safe` is certified if that was requested.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ struct Finished {
 }
 
 impl Finished {
-    /// Whether nobody needs to go on.
+    /// Whether the answer is final.
     fn is_final(&self) -> bool {
         match &self.outcome.conclusion {
             Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.bounds.is_empty(),
@@ -103,14 +103,16 @@ pub fn answer(
             if stage.when == When::Always || control.cancelled().is_some() {
                 break;
             }
-            observer.note(&format!("{reason}; the engines bmc and ic3 go on"));
+            observer.note(&format!(
+                "{reason}; continuing with the engines bmc and ic3"
+            ));
         }
         let control = match stage.budget {
             Some(budget) => control.within(budget),
             None => control.clone(),
         };
         let next = run_stage(task, options, stage, &control, observer, finished.is_some())?;
-        // The first stage's word stays if nobody has an answer.
+        // The first stage's result stays if no stage has an answer.
         if finished.is_none() || next.is_final() {
             finished = Some(next);
         }
@@ -137,7 +139,7 @@ fn run_stage(
     let (race, win) = control.child();
     let winner: Mutex<Option<Finished>> = Mutex::new(None);
     let lock = || winner.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is no answer comes back.
+    // What is not an answer comes back.
     let arrive = |finished: Result<Finished, CheckError>| match finished {
         Ok(finished) if finished.is_final() => {
             win.request(CancelReason::Answered);
@@ -278,8 +280,7 @@ fn conclude(
     let verdict = match outcome.conclusion {
         Conclusion::Unsafe(violation) => {
             if let Some(certified) = &mut certified {
-                certified.by =
-                    vec!["the run was replayed on the definition of what a program does".into()];
+                certified.by = vec!["the run was replayed on the reference semantics".into()];
             }
             Verdict::Unsafe(Box::new(told(
                 task,

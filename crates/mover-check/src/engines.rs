@@ -1,4 +1,4 @@
-//! Engines by their options.
+//! Construction of engines from their options.
 
 use std::sync::Arc;
 

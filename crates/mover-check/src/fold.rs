@@ -1,4 +1,4 @@
-//! A run cut into transactions, for people to read.
+//! Divides a run into transactions, for readable traces.
 //!
 //! The transactions shown are those of the reduction that the search used. Without a reduction there
 //! are none: every step is shown. With `phase` and `dynamic` more may move in a given state than is

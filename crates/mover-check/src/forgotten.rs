@@ -1,10 +1,9 @@
-//! Locals that are set to 0 only because nobody needs them any more.
+//! Locals that are reset to 0 only because they are dead.
 //!
-//! A front end that keeps values of its own making in locals (registers, in C) clears
-//! them where they are dead, so that states which differ in nothing that matters are
-//! one. To a reader of a trace that is no change: the variable of the source still
-//! has its value. A local that has a place in the source was declared there and is
-//! shown whatever happens to it.
+//! A front end that keeps its own temporaries in locals (registers, in C) resets them where
+//! they are dead, so that states which differ only in dead values are equal. For the reader of
+//! a trace that is not a change: the variable of the source still has its value. A local with a
+//! source location was declared in the source, and all its changes are shown.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! What each reduction would have stored: measured, not estimated.
 //!
-//! Explicit search runs once with each reduction, within a limit of time, and what it stored
-//! stands beside the run that the answer is about.
+//! Explicit search runs once with each reduction, within a time limit, and its figures are
+//! shown next to those of the run that gave the answer.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct LedgerRow {
     pub states: u64,
     pub transitions: u64,
     pub seconds: f64,
-    /// What it found; empty if it did not come to an end.
+    /// What it found; empty if it did not end.
     pub outcome: String,
     /// Whether it is the run that the answer is about.
     pub is_this: bool,

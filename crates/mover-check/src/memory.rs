@@ -1,10 +1,10 @@
-//! Memory in the words of the source.
+//! Memory in the terms of the source.
 //!
-//! A trace shows what a step changed. Of a variable these are its cells; of an
-//! object, or of anything that the front end has given [`CellNames`], its fields:
-//! `node#2.next` is the field `next` of the second dynamic object, which the
-//! statement called `node` made, and an address is told by what it points to.
-//! Bytes that no field covers are told by their offset (`node#2+8`).
+//! A trace shows what a step changed. For a variable these are its cells; for an object, or
+//! anything else with [`CellNames`] from the front end, its fields: `node#2.next` is the field
+//! `next` of the second dynamic object, created by the statement called `node`, and an address
+//! is printed as what it points to. Bytes that no field covers are printed by their offset
+//! (`node#2+8`).
 
 use mover_ir::expr::Ty;
 use mover_ir::print::print_value;

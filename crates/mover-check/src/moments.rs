@@ -1,9 +1,8 @@
-//! A counterexample step by step, with what other tools want to know of it.
+//! A counterexample step by step, with the details that other tools need.
 //!
-//! A [`Trace`] is told in words. Other tools ask for more: the column of a
-//! statement, which thread a step started, the value that an input took. All of
-//! this follows from the program and the steps, so it is found by running them
-//! once more instead of being kept in every trace.
+//! A [`Trace`] is text. Other tools need more: the column of a statement, which thread a step
+//! started, the value of an input. All of this follows from the program and the steps, so it is
+//! computed by running them once more instead of being stored in every trace.
 
 use mover_ir::program::{Edge, Effect, Program};
 use mover_ir::semantics::{Machine, Step};
@@ -17,7 +16,7 @@ pub struct Spot {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// The column behind its end, if it ends in the same line.
+    /// The column after its end, if it ends in the same line.
     pub end_column: Option<usize>,
     /// Where the statement's line begins, blanks apart.
     pub line_start: usize,

@@ -1,4 +1,4 @@
-//! What the reduction counts on, tried out in all interleavings.
+//! Tests in all interleavings whether the movers of a reduction commute.
 
 use mover_engine::{Control, Statistics, Stop, Task};
 pub use mover_explicit::{Claim, Defect, NotAMover, Taken};

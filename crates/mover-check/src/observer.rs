@@ -1,4 +1,4 @@
-//! Who watches while engines work.
+//! The interface for progress reports of running engines.
 
 use mover_engine::{Engine, Statistics};
 
@@ -11,11 +11,11 @@ pub trait Observer: Sync {
 
     fn end(&self, _engine: &dyn Engine) {}
 
-    /// Something that the user should know although it is no part of the answer.
+    /// Something that the user should know although it is not a part of the answer.
     fn note(&self, _message: &str) {}
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 pub struct Nobody;
 
 impl Observer for Nobody {}

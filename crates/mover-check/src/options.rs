@@ -1,8 +1,7 @@
-//! How a question is to be answered.
+//! How a task is to be answered.
 //!
-//! [`Options`] has a default for everything; whoever asks names only what is to differ. Which
-//! engines run, in which order and with what budget, follows from them as data: see
-//! [`crate::strategy`].
+//! [`Options`] has a default for everything; callers set only what differs. Which engines run,
+//! in which order and with what budget, follows from them as data: see [`crate::strategy`].
 
 use std::sync::Arc;
 use std::time::Duration;

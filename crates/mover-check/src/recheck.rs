@@ -1,12 +1,11 @@
-//! `safe`, once more, by the definition.
+//! Re-checks `safe` on the reference semantics.
 //!
-//! Engines are fast because they pack states, leave interleavings out, fuse steps or
-//! solve formulas, and each of that can be wrong. For small programs none of it is
-//! needed: this walks through all states of the concrete semantics, one step of one
-//! thread at a time, and keeps each state whole in a set of the standard library. It
-//! shares nothing with any engine but the semantics, which is the definition of what
-//! the program does, and a reader can see that it is right. Beyond a number of states
-//! it gives up and says so.
+//! Engines are fast because they pack states, omit interleavings, fuse steps or solve formulas,
+//! and each of these can be wrong. For small programs none of it is needed: this module visits
+//! all states of the concrete semantics, one step of one thread at a time, and keeps each state
+//! whole in a set of the standard library. It shares only the semantics with the engines, and
+//! is simple enough to be reviewed by reading. Beyond a number of states it gives up and says
+//! so.
 
 use std::collections::HashSet;
 
@@ -29,7 +28,7 @@ pub enum Recheck {
     Fails { what: String },
 }
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const LOOK_EVERY: u64 = 256;
 
 /// How much the walk may take.
@@ -40,10 +39,10 @@ pub struct Most {
     pub bytes: usize,
 }
 
-/// Most states of the definition that are walked through.
+/// Maximum number of states of the definition that are walked through.
 const MOST_STATES: usize = 200_000;
 
-/// Most bytes that they may take.
+/// Maximum number of bytes that they may take.
 const MOST_BYTES: usize = 1 << 30;
 
 /// Adds to a `safe` answer what the walk says of it; fails if it is wrong.
@@ -59,23 +58,23 @@ pub fn certify(
     let is_over = || control.is_over();
     match recheck(task.program(), task.properties(), most, &is_over) {
         Recheck::Holds { states } => certified.by.push(format!(
-            "a walk through all {} states of the definition, without reduction, met no violation",
+            "a search of all {} states of the reference semantics, without reduction, found no violation",
             grouped(states as u64)
         )),
         Recheck::NotDone { reason } => certified.not_by.push(format!(
-            "by a walk through all states of the definition: {reason}"
+            "by a search of all states of the reference semantics: {reason}"
         )),
         Recheck::Fails { what } => {
             return Err(CheckError::Internal(format!(
-                "the verdict is safe, but by the definition {what}"
+                "the verdict is safe, but in the reference semantics {what}"
             )));
         }
     }
     Ok(())
 }
 
-/// Looks at all states, if there are not too many, for violations of the properties and for bounds
-/// that are met, since `safe` says that there is none. `is_over` is asked now and then.
+/// Inspects all states, if there are not too many, for violations of the properties and for bounds
+/// that are met, since `safe` says that there is none. `is_over` is asked from time to time.
 pub fn recheck(
     program: &Program,
     properties: &[Property],

@@ -1,31 +1,31 @@
-//! The shortest story: fewest context switches, then fewest steps.
+//! Shortening of counterexamples: fewest context switches, then fewest steps.
 //!
-//! What an engine finds first is rarely what a person wants to read. A run in which one thread
-//! goes on as long as it can shows where it *matters* that another one came between, so runs are
-//! compared by how often another thread takes over, and by their length only if that is the same.
+//! The first run that an engine finds is rarely the best one to read. A run in which each
+//! thread runs as long as it can shows where an interleaving *matters*, so runs are compared by
+//! the number of context switches, and by length only if that is equal.
 //!
-//! Three ways, each with what the ones before it have found as a bound:
+//! There are three methods, each of which uses the results of the previous ones as a bound:
 //!
-//! 1. *Rewriting* the run: circles are cut out, contexts are moved to where their thread ran
-//!    before or will run next, contexts and steps are dropped. Quick, and works for runs of any
+//! 1. *Rewriting* the run: cycles are removed, contexts are moved to where their thread ran
+//!    before or will run next, contexts and steps are dropped. Fast, and works for runs of any
 //!    length.
-//! 2. *A search among the edges of the run*: the cheapest run that takes no other edge than those
-//!    that each thread takes in the run found.
-//! 3. *A search among everything*. If it ends within its budget, no violation of the property
-//!    has fewer switches, or as few and fewer steps.
+//! 2. *A search restricted to the edges of the run*: the cheapest run in which each thread
+//!    takes only edges that it takes in the run found.
+//! 3. *An unrestricted search*. If it ends within its budget, no violation of the property has
+//!    fewer switches, or as few switches and fewer steps.
 //!
-//! The searches are Dijkstra's: a node is a state with the thread that went last, going on costs a
-//! step, taking over costs a switch more. A node is left out if the same state was come to by
-//! another thread with one switch less and no more steps, for that thread's way can do what the
-//! node can. Runs with few switches reach few states (context-bounded search, Qadeer and Rehof,
-//! TACAS 2005), so this often ends where searching all states would not.
+//! The searches are Dijkstra's: a node is a state with the thread that ran last, a step costs a
+//! step, a step of another thread costs a switch as well. A node is omitted if the same state
+//! was reached by another thread with one switch less and no more steps, because that path can
+//! do whatever the node can. Runs with few switches reach few states (context-bounded search,
+//! Qadeer and Rehof 2005), so this often ends where searching all states would not.
 //!
-//! States are told apart by a hash of 64 bits. A collision can hide a shorter run; it cannot
-//! bring forth a wrong one, for whatever is found is a run of the concrete semantics and is
+//! States are distinguished by a hash of 64 bits. A collision can hide a shorter run; it cannot
+//! produce a wrong one, because whatever is found is a run of the concrete semantics and is
 //! replayed before it is shown.
 //!
-//! The budget counts work, not time, so that the same input gives the same story on every machine;
-//! time and memory have limits besides.
+//! The budget counts work, not time, so that the same input gives the same result on every
+//! machine; time and memory have limits besides.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -60,7 +60,7 @@ pub struct Shortened {
 /// Context switches and steps.
 type Cost = (usize, usize);
 
-/// How often another thread goes on than the one before, and how many steps there are.
+/// The numbers of context switches and of steps.
 pub fn cost(steps: &[Step]) -> Cost {
     let switches = steps
         .windows(2)
@@ -69,7 +69,7 @@ pub fn cost(steps: &[Step]) -> Cost {
     (switches, steps.len())
 }
 
-/// Looks for a better run than one that violates the property. What is no such run comes back as
+/// Searches for a better run than one that violates the property. What is no such run comes back as
 /// it is.
 pub fn shorten(
     program: &Program,
@@ -462,7 +462,7 @@ fn way_to(nodes: &[Node], mut node: u32) -> Vec<Step> {
     steps
 }
 
-/// The stretches of a run in which one thread goes on.
+/// The contexts of a run: its maximal stretches of one thread.
 pub fn contexts(steps: &[Step]) -> Vec<std::ops::Range<usize>> {
     let mut contexts = Vec::new();
     let mut start = 0;

@@ -1,21 +1,22 @@
-//! What went wrong, in a sentence.
+//! The story of a violation: what went wrong, in a sentence.
 //!
-//! A trace says what happened; a person asks why it matters. The story of a trace picks the two or
-//! three accesses that do, and says in which order they came.
+//! A trace says what happened; the story selects the two or three accesses that caused the
+//! failure, and gives their order.
 //!
-//! From the concrete semantics it is known which step reads and writes what. So from the statement
-//! that fails one can go back, through the thread's own variables, to the shared cells that it
-//! depends on, and to the steps that wrote them. Beside that stands what came between: two accesses
-//! of one thread to the same cell with one of another thread in the middle, in one of the orders
-//! that no serial run has (read–write–write: an update is lost; read–write–read and
-//! write–write–read: the cell has changed under the thread; write–read–write: a value was seen
-//! that was not meant to be), and reads whose value was out of date when the thread acted on it.
-//! These are the atomicity violations of Lu, Tucek, Qin and Zhou (AVIO, ASPLOS 2006). Of several,
-//! the one closest to the failure is told. Cells that are taken like locks, by a step that waits
-//! for their value and changes it, are what keeps others out and are left aside.
+//! The concrete semantics determines the cells that each step reads and writes. So from the
+//! failing statement one can follow data dependencies backwards, through the thread's own
+//! variables, to the shared cells on which it depends, and to the steps that wrote them. In
+//! addition the story looks for atomicity violations: two accesses of one thread to the same
+//! cell with one of another thread between them, in one of the orders that no serial run has
+//! (read–write–write: an update is lost; read–write–read and write–write–read: the cell has
+//! changed between the two accesses; write–read–write: an intermediate value was read), and
+//! reads whose value was out of date when the thread acted on it (Lu, Tucek, Qin and Zhou 2006,
+//! AVIO). Of several, the one closest to the failure is reported. Cells that are used like
+//! locks, by a step that waits for their value and changes it, provide the exclusion and are
+//! ignored.
 //!
-//! For a deadlock the story is who waits for whom: what the guards of a stuck thread read, and
-//! who wrote it last; if these make a circle, the circle.
+//! For a deadlock the story says which thread waits for which: what the guards of a stuck
+//! thread read, and who wrote it last; if these form a cycle, the cycle.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -78,7 +79,7 @@ pub struct Story {
     pub arrows: Vec<Arrow>,
 }
 
-/// Nobody reads a longer one, and to tell it takes time and memory.
+/// A longer story would not be readable, and takes time and memory to compute.
 pub const LONGEST: usize = 5000;
 
 /// A run that was replayed: one state more than steps.
@@ -590,7 +591,7 @@ impl<'a> Teller<'a> {
                 mark(first.0, format!("reads {name} = {before}"));
                 mark(
                     between.0,
-                    format!("writes {name} = {other} behind its back"),
+                    format!("writes {name} = {other} in the meantime"),
                 );
                 format!(
                     "{one} reads {name} = {before} at {at_first}; before it acts on that, {two} \
@@ -719,11 +720,11 @@ impl<'a> Teller<'a> {
                         let note = if wait.is_lock {
                             format!("takes {what}, for which {name} will wait")
                         } else {
-                            format!("{name} will wait for what this leaves")
+                            format!("{name} will wait for this to change")
                         };
                         marks.entry(writer).or_insert(note);
                         if wait.is_lock {
-                            format!(", which {who} has had since {at}")
+                            format!(", which {who} has held since {at}")
                         } else {
                             format!(", last changed by {by} at {at}")
                         }
@@ -738,7 +739,7 @@ impl<'a> Teller<'a> {
         }
         let parts = parts.join("; ");
         match circle {
-            Some(circle) if circle.len() > 1 => format!("a circle: {parts}"),
+            Some(circle) if circle.len() > 1 => format!("circular wait: {parts}"),
             _ => parts,
         }
     }

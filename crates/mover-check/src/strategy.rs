@@ -1,12 +1,12 @@
 //! Which engines run, in which order, with what budget.
 //!
 //! A strategy is data: a list of stages. A stage has one or more runs, which race if there are
-//! several: the first final answer stops the others. The first run of a stage is the one whose
-//! result is told if nobody has an answer. A later stage begins only under its condition.
+//! several: the first final answer stops the others. If none has an answer, the result of the
+//! first run of the stage is reported. A later stage begins only under its condition.
 //!
-//! `auto` on one core is explicit search; what that refuses (a value that can be any of 2³², say)
-//! goes to `bmc` and `ic3` side by side. On more cores these two run beside explicit search from
-//! the start, on one core each.
+//! `auto` on one core is explicit search; programs that it refuses (for instance with a value
+//! that can be any of 2³²) go to `bmc` and `ic3` in parallel. On more cores these two run in
+//! parallel with explicit search from the start, on one core each.
 
 use std::fmt;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub struct Strategy {
 impl Strategy {
     pub fn new(options: &Options) -> Strategy {
         let explicit_reduction = options.explicit_reduction();
-        // An engine on formulas that nobody chose a reduction for has none: it pays on few programs.
+        // A symbolic engine without a chosen reduction uses none: it pays on few programs.
         let symbolic_reduction = options.reduction.unwrap_or(ReductionChoice::None);
         let one = |engine, reduction, jobs| Stage {
             runs: vec![Run {
@@ -115,7 +115,7 @@ impl fmt::Display for Strategy {
             }
             for (number, run) in stage.runs.iter().enumerate() {
                 if number > 0 {
-                    f.write_str(" beside ")?;
+                    f.write_str(" in parallel with ")?;
                 }
                 let engine = match run.engine {
                     EngineChoice::Auto => "auto",
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(
             told(Options::default()),
             "explicit with reduction dynamic; if that is refused: ic3 with reduction dynamic \
-             beside bmc with reduction dynamic"
+             in parallel with bmc with reduction dynamic"
         );
         let options = Options {
             reduction: Some(ReductionChoice::Static),
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(
             told(options),
             "explicit with reduction static; if that is refused: ic3 with reduction static \
-             beside bmc with reduction static"
+             in parallel with bmc with reduction static"
         );
     }
 
@@ -171,12 +171,12 @@ mod tests {
         };
         assert_eq!(
             told(options(2)),
-            "explicit with reduction dynamic beside ic3 with reduction none"
+            "explicit with reduction dynamic in parallel with ic3 with reduction none"
         );
         assert_eq!(
             told(options(5)),
-            "explicit with reduction dynamic on 3 cores beside ic3 with reduction none beside \
-             bmc with reduction none"
+            "explicit with reduction dynamic on 3 cores in parallel with ic3 with reduction none in \
+             parallel with bmc with reduction none"
         );
     }
 

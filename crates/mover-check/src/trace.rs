@@ -1,10 +1,9 @@
-//! Counterexamples, replayed before anybody sees them.
+//! Counterexamples, replayed before they are shown.
 //!
-//! [`Trace::replay`] runs the steps that an engine claims on the concrete
-//! semantics. It fails if a step is not possible there or if the run does not
-//! end in what the engine says it found; such a claim is a defect of the engine
-//! and is never shown as an answer. While it runs, it notes for each step where
-//! it stands in the source and what it changed.
+//! [`Trace::replay`] runs the steps that an engine claims on the concrete semantics. It fails
+//! if a step is not enabled there or if the run does not end in the claimed violation; such a
+//! claim is a defect of the engine and is never shown as an answer. During the replay it
+//! records for each step its source location and what it changed.
 
 use mover_engine::{ReplayError, Violation};
 use mover_ir::print::print_value;
@@ -65,9 +64,9 @@ pub struct Trace {
     pub standings: Vec<Standing>,
     /// What matters in it.
     pub story: Story,
-    /// What is known of its length, if anybody tried to shorten it.
+    /// What is known about its length, if shortening was tried.
     pub length: Option<Length>,
-    /// The run cut into transactions, one behind the other; none if nobody has found any.
+    /// The transactions of the run, in order; empty if they were not computed.
     pub transactions: Vec<Transaction>,
 }
 
@@ -92,7 +91,7 @@ impl Phase {
     }
 }
 
-/// Steps of one thread that nobody else's could come between to any effect.
+/// Steps of one thread that no other thread's could come between to any effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transaction {
     /// The position of its first step.
@@ -185,7 +184,7 @@ impl Trace {
         })
     }
 
-    /// How often another thread goes on than the one before.
+    /// The number of context switches.
     pub fn context_switches(&self) -> usize {
         self.steps
             .windows(2)

@@ -1,11 +1,11 @@
-//! Holds an engine to its limits of time and memory.
+//! Enforces the time and memory limits of an engine.
 //!
-//! Symbolic engines inspect the clock themselves and stop in good order: they still say how far
-//! they have come. But between two inspections a large formula may be built or simplified, which
-//! takes as long as it takes, and what that needs of memory no engine knows beforehand. So an
-//! engine works in a thread of its own, and whoever waits for it also inspects the clock and the
-//! memory of the process. When a limit is reached the engine is asked to stop; if it does not do so
-//! shortly it is abandoned, and what it reported last is told. It ends with the process.
+//! Symbolic engines check the clock themselves and stop in good order: they still report how
+//! far they got. But between two checks a large formula may be built or simplified, which can
+//! take arbitrarily long, and no engine knows in advance how much memory that needs. So an
+//! engine runs in its own thread, and the thread that waits for it also checks the clock and
+//! the memory of the process. When a limit is reached the engine is asked to stop; if it does
+//! not stop shortly it is abandoned, and its last report is used. It ends with the process.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ where
         .stack_size(STACK)
         .spawn(move || {
             let news: Sender<Message<N, T>> = sender.clone();
-            // Nobody listens any more if it was abandoned.
+            // The receiver is gone if the engine was abandoned.
             let answer = work(&inner, &mut move |told| {
                 drop(news.send(Message::News(told)))
             });

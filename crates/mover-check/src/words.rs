@@ -1,4 +1,4 @@
-//! Words and numbers as people write them.
+//! Formatting of words and numbers.
 
 /// 1234567 as 1,234,567.
 pub fn grouped(number: u64) -> String {

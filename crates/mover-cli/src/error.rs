@@ -1,7 +1,7 @@
 //! How a command ends.
 //!
 //! An *answer* is what the user asked for, also where it is bad news: [`Exit`]. An *error* says
-//! why there is no answer: [`CliError`]. An error has a *cause*, which decides about the exit
+//! why there is no answer: [`CliError`]. An error has a *cause*, which determines the exit
 //! code, and most have a code with a page in the guide (`mover --explain-error`).
 
 use std::fmt::Display;

@@ -49,7 +49,7 @@ fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
 
 /// Removes what processes that were killed while they wrote this file have left beside it.
 pub fn remove_left_overs(path: &Path) {
-    // Without it nobody knows which processes there are.
+    // Without it the processes are not known.
     let processes = Path::new("/proc");
     let (target, Some(_)) = place(path) else {
         return;

@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_command_has_room_for_deep_recursion() {
         fn depth(left: u64) -> u64 {
-            // Some bytes of stack that nobody optimises away.
+            // Some bytes of stack that are not optimised away.
             let room = std::hint::black_box([left; 64]);
             if left == 0 { 0 } else { 1 + depth(room[1] - 1) }
         }

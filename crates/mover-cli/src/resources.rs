@@ -1,6 +1,6 @@
 //! What the machine has and what this process takes of it.
 
-/// Reads a line such as `VmHWM:  1234 kB`; gives bytes.
+/// Reads a line such as `VmHWM:  1234 kB`; returns bytes.
 fn proc_value(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

@@ -14,5 +14,5 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
         let twice = span.checked_mul(2);
         twice.is_some_and(|twice| Instant::now().checked_add(twice).is_some())
     })
-    .ok_or_else(|| "no clock goes that far".into())
+    .ok_or_else(|| "this is too long".into())
 }

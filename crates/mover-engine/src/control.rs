@@ -1,10 +1,11 @@
 //! Limits and requests to stop, with their reasons.
 //!
-//! A [`Control`] is handed to an engine and asked now and then: [`Control::stop`] says whether to
-//! stop, and why. There are four reasons, and they must not be confused: the user interrupted, which
-//! ends the whole command; another engine has the answer, which ends only this engine; the time is
-//! up; the memory is full. A [`Cancel`] is a request with its reason. Controls form a tree: a race
-//! derives one for its engines, so that the winner stops the others and nobody else.
+//! A [`Control`] is passed to an engine, which polls it: [`Control::stop`] says whether to
+//! stop, and why. There are four reasons, and they must not be confused: the user interrupted,
+//! which ends the whole command; another engine has the answer, which ends only this engine;
+//! the time limit; the memory limit. A [`Cancel`] is a request with its reason. Controls form a
+//! tree: a race derives one for its engines, so that the winner stops the others and nothing
+//! else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -33,14 +34,14 @@ impl Stop {
             Stop::Time => "the time limit was reached",
             Stop::Memory => "the memory limit was reached",
             Stop::StoreFull => "the store can hold no more states",
-            Stop::Refused => "something was met that this engine does not take",
+            Stop::Refused => "the program does something that this engine does not support",
         }
     }
 
     /// What would help.
     pub fn advice(self) -> &'static str {
         match self {
-            Stop::User | Stop::Answered => "letting it run on",
+            Stop::User | Stop::Answered => "letting it run longer",
             Stop::Time => "a longer --timeout",
             Stop::Memory => "a larger --memory",
             Stop::StoreFull => "a model with smaller parameters",
@@ -49,7 +50,7 @@ impl Stop {
     }
 }
 
-/// Why somebody asks an engine to stop.
+/// Why an engine is asked to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CancelReason {
     User,
@@ -100,7 +101,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Without limits; nobody stops it.
+    /// Without limits and without requests to stop.
     pub fn unlimited() -> Control {
         Control::default()
     }
@@ -155,7 +156,7 @@ impl Control {
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether somebody asked to stop, without looking at the clock.
+    /// Whether a stop was requested, without checking the clock.
     pub fn cancelled(&self) -> Option<Stop> {
         let reason = self.cancels.iter().find_map(Cancel::reason)?;
         Some(match reason {

@@ -1,13 +1,14 @@
-//! What an engine is asked and what it answers.
+//! The interface of engines.
 //!
-//! A [`Task`] is a program with the properties asked for, and everything that is computed from
-//! them once: the reduction's movers, the facts for classes found during a search, the unfolded
-//! program. An [`Engine`] works on a task under a [`Control`], which carries its limits of time and
-//! memory and the requests to stop, each with its reason. What it found out is an [`Outcome`]: one
-//! type for all engines, so that nobody who reads it has to know who wrote it.
+//! A [`Task`] is a program with the properties to check, and everything that is computed from
+//! them once: the reduction's movers, the facts for classes that are inferred during a search,
+//! the unfolded program. An [`Engine`] works on a task under a [`Control`], which contains its
+//! limits of time and memory and the requests to stop, each with its reason. The result is an
+//! [`Outcome`]: one type for all engines, so that readers need not know which engine produced
+//! it.
 //!
-//! Engines live in `mover-explicit` and `mover-symbolic`; `mover-check` decides which of them run,
-//! and re-checks what they say.
+//! Engines are in `mover-explicit` and `mover-symbolic`; `mover-check` decides which of them
+//! run, and re-checks their results.
 
 mod control;
 mod outcome;

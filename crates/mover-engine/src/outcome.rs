@@ -1,4 +1,4 @@
-//! What an engine found out.
+//! The result of an engine.
 
 use std::fmt;
 use std::time::Duration;
@@ -113,7 +113,7 @@ impl fmt::Display for UpTo {
                 let counts: Vec<String> = bounds.iter().map(one).collect();
                 // A reduced set keeps a schedule of each class, not the one with the fewest changes.
                 let of = if *representatives {
-                    " in the schedules that stand for the others"
+                    " in the representative schedules"
                 } else {
                     ""
                 };

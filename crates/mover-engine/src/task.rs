@@ -1,4 +1,4 @@
-//! A question about a program, with everything that is computed from it once.
+//! A program and its properties, with everything that is computed from them once.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Movers, NoMovers, PhaseFacts, forgetful_movers, movers};
 
 /// A program, what is asked of it, and what several parts of mover need to know about it. Each
-/// thing is computed when somebody first asks for it, and then shared.
+/// thing is computed on first use, and then shared.
 pub struct Task {
     program: Program,
     properties: Vec<Property>,

@@ -1,45 +1,41 @@
 //! Transactions as the unit of search.
 //!
-//! A block runs one thread from a state in which all threads are *external*
-//! (between transactions) through one transaction, by a local search, and emits
-//! the external states in which it can end; only those are stored. Which states
-//! these are is the matter of Levin et al. (2005) and Flanagan and Qadeer (2003), with corrections that
-//! experiments forced on the printed algorithms; what stands here is called
-//! *chain blocks*.
+//! A block runs one thread from a state in which all threads are *external* (between
+//! transactions) through one transaction, by a local search, and emits the external states in
+//! which the transaction can end; only those are stored. The choice of these states follows
+//! Levin et al. (2005) and Flanagan and Qadeer (2003), with corrections to the printed
+//! algorithms that experiments showed to be necessary; the result is called *chain blocks*.
 //!
-//! A thread is *pre* while it has only taken right movers since the block began,
-//! *post* once it has taken another step. In pre every step is explored. In post
-//! only left movers are: where the next step may be something else (enabled or
-//! not), where there is no step, or where no lock can be given back any more,
-//! the transaction ends.
+//! A thread is *pre* while it has taken only right movers since the block began, and *post*
+//! once it has taken another step. In pre every step is explored. In post only left movers are
+//! explored: the transaction ends where the next step may be something else (enabled or not),
+//! where there is no step, or where no lock can be released any more.
 //!
-//! A post state need not be emitted if the transaction goes on to give back a
-//! lock: what others can see of it they can see after that, too. So a post state
-//! from which the release of a lock can be reached is passed through, and one
-//! from which none can be reached is an end. This solves the *ignoring problem*
-//! (Levin et al. 2005: a transaction that commits and then runs for ever in a loop of
-//! its own must not keep the others waiting) without cycle detection and without
-//! marks: every end is found on the finite graph of the block. Of an end state
-//! not itself but the one behind its deterministic tail of left movers is
-//! emitted, so that many ends become one: whatever the others do before such a
-//! step they can do after it, too.
+//! A post state need not be emitted if the transaction continues to the release of a lock: what
+//! other threads can observe of it they can also observe after the release. So a post state
+//! from which the release of a lock is reachable is not an end, and one from which none is
+//! reachable is. This solves the *ignoring problem* (Levin et al. 2005: a transaction that
+//! commits and then loops for ever on its own must not hide the steps of the other threads)
+//! without cycle detection and without marks: every end is found on the finite graph of the
+//! block. For an end state, the state after its deterministic tail of left movers is emitted
+//! instead, so that many ends become one: whatever the other threads do before such a step they
+//! can do after it as well.
 //!
-//! **Bounds.** A run that meets a bound ends there and is not an answer, so the search goes on.
-//! What others can do from a post state they can do where the transaction ends; but if all that
-//! follows in the transaction is bounds, it has no such end. A post state without any other
-//! successor is therefore an end itself. (The same is true of errors that nobody asked for.)
+//! **Bounds.** A run that meets a bound ends there and is not an answer, so the search
+//! continues. What other threads can do from a post state they can do where the transaction
+//! ends; but if everything that follows in the transaction is a bound, it has no such end. A
+//! post state without any other successor is therefore an end itself. (The same holds for
+//! errors of properties that are not checked.)
 //!
-//! **Deadlocks.** Right movers hide them: a thread that waits for its second
-//! lock waits inside of a transaction. If deadlocks are asked for, a block also
-//! ends before it takes a second lock, and where it has a lock and cannot move. A
-//! thread that comes to a halt in pre without having taken a lock has done
-//! nothing that others notice; that it can is only noted ([`Halts`]). A state is
-//! a deadlock if every thread can come to a halt from it in this way, and one of
-//! them not at a proper end.
+//! **Deadlocks.** Right movers hide deadlocks: a thread that waits for its second lock waits
+//! inside a transaction. If deadlocks are checked, a block also ends before it acquires a
+//! second lock, and where its thread holds a lock and is blocked. A thread that blocks in pre
+//! without having acquired a lock has done nothing that other threads can observe; that it can
+//! block is only recorded ([`Halts`]). A state is a deadlock if every thread can block from it
+//! in this way, and one of them not at a valid end.
 //!
-//! **Rendezvous.** A thread that stands at a receive without buffer takes its
-//! next step inside of somebody else's transaction, so it must be external
-//! there: such a state is emitted in either phase.
+//! **Rendezvous.** A thread at an unbuffered receive takes its next step inside another
+//! thread's transaction, so it must be external there: such a state is emitted in either phase.
 
 use std::ops::{ControlFlow, Range};
 
@@ -56,7 +52,7 @@ use crate::successors::{Gathered, Reach, Stepper, Trail};
 /// own would otherwise walk all of it again from each of its states.
 const LARGEST_BLOCK: usize = 1 << 8;
 
-/// So many nodes are told apart by looking at all of them.
+/// Up to this many nodes are compared one by one.
 const FEW_NODES: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +88,7 @@ struct Edge {
     moves: Moves,
 }
 
-/// How a thread can come to a halt without anybody noticing, and by which steps.
+/// How a thread can block unobserved, and by which steps.
 #[derive(Default)]
 pub struct Halts {
     /// Not at a proper end.
@@ -100,7 +96,7 @@ pub struct Halts {
     pub at_proper_end: Option<Vec<Step>>,
 }
 
-/// What happens in a block is told to its caller through this.
+/// The events of a block, reported to the caller.
 pub trait BlockVisitor {
     /// The transaction can end in this state.
     fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()>;
@@ -108,7 +104,7 @@ pub trait BlockVisitor {
     /// The thread runs into an error or a bound.
     fn run_ends(&mut self, end: RunEnd, steps: Vec<Step>) -> ControlFlow<()>;
 
-    /// Called every now and then, with the bytes that the block takes.
+    /// Called from time to time, with the bytes that the block takes.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
 }
 
@@ -171,11 +167,11 @@ impl WaysBack {
     }
 }
 
-/// The deterministic way on from an end by left movers.
+/// The deterministic tail of left movers from an end.
 #[derive(Default)]
 struct Tail {
     steps: Vec<Step>,
-    /// A state that was passed, to notice that the way is a circle (by Brent's algorithm).
+    /// An earlier state, to detect a cycle (Brent's algorithm).
     milestone: Vec<u64>,
     since_milestone: usize,
     to_next: usize,
@@ -189,7 +185,7 @@ impl Tail {
         self.to_next = 1;
     }
 
-    /// Whether the way has been here before.
+    /// Whether the path has returned to a previous state.
     fn is_circle(&mut self, lanes: &[u64]) -> bool {
         if self.milestone == lanes {
             return true;
@@ -272,7 +268,7 @@ impl<'m> Blocks<'m> {
         self.run_from(start, Phase::Pre { took_lock: false }, thread, visitor)
     }
 
-    /// Whether the thread can go on by pure left movers, as if its transaction
+    /// Whether the thread can continue by pure left movers, as if its transaction
     /// had not ended.
     pub fn can_go_on(&mut self, lanes: &[u64], thread: usize) -> bool {
         let classifier = self.stepper.classifier.as_mut();
@@ -489,7 +485,7 @@ impl<'m> Blocks<'m> {
         steps.map(|at| self.trail.steps[at]).collect()
     }
 
-    /// For each node, whether a pure left mover, such as giving back a lock, can
+    /// For each node, whether a pure left mover, such as releasing a lock, can
     /// still follow in post.
     fn can_give_back(&mut self) -> Vec<bool> {
         let mut can = vec![false; self.nodes.len()];
@@ -507,7 +503,7 @@ impl<'m> Blocks<'m> {
         let is_post = |number: usize| self.nodes[number].phase == Phase::Post;
         self.ways_back.find(self.nodes.len(), &self.edges);
         self.ways_back.spread(&self.edges, &mut can);
-        // Left movers run out, so every way comes to an end. Where one did not, the others
+        // Left movers run out, so every way ends. Where one did not, the others
         // would never be let in.
         let mut ends: Vec<bool> = (0..self.nodes.len())
             .map(|number| !can[number] && is_post(number))
@@ -582,7 +578,7 @@ impl<'m> Blocks<'m> {
         ControlFlow::Continue(true)
     }
 
-    /// Walks from the start through what goes on and emits where it ends.
+    /// Walks from the start through the states that continue and emits those at which the block ends.
     fn emit_ends(&mut self, thread: usize, visitor: &mut impl BlockVisitor) -> Expansion {
         let can = self.can_give_back();
         self.walked.clear();

@@ -1,35 +1,30 @@
-//! What is declared to commute, tried out.
+//! Tests whether declared movers commute.
 //!
-//! Reductions rest on claims: this step is a right mover, that one a left mover.
-//! The claims come from analyses that can be wrong. Here they are held against
-//! the definition, with all interleavings and no reduction: in every state that
-//! the program can reach,
+//! Reductions depend on claims: this step is a right mover, that one a left mover. The claims
+//! come from analyses that can be wrong. Here they are tested against the definition, with all
+//! interleavings and without reduction. In every reachable state of the program,
 //!
-//! - if a right mover α of one thread is followed by a step β of another, then β
-//!   followed by α is possible as well and leads to the same state (Lipton; paper
-//!   002, Section 2);
-//! - if a left mover α and a step β of another thread are both possible, then
-//!   they are in either order and lead to the same state, and α is a left mover
-//!   behind β, too;
-//! - where all that a thread may do are left movers, no step of another thread
-//!   makes it able to do anything else.
+//! - if a right mover α of one thread is followed by a step β of another, then β followed by α
+//!   is possible as well and leads to the same state (Lipton 1975; Flanagan and Qadeer 2003,
+//!   Section 2);
+//! - if a left mover α and a step β of another thread are both enabled, then they are possible
+//!   in either order and lead to the same state, and α is a left mover after β as well;
+//! - where all possible next steps of a thread are left movers, no step of another thread
+//!   enables any other step of it.
 //!
-//! The last two are what a search counts on that lets a committed transaction go
-//! on alone. Together they say no less than Lipton's definition of a left mover
-//! (if α follows β, then β can follow α) where the class of a step is that of
-//! its edge in all states; for such classes his definition is tried, too. For
-//! classes that depend on the state it would be too much to ask: receiving from
-//! a channel that nobody else receives from is a left mover once there is a
-//! message, but not before the step that sends it.
+//! A search that lets a committed transaction continue without interleaving depends on the last
+//! two. Together they are at least as strong as Lipton's definition of a left mover (if α
+//! follows β, then β can follow α) where the class of a step is that of its edge in all states;
+//! for such classes his definition is tested as well. For classes that depend on the state it
+//! would be too strong: receiving from a channel with a single receiver is a left mover once
+//! there is a message, but not before the step that sends it.
 //!
-//! A step is a whole atomic sequence, as everywhere in reduced searches. A
-//! rendezvous is a step of both its threads, so it is no step of another thread
-//! for either of them.
+//! A step is a whole atomic sequence, as in all reduced searches. A rendezvous is a step of
+//! both its threads, so it is not a step of another thread for either of them.
 //!
-//! If classes are found out during the search, what is tried are the beliefs at
-//! the end of a reduced search: they must hold in all states, also in those
-//! that the reduced search has left out. So a belief that the reduced search
-//! would have had to take back is found here, too.
+//! If classes are inferred during the search, the beliefs at the end of a reduced search are
+//! tested: they must hold in all states, including those that the reduced search omitted. So a
+//! belief that the reduced search should have revised is found here as well.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -72,7 +67,7 @@ pub enum Defect {
     Impossible,
     /// The other order leads to another state.
     OtherState,
-    /// Behind the other step it is not a left mover any more.
+    /// After the other step it is not a left mover any more.
     Ceases,
 }
 
@@ -98,7 +93,7 @@ pub struct NotAMover {
     pub path: Vec<Taken>,
 }
 
-/// Tries the movers of a program. With facts, those are tried that a search finds out on the way
+/// Tests the movers of a program. With facts, those are tried that a search finds out on the way
 /// (with `by_reach` also by what other threads can still reach).
 pub fn check_movers(
     movers: &Movers,
@@ -175,7 +170,7 @@ pub fn check_movers(
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// States between two looks at the clock.
+/// States between two checks of the clock.
 const STATES_PER_LOOK: usize = 1 << 6;
 
 enum Halt {
@@ -306,7 +301,7 @@ impl Check<'_, '_> {
                 let doings = &by_thread[thread];
                 let all_move = doings.iter().all(|doing| doing.moves.left);
                 // A thread that waits, or is caught in an atomic sequence for ever, keeps nobody
-                // from going on: its transaction is over there.
+                // from continuing: its transaction is over there.
                 !doings.is_empty() && all_move && self.is_settled(&start, thread)
             })
             .collect();
@@ -338,7 +333,7 @@ impl Check<'_, '_> {
     }
 
     /// Whether nothing but left movers can come next for a thread, by its location. (An atomic
-    /// sequence goes on from there, so that what it does has to be asked for, too.)
+    /// sequence continues from there, so that what it does has to be asked for, too.)
     fn is_settled(&mut self, lanes: &[u64], thread: usize) -> bool {
         match &mut self.classifier {
             Some(classifier) => {
@@ -353,7 +348,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// A step, and what another thread can do before it and behind it.
+    /// A step, and what another thread can do before it and after it.
     fn try_pair(&mut self, pair: &Pair) -> ControlFlow<Halt> {
         let &Pair {
             start,
@@ -364,7 +359,7 @@ impl Check<'_, '_> {
             ..
         } = pair;
         if first.ends_run {
-            // Whoever goes first, the error must stay.
+            // In either order, the error must stay reachable.
             for mover in pair.before.iter().filter(|doing| doing.moves.left) {
                 self.pairs += 1;
                 if !mover.ends_run && self.both(start, &mover.steps, &first.steps).is_none() {
@@ -500,7 +495,7 @@ impl Check<'_, '_> {
         if !self.machine.is_atomic(lanes, last) || self.machine.run_end(lanes, last).is_some() {
             return true;
         }
-        // An atomic sequence that stopped because it could not go on.
+        // An atomic sequence that stopped because it could not continue.
         let mut more = Vec::new();
         self.machine.thread_steps(lanes, last, false, &mut more);
         more.is_empty()

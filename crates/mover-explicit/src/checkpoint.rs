@@ -1,21 +1,19 @@
-//! Checkpoints: a search on disk, to be gone on with later.
+//! Checkpoints: searches that are saved to disk and resumed later.
 //!
-//! A search of hours can be killed at any moment, by the machine or by its owner.
-//! Between two expansions everything that it knows lies in a few tables: the store,
-//! the contents of dynamic objects, the queue or stack, what is believed of who has
-//! what (see `classify`), the counters. These are written down as they are, and a
-//! search that begins with them goes on as the first one would have: the same states
-//! get the same numbers, so verdict and counts are the same.
+//! A search of several hours can be killed at any moment. Between two expansions its state
+//! consists of a few tables: the store, the contents of dynamic objects, the queue or stack,
+//! the beliefs about exclusive access (see `classify`), the counters. These are written as they
+//! are, and a search that resumes from them continues as the first one would have: the same
+//! states get the same numbers, so verdict and counts are the same.
 //!
-//! What cannot be interrupted cannot be written either: while one state is being
-//! expanded (an atomic sequence can be long), a limit waits for its end, up to
-//! [`PATIENCE`]; beyond that the search stops without a new checkpoint, and the one
-//! before stays valid.
+//! A state that is being expanded (an atomic sequence can be long) cannot be saved: a limit
+//! waits for the end of the expansion, up to [`PATIENCE`]; after that the search stops without
+//! a new checkpoint, and the previous one stays valid.
 //!
-//! Indices are not written but made again from what they index. A checkpoint names
-//! what it belongs to (the program, the options, the build) by a list of names and
-//! values, and going on with anything else is refused by name. At its end is a sum
-//! over all bytes, so a file that was cut off or changed is noticed before it is used.
+//! Indices are not written but rebuilt. A checkpoint identifies what it belongs to (the
+//! program, the options, the build) by a list of names and values; resuming anything else is
+//! refused, with the name of the difference. A checksum over all bytes at the end detects files
+//! that were truncated or changed before they are used.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
@@ -30,8 +28,8 @@ const MAGIC: &[u8; 16] = b"mover checkpt 2\n";
 /// Bytes that are summed up and written at a time; a multiple of eight.
 const PORTION: usize = 1 << 16;
 
-/// Looks at the clock during one expansion after which a limit no longer waits for its end: one
-/// look is some thousand steps.
+/// Checks of the clock during one expansion after which a limit no longer waits for its end: one
+/// check is some thousand steps.
 pub(crate) const PATIENCE: u32 = 512;
 
 /// Least ratio of time between checkpoints to the time that writing one takes.
@@ -57,7 +55,7 @@ pub struct Checkpoints<'a> {
     pub every: Duration,
     /// Writes one; absent if none are wanted. A failure is the callback's business.
     pub save: Option<&'a mut dyn FnMut(&Snapshot)>,
-    /// One to go on from, as [`open`] leaves it.
+    /// One to continue from, as [`open`] leaves it.
     pub resume: Option<Box<dyn Read>>,
 }
 
@@ -108,7 +106,7 @@ impl Schedule {
     }
 }
 
-/// Checks a checkpoint's sum and what it belongs to, and leaves the reader behind its head.
+/// Checks a checkpoint's sum and what it belongs to, and leaves the reader after its head.
 /// `length` is the number of its bytes.
 pub fn open<R: Read + io::Seek>(
     file: &mut R,
@@ -118,14 +116,14 @@ pub fn open<R: Read + io::Seek>(
     let failed = |error: io::Error| CheckpointError(format!("it cannot be read: {error}"));
     let mut start = [0; MAGIC.len()];
     if length < (MAGIC.len() + 8) as u64 || file.read_exact(&mut start).is_err() {
-        return Err(CheckpointError("it is no checkpoint".into()));
+        return Err(CheckpointError("it is not a checkpoint".into()));
     }
     if &start != MAGIC {
         let is_other = start[..14] == MAGIC[..14];
         return Err(CheckpointError(if is_other {
             "it was written in another format, by another version of mover".into()
         } else {
-            "it is no checkpoint".into()
+            "it is not a checkpoint".into()
         }));
     }
     file.seek(io::SeekFrom::Start(0)).map_err(failed)?;
@@ -142,7 +140,7 @@ pub fn open<R: Read + io::Seek>(
     file.read_exact(&mut stored).map_err(failed)?;
     if u64::from_le_bytes(stored) != sum {
         return Err(CheckpointError(
-            "it is broken: its sum does not match, so it was cut off or changed".into(),
+            "it is damaged: its checksum does not match, so it was truncated or changed".into(),
         ));
     }
     file.seek(io::SeekFrom::Start(MAGIC.len() as u64))
@@ -193,7 +191,7 @@ pub fn sum_of(input: &mut dyn Read) -> io::Result<u64> {
     }
 }
 
-/// Goes on with a sum by so many bytes; all portions but the last have full length.
+/// Continues with a sum by so many bytes; all portions but the last have full length.
 fn add(sum: u64, bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(8);
     let mut sum = sum ^ bytes.len() as u64;
@@ -280,7 +278,7 @@ pub(crate) struct Source<'a> {
 
 /// What is said of a checkpoint whose sum is right and whose contents are not.
 pub(crate) fn nonsense(what: &str) -> CheckpointError {
-    CheckpointError(format!("the checkpoint is broken: {what}"))
+    CheckpointError(format!("the checkpoint is damaged: {what}"))
 }
 
 impl<'a> Source<'a> {

@@ -1,10 +1,10 @@
 //! Expressions compiled for packed states.
 //!
-//! The IR's expressions name variables; [`Code`] names lanes and bits. What is
-//! known at compile time is gone: widths that need no work, variables that no
-//! edge writes, and the shapes that make up most guards (a cell against a
-//! constant) are one node each. Evaluation is a match over a small tree; `&&`
-//! and `||` stop early, which is not observable because expressions are total.
+//! The IR's expressions name variables; [`Code`] names lanes and bits. Everything known at
+//! compile time is resolved: conversions that do nothing disappear, variables that no edge
+//! writes become constants, and the most common guards (a cell compared with a constant) are
+//! one node each. Evaluation is a match over a small tree; `&&` and `||` stop early, which is
+//! not observable because expressions are total.
 
 use mover_ir::eval::{Domain, eval};
 use mover_ir::expr::{

@@ -1,8 +1,7 @@
-//! From the locations of a template to what the machine runs.
+//! Compiles the locations of a template for the machine.
 //!
-//! Everything that can be known before the search is worked out here: edges
-//! sorted by priority, guards as decisions, effects as actions on cells, and the
-//! image of a fresh thread.
+//! Everything that is known before the search is computed here: edges sorted by priority,
+//! guards as decision trees, effects as actions on cells, and the initial image of a thread.
 
 use mover_ir::expr::{ChannelRef, mask};
 use mover_ir::program::{Edge, Effect, Init, LocationId, Program, TemplateId};
@@ -103,8 +102,8 @@ pub fn compile_location(
                         choices = match last {
                             last if last < MAX_CHOICES.into() => Choices::All(last as u16 + 1),
                             last => Choices::TooMany(format!(
-                                "{}has {} choices, and explicit search takes at most \
-                                 {MAX_CHOICES}; the engines bmc and ic3 take more",
+                                "{}has {} choices, and explicit search supports at most \
+                                 {MAX_CHOICES}; the engines bmc and ic3 support more",
                                 whereabouts(compiler.program, edge),
                                 u128::from(last) + 1,
                             )),
@@ -127,7 +126,7 @@ pub fn compile_location(
                     left: mover.left,
                     right: mover.right,
                     takes_lock: mover.takes_lock,
-                    gives_lock_back: mover.gives_lock_back,
+                    releases_lock: mover.releases_lock,
                 }
             });
             CompiledEdge {

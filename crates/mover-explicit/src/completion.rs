@@ -1,55 +1,51 @@
-//! One depth-first search with transactions, and five ways with the ignoring problem.
+//! Depth-first search with transactions, and five solutions of the ignoring problem.
 //!
-//! This is the search of Levin et al. (2005) (Figures 5 to 8). Unlike chain blocks
-//! (`blocks`), which store only states between transactions, it stores every
-//! state it passes, together with the *phase* of the running thread: *pre* while
-//! the transaction has only made right movers, else *post*. At a stored state
-//! one thread goes on, the one that came there, unless the state is a
-//! *scheduling point*, at which all threads are tried. In post these are the
-//! states where the transaction is over: the thread's next step may be something
-//! else than a left mover, or it has no step ([`Search::is_over`]).
+//! This is the search of Levin et al. (2005, Figures 5 to 8). Unlike chain blocks (`blocks`),
+//! which store only states between transactions, it stores every state it visits, together with
+//! the *phase* of the running thread: *pre* while the transaction has taken only right movers,
+//! else *post*. At a stored state only the thread that led there continues, unless the state is
+//! a *scheduling point*, at which all threads are explored. In post the scheduling points are
+//! the states in which the transaction is over: the thread's next step may be something other
+//! than a left mover, or it has no step ([`Search::is_over`]).
 //!
-//! A transaction that has committed and never comes to its end would keep the
-//! others waiting for ever: the *ignoring problem*. [`Ignoring`] says what to do
-//! about it:
+//! A transaction that has committed and never ends would hide the steps of the other threads
+//! for ever: the *ignoring problem*. [`Ignoring`] selects a solution:
 //!
-//! - [`Ignoring::Cpc`], commit point completion. A state is *complete* if a
-//!   scheduling point is known to follow it. A state in post that is done with
-//!   and not complete becomes a scheduling point itself, if it is a commit point:
-//!   a step that is not a right mover led there (line L19 of Figure 8).
+//! - [`Ignoring::Cpc`], commit point completion. A state is *complete* if it is known to be
+//!   followed by a scheduling point. A finished state in post that is not complete becomes a
+//!   scheduling point itself if it is a commit point: it was reached by a step that is not a
+//!   right mover (line L19 of Figure 8).
 //! - [`Ignoring::CpcNoL19`]: every incomplete state, commit point or not.
-//! - [`Ignoring::Cycle`]: a state in post from which a step closes a cycle, that
-//!   is, leads to a state on the stack.
-//! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the
-//!   feedback set (`mover_reduce::facts::feedback`), with Flanagan and Qadeer's rule that a thread
-//!   at its first location is between transactions.
-//! - [`Ignoring::Unsound`]: nothing. It finds errors, but that it finds none says
-//!   nothing. Its number of states is what soundness is measured against.
+//! - [`Ignoring::Cycle`]: a state in post from which a step closes a cycle, that is, leads to a
+//!   state on the stack.
+//! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the feedback set
+//!   (`mover_reduce::facts::feedback`), with Flanagan and Qadeer's rule that a thread at its
+//!   first location is between transactions.
+//! - [`Ignoring::Unsound`]: none. It finds errors, but the absence of errors proves nothing.
+//!   Its number of states is the lower bound against which the sound solutions are measured.
 //!
-//! Where ours differs from Figure 8, because experiments showed that the print
-//! loses errors or wastes states: a step is chosen once, not twice; there is no
-//! look at an empty stack; a step that touches nothing shared moves both ways;
-//! whether a transaction is over is asked when a state is found, of all steps
-//! that its thread may ever have there, not only of those that are possible now
-//! (a thread that waits for a step that does not move left is never scheduled
-//! otherwise); the end of a thread is an end of its transaction. With L19 a state
-//! that becomes complete tells so at once to all states on the stack behind it,
-//! not only when it is left: a look at a state on the stack would find it
-//! incomplete. Without L19 it is done as printed.
+//! It differs from Figure 8 where experiments showed that the printed algorithm loses errors or
+//! wastes states: a step is chosen once, not twice; there is no access to an empty stack; a
+//! step that accesses nothing shared is a both mover; whether a transaction is over is decided
+//! when a state is found, from all steps that its thread may ever take there, not only from
+//! those that are enabled now (otherwise a thread that waits for a step that is not a left
+//! mover is never scheduled); the exit of a thread ends its transaction. With L19 a state that
+//! becomes complete marks all its predecessors on the stack at once, not only when it is left:
+//! otherwise a test of a state on the stack would find it incomplete. Without L19 the algorithm
+//! is as printed.
 //!
-//! A state is known by its lanes and the phase, not by the thread that led
-//! there, as in the paper.
+//! A state is identified by its lanes and the phase, not by the thread that led there, as in
+//! the paper.
 //!
-//! What moves is known before the search, or found out on the way as in blocks
-//! (`classify`). If something that this search has counted on turns out wrong, it
-//! begins again with what it has learnt: the classes of a depth-first search
-//! are in every state behind, so no part of it could be kept. Each time some
-//! object loses its protection for good, so it does not begin again for ever.
+//! Movers are known before the search, or inferred during the search as in blocks (`classify`).
+//! If a belief on which this search has relied turns out to be wrong, it starts again with what
+//! it has learnt: the classes of a depth-first search affect every later state, so no part of
+//! it could be kept. Each restart removes the protection of some object for good, so the number
+//! of restarts is finite.
 //!
-//! **Deadlocks.** If they are asked for, the same two rules as in blocks: a
-//! transaction ends before it takes its second lock, and where its thread cannot
-//! move. **Rendezvous**, too: a thread that can be met by others is between
-//! transactions.
+//! **Deadlocks.** If they are checked, the same two rules apply as in blocks: a transaction
+//! ends before it acquires its second lock, and where its thread is blocked. **Rendezvous:** a
+//! thread that can be the receiver of a rendezvous is between transactions.
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -142,7 +138,7 @@ pub(crate) fn explore(
 enum Phase {
     /// Only right movers.
     Pre {
-        /// Whether a lock was taken; only noted if deadlocks are looked for.
+        /// Whether a lock was taken; only noted if deadlocks are searched for.
         took_lock: bool,
     },
     Post,
@@ -163,7 +159,7 @@ struct Frame {
     tried: usize,
     /// Whether one of them had a step.
     can_move: bool,
-    /// The successors by that thread: where they begin, and the next to be looked at.
+    /// The successors by that thread: where they begin, and the next to be inspected.
     mark: Mark,
     next: usize,
 }
@@ -203,7 +199,7 @@ struct Clock<'o> {
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const STEPS_PER_LOOK: u32 = 1 << 9;
 
 impl<'m, 'o> Search<'m, 'o> {
@@ -243,7 +239,7 @@ impl<'m, 'o> Search<'m, 'o> {
         }
     }
 
-    /// Whether a class that was found out on the way has turned out wrong since.
+    /// Whether a class that was inferred during the search has turned out wrong since.
     fn has_counted_on_what_fell(&mut self) -> bool {
         let is_done = self.found.is_some() || self.clock.stopped.is_some();
         let classifier = self.stepper.classifier.as_mut();
@@ -330,7 +326,7 @@ impl<'m, 'o> Search<'m, 'o> {
         ControlFlow::Continue(true)
     }
 
-    /// Looks at a successor of the topmost state and goes there if it is new.
+    /// Inspects a successor of the topmost state and goes there if it is new.
     fn enter(&mut self, successor: usize) -> ControlFlow<()> {
         self.clock.statistics.transitions += 1;
         let successor = self.trail.successors[successor].clone();
@@ -683,7 +679,7 @@ mod tests {
         points.len()
     }
 
-    /// Levin et al. (2005), Section 6: two endless loops behind one commit point.
+    /// Levin et al. (2005), Section 6: two endless loops after one commit point.
     #[test]
     fn figure_9_needs_one_interleaving_point() {
         assert_eq!(points_after_commit(Ignoring::Cpc), 1);

@@ -1,9 +1,9 @@
 //! Explicit search as engines.
 //!
-//! [`Explicit`] searches with chain blocks, or step by step without a reduction; [`Completion`] is
-//! the search with commit point completion and the other answers to the ignoring problem that
-//! Levin et al. (2005) compare it with. Which program is searched and by which movers it is cut
-//! into transactions comes from the [`Task`] alone.
+//! [`Explicit`] searches with chain blocks, or step by step without a reduction; [`Completion`]
+//! is the search with commit point completion and the other solutions of the ignoring problem
+//! to which Levin et al. (2005) compare it. The program and its movers come from the [`Task`]
+//! alone.
 
 use std::fmt;
 use std::io::Read;
@@ -23,9 +23,9 @@ pub struct CheckpointOptions {
     pub every: Duration,
     /// Writes one; absent if none are wanted. A failure is the callback's business.
     pub save: Option<Mutex<Box<dyn FnMut(&Snapshot) + Send>>>,
-    /// One to go on from, as [`crate::checkpoint::open`] leaves it. It is read once.
+    /// One to continue from, as [`crate::checkpoint::open`] leaves it. It is read once.
     pub resume: Mutex<Option<Box<dyn Read + Send>>>,
-    /// How to go on from the one that was written last, if one was.
+    /// How to continue from the one that was written last, if one was.
     pub advice: Box<dyn Fn() -> Option<String> + Send + Sync>,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Debug for CheckpointOptions {
     }
 }
 
-/// Search through all states, with chain blocks where a reduction is asked for.
+/// Search through all states, with chain blocks where a reduction is requested.
 #[derive(Clone, Debug)]
 pub struct Explicit {
     pub reduction: Reduction,
@@ -47,7 +47,7 @@ pub struct Explicit {
     pub order: Order,
     /// Cores to use; depth first it is always one.
     pub jobs: usize,
-    /// Do not stop at a violation; behind a failed assertion go on as if it had held.
+    /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
 }
@@ -148,11 +148,11 @@ fn conclusion(searched: &Searched, is_sound: bool, way_on: Option<String>) -> Co
         (None, _) if is_sound => Conclusion::Safe { up_to: Vec::new() },
         (None, _) => Conclusion::Refused {
             reason: format!(
-                "`--ignoring unsound` misses errors behind transactions that never end; \
+                "`--ignoring unsound` misses errors after transactions that never end; \
                  no violation was met in {} states",
                 grouped(states)
             ),
-            advice: "`--ignoring cpc`, or leaving the option out".into(),
+            advice: "`--ignoring cpc`, or omitting the option".into(),
         },
         (Some(_), Some(refusal)) => Conclusion::Refused {
             reason: format!(

@@ -1,14 +1,12 @@
-//! From one stored state to the next ones.
+//! Successors of a stored state.
 //!
-//! A state is stored only where every thread may move. Inside an atomic
-//! sequence only one thread may, so the states there are passed through and not
-//! stored, as SPIN does; [`Expander`] walks them depth first with a stack of its
-//! own and shows its caller the states at which the sequence ends or blocks.
+//! A state is stored only where every thread may run. Inside an atomic sequence only one thread
+//! may, so the states there are not stored, as in SPIN; [`Expander`] traverses them depth first
+//! with its own stack and reports the states at which the sequence ends or blocks.
 //!
-//! An atomic sequence can loop, even for ever, and can branch. From a certain
-//! length on the states where it branches, and now and then one where it does
-//! not, are therefore remembered for the time of the expansion: the same state
-//! with the same thread leads to the same ends.
+//! An atomic sequence can loop, even for ever, and can branch. Beyond a certain length, the
+//! states at which it branches, and some of those at which it does not, are therefore
+//! remembered during the expansion: the same state with the same thread leads to the same ends.
 
 use std::ops::ControlFlow;
 
@@ -25,7 +23,7 @@ pub const SHORT_CHAIN: usize = 4;
 /// to end a loop.
 const SPARSE: usize = 64;
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const TICK: u32 = 1 << 12;
 
 /// The remaining alternatives at one point of an atomic sequence.
@@ -66,7 +64,7 @@ pub trait Visitor {
     /// way on is known already.
     fn arrive(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
 
-    /// Called every now and then, with the bytes taken by the expansion itself.
+    /// Called from time to time, with the bytes taken by the expansion itself.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
 }
 
@@ -82,7 +80,7 @@ pub struct PassedPlaces {
 }
 
 impl PassedPlaces {
-    /// Notes the place that is come to after so many steps.
+    /// Records the location reached after so many steps.
     pub fn note(&mut self, steps: usize, is_left: bool) {
         self.are_left.truncate(steps.saturating_sub(1));
         self.are_left.push(is_left);
@@ -110,7 +108,7 @@ impl Path<'_> {
 pub struct Expander<'m> {
     machine: &'m Machine,
     pub work: Workspace,
-    /// Whether to continue behind an error where the program would.
+    /// Whether to continue after an error where the program would.
     go_on: bool,
     steps: Vec<Step>,
     frames: Vec<Frame>,

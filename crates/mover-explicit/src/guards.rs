@@ -1,12 +1,11 @@
-//! The guards of a location as one decision.
+//! The guards of a location as a decision tree.
 //!
-//! The edges of a location often ask the same things: one option wants a
-//! condition, the next its negation; an edge that computes is preceded by edges
-//! to errors that ask whether the index is out of bounds, step by step. Asked
-//! edge by edge, the same comparison is made again and again. So the guards of
-//! each priority are taken apart into conjunctions and built together into a
-//! tree of tests in which no condition is asked twice on the way to an edge.
-//! Expressions are total and have no effects, so the order of tests is free.
+//! The edges of a location often test the same conditions: one option requires a condition, the
+//! next its negation; an edge that computes something is preceded by edges to errors that test
+//! whether an index is out of bounds. Evaluating edge by edge would repeat the same comparison.
+//! So the guards of each priority are split into conjunctions and combined into a decision tree
+//! in which no condition is tested twice on the path to an edge. Expressions are total and have
+//! no effects, so the order of the tests is free.
 
 use mover_ir::expr::Expr;
 use mover_ir::literal::{Literal, conjunction, flatten};

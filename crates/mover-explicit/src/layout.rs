@@ -1,22 +1,20 @@
 //! How a state is packed into machine words.
 //!
-//! A state is a row of 64-bit *lanes*. Cells never straddle a lane, so a read
-//! is a load, a shift and a mask, and a step changes few lanes: what the store
-//! has to look at again is exactly the lanes that a step wrote.
+//! A state is an array of 64-bit *lanes*. Cells never straddle a lane, so a read is a load, a
+//! shift and a mask, and a step changes few lanes: the store only re-examines the lanes that a
+//! step wrote.
 //!
-//! The lanes are, in order: the global variables and channels, then one *slot*
-//! for each thread number. All slots have the same number of lanes, so a slot's
-//! place follows from the thread's number, and a thread's cells have fixed
-//! addresses relative to it. The first cell of a slot is the program counter: a
-//! number over the locations of all templates together, 0 for a slot without a
-//! thread. A slot without a thread is all zeros. New slots come at the end, so
-//! the row grows as threads are spawned and no address ever changes. In programs
-//! that allocate, each slot is followed by a few lanes for dynamic objects (see
-//! `objects`); together they are a *page*, and the row grows by pages.
+//! The lanes are, in order: the global variables and channels, then one *slot* for each thread
+//! number. All slots have the same number of lanes, so the position of a slot follows from the
+//! thread's number, and a thread's cells have fixed addresses relative to it. The first cell of
+//! a slot is the program counter: a number over the locations of all templates, 0 for a slot
+//! without a thread. A slot without a thread is all zeros. New slots are appended, so the array
+//! grows as threads are spawned and no address ever changes. In programs that allocate, each
+//! slot is followed by a few lanes for dynamic objects (see `objects`); together they are a
+//! *page*, and the array grows by pages.
 //!
-//! Arrays whose cells fit one lane share it with others; longer ones get lanes
-//! of their own, with a power of two of cells in each, so that finding a cell
-//! takes shifts and no division.
+//! Arrays whose cells fit one lane share it with others; longer ones get their own lanes, with
+//! a power of two of cells in each, so that finding a cell takes shifts and no division.
 
 use mover_ir::expr::Ty;
 use mover_ir::program::{ChannelDecl, LocationId, Program, TemplateId, Variable};
@@ -201,7 +199,7 @@ pub struct Layout {
     pub slots_start: usize,
     /// Lanes of each slot.
     pub slot_lanes: usize,
-    /// Lanes for dynamic objects behind each slot.
+    /// Lanes for dynamic objects after each slot.
     heap_lanes: usize,
     /// Cell of the program counter in a slot.
     pub pc: Cell,

@@ -1,10 +1,9 @@
-//! What an address points at, in a packed state.
+//! Address resolution in a packed state.
 //!
-//! The object part of an address selects an addressable global, which lies in
-//! the lanes like all variables, or a dynamic object, whose lane holds the number
-//! of its content (see `objects`). A load or store that stays within one cell of
-//! a global is an access to some bits of a lane; only one that straddles cells
-//! goes byte by byte.
+//! The object part of an address selects an addressable global, which is stored in the lanes
+//! like all variables, or a dynamic object, whose lane contains the number of its content (see
+//! `objects`). A load or store within one cell of a global accesses some bits of a lane; only
+//! an access that straddles cells is done byte by byte.
 
 use std::sync::OnceLock;
 

@@ -1,20 +1,19 @@
-//! Dynamic objects, each as one number.
+//! Dynamic objects, each represented by one number.
 //!
-//! The lanes of a state have fixed places, but dynamic objects come and go and
-//! have any size. So a state has for each of them just one lane, with the number
-//! of what the object holds: its site, its size and its bytes, kept once in a
-//! table of all contents that were ever seen. This is the idea of SPIN's
-//! *collapse* compression, applied to objects instead of processes. Equal
-//! contents have equal numbers, so two states are equal if and only if their lanes
-//! are; a store through a pointer makes a copy of the object, changes it and looks
-//! up its number; going back from a step is writing back the old number. Nothing
-//! else of the search knows that there are objects.
+//! The lanes of a state have fixed positions, but dynamic objects are created and freed and
+//! have any size. So a state has one lane for each of them, with the number of the object's
+//! content: its site, its size and its bytes, stored once in a table of all contents that have
+//! occurred. This is the idea of SPIN's *collapse* compression, applied to objects instead of
+//! processes. Equal contents have equal numbers, so two states are equal if and only if their
+//! lanes are; a store through a pointer copies the object, changes the copy and looks up its
+//! number; undoing a step writes back the old number. No other part of the search knows about
+//! objects.
 //!
-//! How the cells of an object are represented does not matter here: bytes lie
-//! eight to a word, so a load is a shift or two whatever the widths.
+//! The representation of an object does not depend on the widths of its cells: each word
+//! contains eight bytes, so a load is one or two shifts.
 //!
-//! The table only grows, and it can be read and added to from several threads:
-//! contents never move, and what is added is added under the lock of its shard.
+//! The table only grows, and several threads can read it and add to it: contents never move,
+//! and additions take the lock of their shard.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

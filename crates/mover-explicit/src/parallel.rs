@@ -1,23 +1,22 @@
-//! The search on several cores.
+//! Parallel search on several cores.
 //!
-//! Every state belongs to one worker, by its hash. A worker keeps the states that
-//! are its own in a store of its own, expands them, and sends what it finds to
-//! the owners; nothing is shared but the mailboxes. The work goes in rounds: all
-//! expand some states of the present level, then all look up what they were sent.
-//! So levels are those of a breadth-first search, a counterexample is as short as
-//! with one worker, and the states stored are the same for any number of workers
-//! (except where a thread is let go on alone, which depends on what was expanded
-//! when).
+//! Every state belongs to one worker, by its hash. A worker keeps its states in its own store,
+//! expands them, and sends successors to their owners; only the mailboxes are shared. The work
+//! proceeds in rounds: all workers expand some states of the current level, then all look up
+//! the states they received. So levels are those of a breadth-first search, a counterexample is
+//! as short as with one worker, and the stored states are the same for any number of workers
+//! (except where only one thread of a state is expanded, which depends on the order of
+//! expansion).
 //!
-//! Each worker has beliefs of its own about what is exclusive to whom (see
-//! `classify`). Between rounds they are put together; what one of them has seen
-//! against a belief of another makes that one run its blocks again.
+//! Each worker has its own beliefs about exclusive access (see `classify`). They are merged
+//! between rounds; if one worker has refuted a belief of another, that other worker runs the
+//! affected blocks again.
 //!
-//! A state that let one thread go on alone must not put the others off for ever:
-//! one of the states it leads to must come after it in an order that has an end.
-//! Here that is the order of levels and, within a level, of hashes, which does not
-//! depend on who expands what when. The owners tell after the round; if there is
-//! no such state, the one that asked tries another thread in the next, or all.
+//! A state of which only one thread was expanded must not postpone the other threads for ever:
+//! one of its successors must come later in a well-founded order. Here that is the order of
+//! levels and, within a level, of hashes, which does not depend on the order of expansion. The
+//! owners report after the round; if there is no such successor, the worker tries another
+//! thread in the next round, or all of them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -41,7 +40,7 @@ use mover_engine::{Control, Statistics, Stop, Violation};
 /// States that a worker expands before it looks at its mail.
 const STATES_PER_ROUND: usize = 1 << 11;
 
-/// The same where a state takes longer and what others have learnt is worth to be heard soon.
+/// The same where a state takes longer and the beliefs of the other workers matter soon.
 const REDUCED_STATES_PER_ROUND: usize = 1 << 9;
 
 /// Letters that are read before the first is looked up, so that memory is asked in time.
@@ -59,7 +58,7 @@ struct Address {
     number: u32,
 }
 
-/// States on their way to their owner.
+/// States in transit to their owner.
 #[derive(Default)]
 struct Mail {
     lanes: Vec<u64>,
@@ -75,7 +74,7 @@ struct Letter {
     asks: Option<Asks>,
 }
 
-/// A state that let a thread go on alone wants to know whether this one comes after it.
+/// A state that let a thread continue alone wants to know whether this one comes after it.
 #[derive(Clone, Copy)]
 enum Asks {
     /// It has this hash and is of the present level.
@@ -178,7 +177,7 @@ struct Worker<'a> {
     numbers: Vec<u32>,
     key: Vec<u32>,
     last_read: LastRead,
-    /// The keys of `pending`, one behind the other.
+    /// The keys of `pending`, one after the other.
     pending_keys: Vec<u32>,
     pending: Vec<Pending>,
     transitions: u64,
@@ -188,14 +187,14 @@ struct Worker<'a> {
     level_end: u32,
     /// The state that is being expanded.
     state: u32,
-    /// What it asks the owners of what it leads to.
+    /// Its queries to the owners of its successors.
     asks: Option<Asks>,
     outgoing: Vec<Mail>,
     sent: usize,
     again: Vec<Block>,
-    /// States that let a thread go on alone in this round, and which.
+    /// States that let a thread continue alone in this round, and which.
     went_on: Vec<(u32, usize)>,
-    /// States that could not let a thread go on alone, and which to try next.
+    /// States that could not let a thread continue alone, and which to try next.
     to_retry: Vec<(u32, usize)>,
     looks: u32,
 }
@@ -360,7 +359,7 @@ impl<'a> Worker<'a> {
         worker
     }
 
-    /// Works until there is nothing left; gives how many levels there were.
+    /// Works until there is nothing left; returns how many levels there were.
     fn run(mut self) -> (Self, u64) {
         let shared = self.shared;
         let mut expander = Expander::new(shared.machine, shared.keep_going);
@@ -405,7 +404,7 @@ impl<'a> Worker<'a> {
             let is_level_done = !left(|left| left.in_level);
             let is_found = !shared.keep_going && !lock(&shared.found).is_empty();
             let is_done = has_stopped || (is_level_done && (is_found || !left(|left| left.at_all)));
-            // Nobody may change what the decision rests on before all have decided.
+            // No worker may change the data of the decision before all have decided.
             shared.barrier.wait();
             if is_done {
                 return (self, levels);
@@ -528,7 +527,7 @@ impl<'a> Worker<'a> {
         Expansion::Done
     }
 
-    /// Lets one thread alone go on, if it can; whether that is enough is heard later.
+    /// Expands one thread only, if possible; whether that is sufficient is known after the round.
     fn go_on(&mut self, blocks: &mut Blocks<'a>, lanes: &[u64], first: usize) -> bool {
         for thread in first..self.shared.machine.threads(lanes) {
             if !blocks.can_go_on(lanes, thread) {
@@ -604,7 +603,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes in what the others have found out.
+    /// Merges what the other workers have found.
     fn hear(&mut self, blocks: &mut Option<Blocks<'a>>) {
         let fresh = std::mem::take(&mut *lock(&self.shared.fresh[self.number]));
         let went_on = std::mem::take(&mut self.went_on);
@@ -755,7 +754,7 @@ impl<'a> Worker<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Inspects the clock, the memory and requests to stop, now and then.
+    /// Inspects the clock, the memory and requests to stop, from time to time.
     fn look(&mut self, extra_bytes: usize) {
         self.looks += 1;
         if extra_bytes == 0 && !self.looks.is_multiple_of(64) {

@@ -1,8 +1,8 @@
-//! The steps of a counterexample, found again.
+//! Reconstruction of the steps of a counterexample.
 //!
-//! A search keeps of each state only where it came from. When a violation is
-//! found, the states on the way are known but not the steps between them; these
-//! are looked for again, one pair of states at a time.
+//! A search stores for each state only its predecessor. When a violation is found, the states
+//! on the path are known but not the steps between them; these are recomputed, one pair of
+//! states at a time.
 
 use std::ops::ControlFlow;
 
@@ -69,7 +69,7 @@ fn translate(
     }
 }
 
-/// Looks for the steps that lead to one particular state.
+/// Searches for the steps that lead to one particular state.
 struct Finder<'a> {
     wanted: &'a [u64],
     steps: Vec<Step>,

@@ -1,29 +1,26 @@
-//! The set of states that have been seen, compressed.
+//! The set of seen states, compressed.
 //!
-//! The lanes of a state take few values compared with the number of states: a
-//! thread has some dozens of local states even where the product has millions.
-//! So each lane has a table of the values it was seen with, and a stored state
-//! is the row of the numbers of its values in these tables, each number in just
-//! as many bits as its table needs now. This is the idea of SPIN's *collapse*
-//! compression and of LTSmin's tree tables, taken down to the bit: one look-up
-//! in the large table for each state, a few in small ones that stay in the
+//! The lanes of a state take few values compared with the number of states: a thread has some
+//! dozens of local states even where the product has millions. So each lane has a table of the
+//! values that occurred in it, and a stored state is the tuple of the indices of its values in
+//! these tables, each with just as many bits as its table currently needs. This is the idea of
+//! SPIN's *collapse* compression and of LTSmin's tree tables, at the granularity of bits: one
+//! look-up in the large table for each state, a few in small tables that stay in the
 //! processor's cache, and only for lanes that a step changed.
 //!
-//! What a stored state costs: its key (the packed numbers, rounded up to 4
-//! bytes), 4 bytes for its parent, from which counterexamples are rebuilt, and
-//! 7 to 9 bytes in the index. The index is made of buckets of one cache line,
-//! each with room for twelve states: a tag of 8 bits of the hash and a number of
-//! 32 bits for each; it grows by two fifths when it is four fifths full.
-//! `mover bench spin` prints the sum for real models.
+//! The cost of a stored state: its key (the packed indices, rounded up to 4 bytes), 4 bytes for
+//! its parent, from which counterexamples are reconstructed, and 7 to 9 bytes in the index. The
+//! index consists of buckets of one cache line, each with room for twelve states: a tag of 8
+//! bits of the hash and a number of 32 bits for each; it grows by two fifths when it is four
+//! fifths full. `mover bench spin` prints the total for real models.
 //!
-//! States are numbered as they are found, so the queue of a breadth-first
-//! search is nothing but a number. The hash of a state is a sum over its lanes
-//! (multilinear hashing), so a step updates it lane by lane, and it does not
-//! depend on how many bits each number takes: when a table outgrows its bits,
-//! the keys are rewritten in place but the index stays as it is.
+//! States are numbered in the order of discovery, so the queue of a breadth-first search is a
+//! single number. The hash of a state is a sum over its lanes (multilinear hashing), so a step
+//! updates it lane by lane, and it does not depend on the number of bits of each index: when a
+//! table outgrows its bits, the keys are rewritten in place but the index is unchanged.
 //!
-//! Comparison is always on the whole key. Nothing is ever taken for seen because
-//! of its hash alone.
+//! Comparison is always on the whole key. A state is never taken as seen because of its hash
+//! alone.
 
 use std::io;
 
@@ -280,7 +277,7 @@ impl Store {
         self.lanes[lane].factor.wrapping_mul(difference)
     }
 
-    /// Gives every table the bits it needs and rewrites all keys.
+    /// Sets the width of every table and rewrites all keys.
     pub fn relayout(&mut self) {
         let old: Vec<(u32, u8, u8)> = self
             .lanes
@@ -344,7 +341,7 @@ impl Store {
         &chunk[start..start + self.words]
     }
 
-    /// Fetches a state: the numbers of its lanes, its lanes and its key; gives its hash.
+    /// Fetches a state: the numbers of its lanes, its lanes and its key; returns its hash.
     pub fn load(
         &self,
         number: u32,

@@ -1,11 +1,11 @@
-//! What one thread's steps lead to, and how they move.
+//! The successors of one thread's steps, and their mover classes.
 //!
-//! This is all that a search by transactions asks of the machine: where a
-//! thread's next steps lead, whether each is a left or a right mover, and
-//! whether a lock is taken or given back. Who knows that, and whether it is
-//! known before the search or found out on the way, is not its business.
+//! This is all that a search by transactions needs from the machine: the states after a
+//! thread's next steps, whether each step is a left or a right mover, and whether a lock is
+//! acquired or released. Whether the classes are known statically or inferred during the search
+//! is hidden from it.
 //!
-//! A step here is a whole atomic sequence. It moves as all of its parts do.
+//! A step here is a whole atomic sequence. It is a mover if all of its parts are.
 
 use std::ops::{ControlFlow, Range};
 
@@ -178,7 +178,7 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Appends the successors of a state by the steps of a thread, which must have been looked at
+    /// Appends the successors of a state by the steps of a thread, which must have been inspected
     /// there just before: what a step could touch counts whether or not it is possible.
     pub fn gather(
         &mut self,

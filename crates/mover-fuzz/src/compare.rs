@@ -1,10 +1,10 @@
-//! All ways to search one program, compared with the plainest.
+//! Compares all variants of explicit search with the simplest one.
 //!
-//! The judge is the search without any reduction, and it is judged itself: the program is
-//! walked once more by the concrete semantics ([`mod@crate::ir::judge`]), which must find as
-//! many states. Every other way must say the same about errors, about deadlocks and, where there
-//! are none of these, about bounds, and what
-//! it reports must replay on the concrete semantics. A new option joins by a line in [`WAYS`].
+//! The judge is the search without any reduction, and it is checked itself: the concrete
+//! semantics ([`mod@crate::ir::judge`]) must find the same number of states. Every other
+//! variant must agree about errors, about deadlocks and, where there are none of these, about
+//! bounds, and its counterexamples must replay on the concrete semantics. A new option is added
+//! by a line in [`WAYS`].
 
 use std::fmt;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub struct Way {
     /// Chain blocks if absent.
     pub ignoring: Option<Ignoring>,
     pub jobs: usize,
-    /// Whether values that nobody reads any more are forgotten.
+    /// Whether values that are no longer read are forgotten.
     pub forgets: bool,
 }
 
@@ -105,7 +105,7 @@ const fn parallel(reduction: Reduction, jobs: usize) -> Way {
     }
 }
 
-/// The same in the program that forgets values that nobody reads any more, as `mover check` does it.
+/// The same in the program that forgets values that are no longer read, as `mover check` does it.
 const fn forgetful(way: Way) -> Way {
     Way {
         forgets: true,
@@ -207,7 +207,7 @@ impl PassedOver {
 /// What came of a program in all ways.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compared {
-    /// By way, and behind them the walk by the definition.
+    /// By way, and after them the walk by the definition.
     pub tallies: Vec<Tally>,
     pub is_wrong: bool,
     pub has_deadlock: bool,
@@ -361,7 +361,7 @@ fn run(task: &Task, way: Way) -> Result<Outcome, String> {
         jobs: way.jobs,
         ..Explicit::default()
     };
-    // The judge need not go on long in what is too large anyway.
+    // The judge need not continue long in what is too large anyway.
     let memory = if way == WAYS[0] { 1 << 19 } else { 1 << 28 };
     let control = Control::unlimited()
         .within(Duration::from_secs(2))

@@ -1,12 +1,12 @@
-//! Random programs, searched in all ways.
+//! Random programs on which all engines are compared.
 //!
-//! Reductions are easy to get wrong: an error that they hide is not seen in any
-//! test that does not know of it. So programs are made at random ([`promela`], [`ir`], and with
-//! the feature `c` also C), every way to search is compared with the search of all interleavings
-//! ([`mod@compare`], and with the feature `symbolic` the other engines), and a program on
-//! which they disagree is made smaller until nothing can be left out ([`smallest`]). With the
-//! feature `tm` there are algorithms of transactional memories as well, and all there is to
-//! judge them by.
+//! Reductions are easy to get wrong: an error that a reduction hides is missed by every test
+//! that does not target it. So programs are generated at random ([`promela`], [`ir`], and with
+//! the feature `c` also C), every variant of the search is compared with the search of all
+//! interleavings ([`mod@compare`], and with the feature `symbolic` the other engines), and a
+//! program on which they disagree is minimised until nothing can be removed ([`smallest`]).
+//! With the feature `tm` there are also transactional-memory algorithms, and all procedures
+//! that decide their properties.
 
 #[cfg(feature = "c")]
 pub mod c;
@@ -62,7 +62,7 @@ pub fn smallest(model: &Model, mismatch: Mismatch) -> (Model, Mismatch) {
     })
 }
 
-/// Goes on to smaller things for as long as one of them still fails.
+/// Continues to smaller things for as long as one of them still fails.
 pub fn shrink<T>(
     thing: T,
     mismatch: Mismatch,

@@ -1,14 +1,14 @@
-//! Random Promela models, made of what reductions stumble over.
+//! Random Promela models of features that are difficult for reductions.
 //!
-//! Rendezvous offered and withdrawn, buffers with one or several users at each end, locks of several
-//! shapes (also in arrays, also re-entrant, also to read and to write, also misused), an owner that
-//! others look at and a predicate on it, rows of locks that name their owners, data with and without
-//! them, atomic sequences that may block, compare-and-swap, `else`, `unless`, loops that never end,
-//! dead ends, processes that come and go, looks at other processes and at their variables, rows of a
-//! process's own.
+//! Rendezvous offered and withdrawn, buffers with one or several users at each end, locks of
+//! several kinds (also in arrays, re-entrant, reader-writer, misused), an owner cell that other
+//! processes read and a predicate on it, arrays of locks that name their owners, data with and
+//! without locks, atomic sequences that may block, compare-and-swap, `else`, `unless`, loops
+//! that never end, dead ends, processes that are started and exit, references to other
+//! processes and their variables, arrays of a process's own.
 //!
-//! A model is kept as a tree, so that [`Model::smaller`] can offer every model
-//! with one thing less.
+//! A model is kept as a tree, so that [`Model::smaller`] can offer every model with one element
+//! removed.
 
 use crate::random::Random;
 

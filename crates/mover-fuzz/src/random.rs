@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed everywhere.
+//! Pseudo-random numbers that depend only on the seed.
 
 /// The generator of the splitmix family: a counter, scrambled.
 #[derive(Clone, Debug)]

@@ -1,8 +1,9 @@
-//! A random program of any language, and all that is asked about it.
+//! A random program of any language, and the engines that check it.
 //!
-//! Whatever is compared is an *engine* here: a way to search explicitly, the definition, a
-//! symbolic engine with an option, a way to judge transactional memories. Each program of a
-//! generator goes to the engines that apply to it, and each engine keeps a [`Tally`].
+//! An *engine* here is anything that is compared: a variant of explicit search, the concrete
+//! semantics, a symbolic engine with an option, a procedure for transactional memories. Each
+//! program of a generator goes to the engines that apply to it, and each engine keeps a
+//! [`Tally`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! The symbolic engines in all their ways, compared with explicit search.
+//! The symbolic engines with all their options, compared with explicit search.
 //!
-//! Bounded model checking and IC3 with every reduction, token passing with every set of
-//! pairs. An engine may leave a question open, for want of time or of support; what it
-//! answers must be what the search of all interleavings says. Counterexamples are replayed
-//! by the engines themselves before they answer, proofs of IC3 are certified. A new engine
-//! or option joins by a line in [`VOTERS`].
+//! Bounded model checking and IC3 with every reduction, token passing with every set of pairs.
+//! An engine may give no answer, because of a time limit or a missing feature; its answers must
+//! be those of the search of all interleavings. Counterexamples are replayed by the engines
+//! themselves before they answer, proofs of IC3 are certified. A new engine or option is added
+//! by a line in [`VOTERS`].
 
 use std::fmt;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl fmt::Display for Voter {
 /// Blocks that are unrolled at most.
 const DEPTH: u64 = 16;
 
-/// Asks all engines whether a property holds, and if so whether runs meet a bound; gives what each
+/// Asks all engines whether a property holds, and if so whether runs meet a bound; returns what each
 /// made of it.
 pub fn vote(
     program: &Program,

@@ -1,16 +1,17 @@
-//! Questions about graphs, and about control flow as a graph.
+//! Graph algorithms, also for control flow.
 //!
 //! Nodes are numbers from 0; edges keep the order in which they were given. Searches follow the
-//! edges of a node in that order, without recursion, since templates can be long.
+//! edges of a node in that order, without recursion, because templates can be long.
 //!
-//! - what can be reached from where: [`reachable`], [`reaches`];
-//! - which nodes are on cycles: [`on_cycles`];
-//! - orders: [`reverse_postorder`], in which a node comes before its successors except along edges
-//!   that close a cycle;
-//! - feedback sets: sets of nodes of which every cycle has one. A least one is hard to find (Karp
-//!   1972) and not needed. [`back_edge_targets`] is one: depth-first search meets every cycle at an
-//!   edge back to a node that is still open; in the graphs of structured programs these are the
-//!   heads of loops. [`feedback_set`] prefers cheap nodes.
+//! - reachability: [`reachable`], [`reaches`];
+//! - nodes on cycles: [`on_cycles`];
+//! - orders: [`reverse_postorder`], in which a node comes before its successors except along
+//!   edges that close a cycle;
+//! - feedback sets: sets of nodes that contain at least one node of every cycle. A minimum
+//!   feedback set is hard to compute (Karp 1972) and not needed. [`back_edge_targets`] is a
+//!   feedback set: depth-first search meets every cycle at an edge back to a node that is still
+//!   open; in the graphs of structured programs these are the loop heads. [`feedback_set`]
+//!   prefers cheap nodes.
 
 use std::ops::ControlFlow;
 

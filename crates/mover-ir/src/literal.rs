@@ -1,9 +1,8 @@
-//! Truth values taken apart: conjunctions as lists of literals.
+//! Conjunctions as lists of literals.
 //!
-//! Guards are conjunctions most of the time. Two parts of mover look into them:
-//! explicit search shares the tests of a location's edges, and the reductions
-//! look for what a guard makes known (that a lock is free, that an index is
-//! within bounds). Both work on this form.
+//! Guards are usually conjunctions. Two parts of mover decompose them: explicit search shares
+//! the tests of a location's edges, and the reductions derive what a guard implies (that a lock
+//! is free, that an index is within bounds). Both work on this form.
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 

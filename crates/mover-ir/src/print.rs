@@ -1,10 +1,8 @@
-//! A readable text of a program, for `--dump ir` and for people who debug a
-//! front end.
+//! A readable text of a program, for `--dump ir` and for debugging a front end.
 //!
-//! The text is not meant to be read back. Expressions are fully explicit about
-//! signedness where it matters (`<s`, `/u`), and every edge stands beside its
-//! source line, so that a reader can check the translation statement by
-//! statement.
+//! The text is not meant to be parsed. Expressions are explicit about signedness where it
+//! matters (`<s`, `/u`), and every edge is printed with its source line, so that a reader can
+//! check the translation statement by statement.
 
 use std::fmt::Write;
 

@@ -284,7 +284,7 @@ impl PointerLayout {
         self.last_object() / 2
     }
 
-    /// Most bytes that an object can have; the address behind the last byte is
+    /// Maximum number of bytes that an object can have; the address after the last byte is
     /// still one of the object.
     pub fn max_object_size(self) -> u64 {
         mask(self.offset_bits).min(MAX_OBJECT_SIZE)
@@ -455,7 +455,7 @@ pub struct ErrorMark {
     pub property: Property,
     /// What went wrong, as words for the user: `assertion violated: x == 1`.
     pub message: String,
-    /// Where a search that was told to go on past errors continues.
+    /// Where a search that continues after errors resumes.
     pub resume: Option<LocationId>,
 }
 
@@ -466,7 +466,7 @@ pub struct ErrorMark {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoundMark {
     pub kind: BoundKind,
-    /// Which bound was exceeded, as words for the user: `fact calls itself more than 16 deep`.
+    /// Which bound was exceeded, as words for the user: `fact recurses more than 16 deep`.
     pub message: String,
 }
 
@@ -519,9 +519,7 @@ impl BoundKind {
             BoundKind::WaitWithoutMutex => {
                 "--property mutex-misuse, or a program that locks the mutex before it waits"
             }
-            BoundKind::ExitWithLock => {
-                "a program whose threads unlock what they have locked before they end"
-            }
+            BoundKind::ExitWithLock => "a program whose threads release all locks before they exit",
         }
     }
 }
@@ -737,7 +735,7 @@ pub struct Program {
     /// ended with nobody to wait for it). While it is there, others change its cell
     /// only in edges that compare it.
     pub presence: Option<VariableId>,
-    /// Most threads that can be alive at a time.
+    /// Maximum number of threads that can be alive at a time.
     pub max_threads: u32,
     /// Whether only threads of the highest priority among those that can move do.
     pub priority_scheduling: bool,

@@ -1,10 +1,9 @@
 //! Which programs are well-formed.
 //!
-//! A front end that builds an ill-formed program has a defect, and engines that
-//! trust it would answer nonsense. So every program passes here first, once,
-//! and everything behind it may rely on what is checked: all names exist, all
-//! widths agree, the effects that decide enabledness stand where the semantics
-//! looks for them.
+//! A front end that builds an ill-formed program has a defect, and engines that trust it would
+//! give wrong answers. So every program is validated once, and later passes may rely on it: all
+//! names exist, all widths agree, the effects that determine enabledness are where the
+//! semantics expects them.
 
 use std::fmt;
 
@@ -219,7 +218,7 @@ fn check_template(program: &Program, template: &Template) -> Checked {
         || "a parameter is not a scalar".into(),
     )?;
     ensure(template.entry.index() < template.locations.len(), || {
-        "the entry is no location".into()
+        "the entry is not a location".into()
     })?;
     ensure(template.location(template.entry).bound.is_none(), || {
         "the entry is a bound".into()
@@ -261,7 +260,7 @@ impl Context<'_> {
 
     fn edge(&self, edge: &Edge) -> Checked {
         ensure(edge.target.index() < self.template.locations.len(), || {
-            "the target is no location".into()
+            "the target is not a location".into()
         })?;
         self.typed(&edge.guard, 1, "the guard")?;
         let operations = edge.effects.iter().filter(|e| e.is_channel_operation());

@@ -1,9 +1,9 @@
-//! Visits of all expressions below something.
+//! Traversal of expressions.
 //!
-//! The *parts* of an expression or effect are the expressions that it is made of directly. Code that
-//! inspects expressions and code that changes them must go to the same parts in the same order, or a
-//! construct is seen by the one and missed by the other. So the parts are listed once; the macro
-//! makes the shared and the mutable visit of the same list, and walks and rewriting build on it.
+//! The *parts* of an expression or effect are its direct subexpressions. Code that inspects
+//! expressions and code that changes them must visit the same parts in the same order,
+//! otherwise one of them misses a construct. So the parts are listed once; the macro generates
+//! the shared and the mutable visit of the same list, and walks and rewriting are built on it.
 
 use crate::expr::{Expr, ReceiveArg};
 use crate::program::Effect;

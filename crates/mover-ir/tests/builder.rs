@@ -616,7 +616,7 @@ fn all_faults_are_told_with_their_lines() {
     let error = model.build().expect_err("two faults").to_string();
     let file = file!();
     let expected = format!(
-        "{file}:{line}: 300 does not fit u8\n{file}:{}: `break` stands in no loop",
+        "{file}:{line}: 300 does not fit u8\n{file}:{}: `break` is outside a loop",
         line + 1
     );
     assert_eq!(error, expected);

@@ -3,7 +3,7 @@
 //! An [`Action`] says when a step can be taken and what it does. Two notions of
 //! "can be taken" meet here. The real one is the guard together with the
 //! channel operation among the effects. The other, `executable`, is what SPIN
-//! consults where it must know beforehand (the first choice of a `d_step`):
+//! consults where it must know in advance (the first choice of a `d_step`):
 //! there a rendezvous does not count, since its partner is found only later.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty};
@@ -247,7 +247,7 @@ impl Context<'_> {
             return Action::skip(text, span);
         };
         if cell.is_channel {
-            self.error(span, "a channel is not a number to count with");
+            self.error(span, "a channel cannot be used in arithmetic");
             return Action::skip(text, span);
         }
         let place = cell.place.clone();
@@ -444,12 +444,12 @@ impl Context<'_> {
     }
 }
 
-/// SPIN stops where a message is looked for in a channel that keeps none.
+/// SPIN stops where a message is searched for in a channel that keeps none.
 pub fn poll_check(channel: &ChannelUse, span: Span) -> Option<Check> {
     let holds = is_buffered(channel);
     (holds != Expr::TRUE).then(|| Check {
         holds,
-        message: "a channel without buffer holds no message to look at".to_string(),
+        message: "a channel without a buffer holds no message to poll".to_string(),
         span,
     })
 }

@@ -1,18 +1,16 @@
 //! From states and steps to a template of the IR.
 //!
-//! A location is an element at which a process stands, together with how it
-//! came there: a step of an atomic sequence leads to an atomic location. The
-//! inside of a `d_step` is a chain of atomic locations. Its first statement is
-//! the step that enters it; if it begins with a choice, a step without effect
-//! enters it as soon as one option is possible. Inside, options are tried in
-//! order (descending priorities), and where nothing is possible the process
-//! runs into an error.
+//! A location is an element at which a process is, together with how it got there: a step of an
+//! atomic sequence leads to an atomic location. The inside of a `d_step` is a chain of atomic
+//! locations. Its first statement is the step that enters it; if it begins with a choice, a
+//! step without effect enters it as soon as one option is enabled. Inside, options are tried in
+//! order (descending priorities), and where none is enabled the process reaches an error.
 //!
-//! `else` has a lower priority than its siblings. SPIN's verifier and the IR
-//! agree on what counts as a possible sibling: of a rendezvous only the sending
-//! side. One habit of SPIN needs more: an `else` that melted into an outer
-//! choice looks only at the options before it. Then its guard says explicitly
-//! what must not be possible, which cannot be said of a rendezvous.
+//! `else` has a lower priority than its siblings. SPIN's verifier and the IR agree on which
+//! siblings count as enabled: of a rendezvous only the sending side. One rule of SPIN needs
+//! more: an `else` that was merged into an outer choice considers only the options before it.
+//! Then its guard says explicitly which options must be disabled, which cannot be expressed for
+//! a rendezvous.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -350,7 +348,7 @@ impl Builder<'_, '_> {
             if self.is_else(sibling)? {
                 return Err(Misplaced {
                     span: self.states.span(transition.via),
-                    message: "this `else` melts into a choice that has another `else`".to_string(),
+                    message: "this `else` merges into a choice that has another `else`".to_string(),
                 });
             }
         }
@@ -364,7 +362,7 @@ impl Builder<'_, '_> {
             if rendezvous == Some(Side::Sender) {
                 return Err(Misplaced {
                     span: self.states.span(transition.via),
-                    message: "this `else` stands before further options of an outer choice and behind a send that may be a rendezvous, which is not supported".to_string(),
+                    message: "this `else` comes before further options of an outer choice and after a send that may be a rendezvous, which is not supported".to_string(),
                 });
             }
             condition = condition.and(executable.negate());
@@ -411,7 +409,7 @@ impl Builder<'_, '_> {
                 && let ElementKind::Block(_, inner) = &flow.elements[first].kind
             {
                 opening = flow.sequences[*inner].first;
-                // Of a block only a choice at its start is looked at.
+                // Of a block only a choice at its start is inspected.
                 let is_choice =
                     |first: ElementId| matches!(flow.elements[first].kind, ElementKind::Choice(_));
                 opening = opening.filter(|&first| is_choice(first));
@@ -430,7 +428,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The location where a d_step goes on, inside or behind it.
+    /// The location where a d_step continues, inside or after it.
     fn dstep_location(
         &mut self,
         dstep: ElementId,

@@ -319,7 +319,7 @@ impl Body<'_, '_> {
             StatementKind::DStep(_) if lifted => {
                 self.context.unsupported(
                     span,
-                    "a label before `d_step { .. } unless` is not supported; put both into braces behind the label",
+                    "a label before `d_step { .. } unless` is not supported; put both into braces after the label",
                 );
                 return;
             }
@@ -504,7 +504,7 @@ impl Body<'_, '_> {
         self.for_messages(variable, container, &info, body, labels, span);
     }
 
-    /// `for (m in q)`: takes each message out and puts it back in behind.
+    /// `for (m in q)`: takes each message out and puts it back at the end.
     fn for_messages(
         &mut self,
         variable: &Path,

@@ -1,8 +1,8 @@
-//! Values that are known before anything runs.
+//! Values that are known statically.
 //!
-//! Two kinds: the constant expressions of the grammar (lengths of arrays,
-//! capacities), folded straight from the syntax tree, and initial values,
-//! which may speak of variables that have initial values themselves.
+//! There are two kinds: the constant expressions of the grammar (lengths of arrays,
+//! capacities), folded from the syntax tree, and initial values, which may refer to variables
+//! that have initial values themselves.
 
 use mover_ir::eval::ValueSets;
 use mover_ir::expr::{Expr, Place, VariableRef, mask};

@@ -42,7 +42,7 @@ pub struct Context<'a> {
     /// The number of each process of which there is one from the start and
     /// never another.
     pub lone_processes: HashMap<usize, u32>,
-    /// The unit that is being read: what stands behind it is not yet known.
+    /// The unit that is being read: what stands after it is not yet known.
     pub unit: usize,
     /// The process that is being read.
     pub process: Option<usize>,

@@ -1,7 +1,7 @@
 //! Declarations: types, mtype constants, variables and channels.
 //!
 //! SPIN numbers the names of an mtype set from the last one, which is 1, up to
-//! the first; further declarations of the same set go on behind. A list of
+//! the first; further declarations of the same set continue after it. A list of
 //! initial values that is too short repeats its last value.
 //!
 //! Declarations at the very start of a body are part of the creation of a
@@ -323,7 +323,7 @@ impl Context<'_> {
             .iter()
             .filter_map(|variable| self.declare(declaration, variable, Moment::Global, None))
             .collect();
-        // A name can be used only behind the whole declaration.
+        // A name can be used only after the whole declaration.
         for info in declared {
             let global = Global {
                 info: info.clone(),

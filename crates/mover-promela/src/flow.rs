@@ -8,11 +8,11 @@
 //! A body is a chain of *elements*. Most are one basic statement. The others:
 //!
 //! - a **choice** (`if`, `do`) with a sequence for each option. All options of
-//!   an `if` end in a *join*, which stands behind the choice. The options of a
-//!   `do` end in a join that stands *before* it; behind it stands the *exit*,
+//!   an `if` end in a *join*, which stands after the choice. The options of a
+//!   `do` end in a join that stands *before* it; after it stands the *exit*,
 //!   the place that `break` goes to.
 //! - a **block** (`atomic`, `d_step`, plain braces) with a sequence.
-//! - an **unless** with two sequences, which end in a join behind it. Every
+//! - an **unless** with two sequences, which end in a join after it. Every
 //!   element of the first gets the second as an escape.
 //! - a **goto**, also for `break`, and the **end** of the body.
 //!
@@ -58,7 +58,7 @@ pub enum ElementKind {
     Goto(Target),
     /// Where the options of a choice or the two parts of an unless meet.
     Join,
-    /// Behind a `do`.
+    /// After a `do`.
     Exit,
     Choice(Vec<SequenceId>),
     Unless(SequenceId, SequenceId),
@@ -88,7 +88,7 @@ pub enum Target {
     Element(ElementId),
 }
 
-/// Whether a process that has taken the step of an element goes on alone.
+/// Whether a process that has taken the step of an element continues alone.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Status {
     /// Inside an atomic sequence, and not its last step.
@@ -237,7 +237,7 @@ impl Flow {
     }
 
     /// Of the elements made since `from`, the first `count` come last: SPIN makes
-    /// the element of a statement before `unless` behind those of the escape.
+    /// the element of a statement before `unless` after those of the escape.
     pub fn number_later(&mut self, from: usize, count: usize) {
         if let Some(part) = self.order.get_mut(from..)
             && count <= part.len()
@@ -282,7 +282,7 @@ impl Flow {
         if repeated {
             return Err(Misplaced::new(
                 span,
-                format!("the label `{name}` stands twice in this scope"),
+                format!("the label `{name}` is defined twice in this scope"),
             ));
         }
         Ok(())

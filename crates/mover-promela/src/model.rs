@@ -302,7 +302,7 @@ impl Lowering<'_> {
         });
         let leading = body::leading_declarations(sequence);
         let mut flow = body::lower(context, sequence, leading);
-        // What is added from here on, SPIN numbers behind all bodies.
+        // What is added from here on, SPIN numbers after all bodies.
         let parsed = flow.made() as u32;
         let name = context.processes[process].name.clone();
         let remote_labels = &self.remote_labels;

@@ -1,11 +1,10 @@
-//! Where a token stood in the text that the user wrote.
+//! The place of a token in the user's text.
 //!
-//! Without a preprocessor the answer is the token's own offset. With one, only
-//! lines can be traced back, by the line markers that `cpp` leaves. Within the
-//! line the token is looked for by its text, from left to right and with the
-//! comments masked. A token that is not there came out of a macro: then the
-//! word behind the last token that was found is most likely the macro's name,
-//! and if there is no word, the whole line is the best answer there is.
+//! Without a preprocessor it is the token's own offset. With one, only lines can be traced
+//! back, by the line markers of `cpp`. Within the line the token is searched for by its text,
+//! from left to right and with comments masked. A token that is not there comes from a macro:
+//! then the word after the last token found is most likely the macro's name, and if there is no
+//! word, the whole line is used.
 
 use std::collections::HashMap;
 
@@ -21,7 +20,7 @@ pub struct LineOrigin {
     pub line: usize,
 }
 
-/// How far ahead in a line a token is looked for, so that very long lines
+/// How far ahead in a line a token is searched for, so that very long lines
 /// full of macros do not take quadratic time.
 const SEARCH_WINDOW: usize = 2000;
 

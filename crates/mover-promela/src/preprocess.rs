@@ -6,7 +6,7 @@
 //! that has nothing for a preprocessor to do is taken as it stands, so that
 //! plain models need no `cpp` at all and keep exact columns.
 //!
-//! The preprocessor is somebody else's program on somebody else's input, so it
+//! The preprocessor is a foreign program on foreign input, so it
 //! runs under limits: its memory (by the shell's `ulimit`), the size of its
 //! output and its time. Recursive macros end by themselves (a macro is not
 //! expanded within its own expansion); recursive includes end at cpp's own
@@ -61,7 +61,7 @@ pub fn is_needed(text: &str, options: &Options) -> bool {
         || text.contains("\\\r\n")
 }
 
-/// Some editors begin a file with this mark; columns are counted behind it, as cpp does.
+/// Some editors begin a file with this mark; columns are counted after it, as cpp does.
 pub fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
@@ -182,7 +182,7 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
                 "P002",
                 "this model needs the C preprocessor `cpp`, which is not installed",
             )
-            .help("on Debian and its kin: apt-get install cpp"),
+            .help("on Debian and its derivatives: apt-get install cpp"),
         );
     }
     Ok(Output {

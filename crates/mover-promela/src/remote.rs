@@ -1,4 +1,4 @@
-//! Looks into other processes: `p[i]@label` and `p[i]:variable`.
+//! References to other processes: `p[i]@label` and `p[i]:variable`.
 
 use mover_ir::expr::Expr;
 use mover_ir::program::{TemplateId, VariableId};
@@ -66,7 +66,7 @@ impl Context<'_> {
             return Value::constant(0);
         }
         if Some(process) == self.process {
-            self.error(span, "a proctype cannot ask for its own labels");
+            self.error(span, "a proctype cannot refer to its own labels");
             return Value::constant(0);
         }
         let Some(number) = self.process_number(process, number, span) else {

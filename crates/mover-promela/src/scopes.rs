@@ -1,11 +1,10 @@
-//! Which name means what, where.
+//! Scopes: the meaning of names.
 //!
-//! SPIN 6 opens a scope with each brace, and looks a name up from the inside
-//! out. It knows no shadowing, though: a name that can be seen cannot be
-//! declared again, so each use has one possible meaning, and the same name may
-//! live in scopes side by side. A name can be used only behind its declaration;
-//! for globals that is decided by the unit (declaration or proctype) they
-//! stand in.
+//! SPIN 6 opens a scope with each brace, and looks up a name from the innermost scope outwards.
+//! There is no shadowing: a visible name cannot be declared again, so each use has one possible
+//! meaning, and sibling scopes may use the same name. A name can be used only after its
+//! declaration; for globals that is decided by the unit (declaration or proctype) in which they
+//! are declared.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -13,7 +13,7 @@
 //! - Where an escape is in force, its first steps stand before all others and
 //!   exclude them if one of them is possible; the outermost escape comes first.
 //! - A label that begins with `end` makes its element a proper end. If the
-//!   element is the first of an option, it makes the place behind it one too.
+//!   element is the first of an option, it makes the place after it one too.
 
 use std::cell::RefCell;
 
@@ -39,7 +39,7 @@ pub struct States<'f> {
     hunted: RefCell<Vec<Option<ElementId>>>,
 }
 
-/// Where the run through a d_step goes on.
+/// Where the run through a d_step continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interior {
     /// At an action, an `else` or a choice within it.
@@ -72,7 +72,7 @@ pub fn analyse(flow: &mut Flow) -> Result<States<'_>, Vec<Misplaced>> {
 }
 
 /// A goto that leaves all atomic sequences ends atomicity; one that leads from
-/// the end of one into another goes on without a gap.
+/// the end of one into another continues without a gap.
 fn patch_gotos(flow: &mut Flow) {
     for element in 0..flow.elements.len() {
         if let ElementKind::Block(_, sequence) = flow.elements[element].kind {
@@ -129,7 +129,7 @@ impl States<'_> {
         self.hunt(first, self.flow.elements[first].status)
     }
 
-    /// Where the step of an element leads; `None` behind the end of the body.
+    /// Where the step of an element leads; `None` after the end of the body.
     pub fn target(&self, via: ElementId) -> Result<Option<ElementId>, Misplaced> {
         let element = &self.flow.elements[via];
         let next = match &element.kind {
@@ -160,7 +160,7 @@ impl States<'_> {
         Err(self.endless(element))
     }
 
-    /// Where a process that goes to an element goes on at once, if it does.
+    /// Where a process that goes to an element continues at once, if it does.
     fn onward(&self, element: ElementId) -> Option<ElementId> {
         let at = &self.flow.elements[element];
         match &at.kind {
@@ -181,7 +181,7 @@ impl States<'_> {
     fn endless(&self, element: ElementId) -> Misplaced {
         Misplaced {
             span: self.flow.elements[element].span,
-            message: "these jumps go round for ever without a statement".to_string(),
+            message: "these jumps form a loop without a statement".to_string(),
         }
     }
 
@@ -395,7 +395,7 @@ impl States<'_> {
         self.interior(dstep, self.flow.sequences[sequence].first)
     }
 
-    /// Where a d_step goes on behind one of its elements.
+    /// Where a d_step continues after one of its elements.
     pub fn dstep_next(&self, dstep: ElementId, element: ElementId) -> Result<Interior, Misplaced> {
         self.interior(dstep, self.flow.elements[element].next)
     }

@@ -2,7 +2,7 @@
 //!
 //! Every operator works on C's `int`, so a variable is widened to 32 bits when
 //! read and cut to its own width when stored. Truth values are kept at width 1
-//! as long as nobody asks for their number.
+//! as long as their number is not used.
 //!
 //! What C leaves undefined or SPIN's verifier stops at is a run-time error
 //! here. The expression itself yields *some* value then, and beside it come

@@ -1,14 +1,14 @@
-//! What commutes with what.
+//! Static analysis of what commutes, and the reductions that follow from it.
 //!
-//! Lipton's theory of reduction (Lipton 1975), after Flanagan and Qadeer (2003) and Levin, Palmer,
-//! Qadeer and Rajamani (2005): if most steps of a thread commute with the steps of the
-//! others, then runs in which threads switch rarely already show every error. This crate finds out
-//! what commutes; the engines decide what to do with it.
+//! Lipton's theory of reduction (Lipton 1975), after Flanagan and Qadeer (2003) and Levin,
+//! Palmer, Qadeer and Rajamani (2005): if most steps of a thread commute with the steps of the
+//! other threads, then runs with few context switches already contain every error. This crate
+//! determines what commutes; the engines decide how to use it.
 //!
-//! - [`facts`]: what is true of a program: accesses, points-to sets, locks, owners, reachability;
-//! - [`transform`]: programs with the same behaviour that are easier to reduce;
-//! - [`plan`]: which steps move, and when;
-//! - [`present`]: the plan beside the source and along a run.
+//! - [`facts`]: properties of a program: accesses, points-to sets, locks, owners, reachability;
+//! - [`transform`]: equivalent programs that are easier to reduce;
+//! - [`plan`]: which steps are movers, and under which conditions;
+//! - [`present`]: the plan next to the source and along a run.
 
 pub mod facts;
 pub mod plan;

@@ -69,7 +69,7 @@ fn a_lock_is_held_between_taking_and_giving_back() {
     let inside = edge(program, "x++");
     let giving = edge(program, "m = false");
     assert!(movers.locks.takes(taking).contains(&lock));
-    assert!(movers.locks.gives_back(giving).contains(&lock));
+    assert!(movers.locks.releases(giving).contains(&lock));
     assert!(!movers.locks.held(0, taking.location).contains(&lock));
     assert!(movers.locks.held(0, inside.location).contains(&lock));
     assert!(movers.locks.held(0, giving.location).contains(&lock));
@@ -129,9 +129,9 @@ fn reader_writer_locks_of_one_cell_and_of_two() {
         assert_eq!(lock.held(reading.template, 0), None);
         // Having it to read is enough for reading, not for writing.
         let cell = Object::Cell(lock.cells[0], 0);
-        assert!(movers.locks.in_hand(reading, false).contains(&cell));
-        assert!(!movers.locks.in_hand(reading, true).contains(&cell));
-        assert!(movers.locks.in_hand(writing, true).contains(&cell));
+        assert!(movers.locks.held_during(reading, false).contains(&cell));
+        assert!(!movers.locks.held_during(reading, true).contains(&cell));
+        assert!(movers.locks.held_during(writing, true).contains(&cell));
     }
 }
 
@@ -181,7 +181,7 @@ fn a_row_of_locks_is_held_by_its_index() {
     };
     assert_eq!(held.variable, row);
     let handled = rows.handled(giving.template, giving.location, giving.edge);
-    assert_eq!(handled.gives_back, std::slice::from_ref(held));
+    assert_eq!(handled.releases, std::slice::from_ref(held));
     assert!(rows.held(giving.template, 0).is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! What moves, beside the source: as text, as JSON and as a part of a report.
+//! Mover classes next to the source: as text, as JSON and as a part of a report.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub fn text(explanation: &Explanation) -> String {
         let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
     }
     if !explanation.owners.is_empty() {
-        out += "\nexclusive access told by a value (for --reduce phase and dynamic)\n";
+        out += "\nexclusive access indicated by a value (for --reduce phase and dynamic)\n";
     }
     for owner in &explanation.owners {
         let _ = writeln!(out, "  {}", owner_text(owner));
@@ -94,7 +94,7 @@ fn transaction_text(transaction: &TransactionFacts) -> String {
         }
     };
     let again = if transaction.repeats {
-        ", again and again"
+        ", repeatedly"
     } else {
         ""
     };

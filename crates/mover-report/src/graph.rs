@@ -3,7 +3,7 @@
 //! Every state that the concrete semantics reaches, without reduction, with the
 //! values that differ from the initial ones; errors and deadlocks are coloured, and
 //! the run of a counterexample is drawn bold. Larger graphs than a few hundred
-//! states show nothing to anybody, so there is a limit.
+//! states are unreadable, so there is a limit.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;

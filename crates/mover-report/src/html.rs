@@ -1,12 +1,12 @@
-//! The report: one HTML file that needs nothing else.
+//! The report: one self-contained HTML file.
 //!
-//! The page is complete without a script: verdict and what it rests on, the steps, the source, the
-//! movers and the figures are plain HTML, so that it can be printed, searched and read aloud. The
-//! script beside it draws the lanes, steps through the run and follows it in the source.
+//! The page is complete without a script: verdict and evidence, the steps, the source, the
+//! movers and the figures are plain HTML, so that it can be printed, searched and read aloud.
+//! The embedded script draws the lanes, steps through the run and follows it in the source.
 //!
-//! Everything that comes from a user, from names to source text, goes through [`escape`], or into
-//! the data of the script, where no `<` is left that could end it ([`data_text`]). The page forbids
-//! itself to load anything from anywhere.
+//! Everything that comes from a user, from names to source text, goes through [`escape`], or
+//! into the data of the script, where no `<` is left that could end it ([`data_text`]). The
+//! page's security policy forbids loading anything.
 
 use std::fmt::Write;
 
@@ -264,7 +264,7 @@ impl Page {
         if !self.story.is_empty() {
             let _ = writeln!(out, "<p class=\"story\">{}</p>", escape(&self.story));
         }
-        *out += "<h3>What it rests on</h3>\n<dl class=\"rests\">\n";
+        *out += "<h3>Evidence</h3>\n<dl class=\"rests\">\n";
         for (what, how) in &self.rests {
             let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(what), escape(how));
         }
@@ -469,10 +469,10 @@ impl Page {
         };
         *out += "<section class=\"card\" id=\"movers\" aria-labelledby=\"movers-title\">\n\
                  <h2 id=\"movers-title\">What commutes</h2>\n\
-                 <p>A <em>right mover</em> could as well come later, a <em>left mover</em> could as well \
-                 have come earlier, whatever the other threads do. Right movers, one step of any kind, \
-                 the commit point, and left movers together are a transaction: nobody needs to come \
-                 between. The letters beside the source are the classes: \
+                 <p>A <em>right mover</em> commutes with the next step of any other thread, a <em>left \
+                 mover</em> with the previous one. Right movers, one step of any kind (the commit \
+                 point) and left movers form a transaction, which need not be interleaved with other \
+                 threads. The letters next to the source are the classes: \
                  <abbr class=\"mv right\" title=\"right mover\">R</abbr>\
                  <abbr class=\"mv left\" title=\"left mover\">L</abbr>\
                  <abbr class=\"mv both\" title=\"both mover\">B</abbr>\
@@ -544,7 +544,7 @@ impl Page {
         *out += "<div class=\"over\"><h3>What reductions save</h3><table class=\"plain\"><thead><tr>\
                  <th scope=\"col\">reduction</th><th scope=\"col\" class=\"num\">states</th>\
                  <th scope=\"col\" class=\"num\">saved</th><th scope=\"col\" class=\"num\">time</th>\
-                 <th scope=\"col\">came to</th></tr></thead><tbody>\n";
+                 <th scope=\"col\">verdict</th></tr></thead><tbody>\n";
         let all = self
             .ledger
             .iter()
@@ -838,11 +838,10 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
         Verdict::Unsafe(trace) => {
             rests.push((
                 "checked by".into(),
-                "the run below was replayed step by step on the definition of what a program does"
-                    .into(),
+                "the run below was replayed step by step on the reference semantics".into(),
             ));
             if let Some(length) = length_text(trace) {
-                rests.push(("told with".into(), length));
+                rests.push(("shown with".into(), length));
             }
         }
         Verdict::Safe | Verdict::SafeUpTo(_) => {
@@ -855,8 +854,8 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
                     match answer.reduction {
                         "none" => format!("all {states} states were visited"),
                         _ => format!(
-                            "all {states} states between transactions were visited; what was left \
-                             out differs only in the order of steps that commute"
+                            "all {states} states between transactions were visited; the omitted \
+                             states differ only in the order of commuting steps"
                         ),
                     },
                 ));
@@ -866,7 +865,7 @@ fn rests(answer: &Answer) -> Vec<(String, String)> {
             }
         }
         Verdict::Unknown { reason, advice } => {
-            rests.push(("not known because".into(), reason.clone()));
+            rests.push(("unknown because".into(), reason.clone()));
             rests.push(("try".into(), advice.clone()));
         }
     }

@@ -1,10 +1,9 @@
-//! What the user gets to see.
+//! Rendering of answers.
 //!
-//! Rendering only: an answer comes re-checked from `mover-check`, and this crate puts it into words
-//! ([`text`]), data ([`json`]) and pages ([`html`]); [`mod@explain`] shows what moves, [`mover_trial`]
-//! what came of trying it.
-//! For other tools: [`witness`] (SV-COMP), [`sarif`] (editors, code hosts), [`trail`] (SPIN) and
-//! [`graph`] (Graphviz).
+//! An answer comes re-checked from `mover-check`, and this crate renders it as text ([`text`]),
+//! data ([`json`]) and pages ([`html`]); [`mod@explain`] shows mover classes, [`mover_trial`]
+//! the result of testing them. For other tools: [`witness`] (SV-COMP), [`sarif`] (editors, code
+//! hosts), [`trail`] (SPIN) and [`graph`] (Graphviz).
 
 pub mod explain;
 pub mod graph;

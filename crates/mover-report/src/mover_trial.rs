@@ -1,4 +1,4 @@
-//! What came of trying the movers out.
+//! The result of testing the movers.
 
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn claim_words(claim: Claim) -> &'static str {
 fn defect_words(defect: Defect) -> &'static str {
     match defect {
         Defect::Impossible => "one order is possible and the other is not",
-        Defect::Ceases => "behind the other step it is not one any more",
+        Defect::Ceases => "after the other step it is no longer one",
         Defect::OtherState => "the two orders lead to different states",
     }
 }

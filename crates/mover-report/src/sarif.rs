@@ -25,7 +25,7 @@ fn rule(property: Property) -> (&'static str, &'static str) {
         ),
         Property::NoDeadlock => (
             "Deadlock",
-            "Some run comes to a state in which no thread can move and not all have ended.",
+            "Some run reaches a state in which no thread can take a step and not all have exited.",
         ),
         Property::MemorySafety => (
             "MemorySafety",

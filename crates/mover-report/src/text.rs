@@ -1,8 +1,7 @@
-//! Answers for people.
+//! Answers as text.
 //!
-//! A trace is a table: one line for each step with the thread, the place, the
-//! statement, and only what the step changed. The last line is always the
-//! verdict in words.
+//! A trace is a table: one line for each step with the thread, the place, the statement, and
+//! only what the step changed. The last line is always the verdict.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -186,8 +185,8 @@ pub fn verdict_line(answer: &Answer) -> String {
                     Property::MemorySafety => "memory is accessed and freed properly",
                     Property::MemoryCleanup => "all memory is freed at the end",
                     Property::NoOverflow => "no signed computation overflows",
-                    Property::MutexMisuse => "locks are used by their rules",
-                    Property::NoDataRace => "no two threads race for memory",
+                    Property::MutexMisuse => "locks are used correctly",
+                    Property::NoDataRace => "no data race is possible",
                 })
                 .collect();
             format!("safe{bounds}: {}{uncovered}", claims.join(" and "))
@@ -215,8 +214,8 @@ pub fn story_text(trace: &Trace, style: Style) -> String {
 
 fn capital(text: &str) -> String {
     // A name stays as it is.
-    match text.strip_prefix("a circle:") {
-        Some(rest) => format!("A circle:{rest}"),
+    match text.strip_prefix("circular wait:") {
+        Some(rest) => format!("Circular wait:{rest}"),
         None => text.to_string(),
     }
 }
@@ -421,16 +420,16 @@ fn standings_text(trace: &Trace, style: Style) -> String {
     if trace.property != mover_ir::program::Property::NoDeadlock {
         return String::new();
     }
-    let mut out = format!("\n{}\n", style.bold("where the threads stand"));
+    let mut out = format!("\n{}\n", style.bold("where the threads are"));
     for standing in &trace.standings {
         let place = match (&standing.file, standing.line) {
             (Some(file), Some(line)) => format!(" at {}:{line}", short_name(file)),
             _ => String::new(),
         };
         let state = if standing.at_proper_end {
-            "is at a proper end".to_string()
+            "is at a valid end".to_string()
         } else if standing.waits_for.is_empty() {
-            "can never go on".to_string()
+            "can never continue".to_string()
         } else {
             let statements: Vec<String> = standing.waits_for.iter().map(|s| one_line(s)).collect();
             format!("waits for {}", statements.join(" or "))

@@ -2,7 +2,7 @@
 //!
 //! A line of a trail is `depth:process:statement`. Statements have the numbers in
 //! which SPIN's parser makes them, which the Promela front end counts along; SPIN
-//! puts the process to the statement and executes it, so what is no step of its
+//! puts the process to the statement and executes it, so what is not a step of its
 //! own in SPIN (the inside of a `d_step`) is left out. A rendezvous is two lines,
 //! sender first. There is no line for statement merging, so SPIN merges nothing.
 

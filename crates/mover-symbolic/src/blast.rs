@@ -1,10 +1,10 @@
-//! Terms as circuits, circuits as clauses.
+//! Bit-blasting: terms to circuits, circuits to clauses.
 //!
-//! Each bit of a term becomes a literal of the solver. Gates are hashed and
-//! simplified, so that what is equal bit by bit is the same literal even where
-//! the terms differ; clauses are Tseitin's, in both directions, so that a literal
-//! can be assumed either way. Nothing is blasted twice and nothing is ever taken
-//! back: the solver only grows, which is what incremental questions need.
+//! Each bit of a term becomes a literal of the solver. Gates are hashed and simplified, so that
+//! bits that are equal by construction are the same literal even where the terms differ; the
+//! clauses are Tseitin's, in both directions, so that a literal can be assumed either way.
+//! Nothing is blasted twice and nothing is ever removed: the solver only grows, as incremental
+//! queries require.
 
 use rustc_hash::FxHashMap;
 
@@ -23,7 +23,7 @@ pub struct Blaster {
     blasted: u64,
 }
 
-/// Terms between two looks at the clock.
+/// Terms between two checks of the clock.
 const TERMS_PER_LOOK: u64 = 1 << 10;
 
 impl Blaster {
@@ -357,7 +357,7 @@ impl Blaster {
     fn full_adder(&mut self, a: Lit, b: Lit, carry: Lit) -> (Lit, Lit) {
         let half = self.xor(a, b);
         let sum = self.xor(half, carry);
-        // Where the two differ the carry goes on, else it is either of them.
+        // Where the two differ the carry continues, else it is either of them.
         (sum, self.choose(half, carry, a))
     }
 

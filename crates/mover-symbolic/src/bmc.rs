@@ -1,15 +1,14 @@
 //! Bounded model checking over blocks.
 //!
-//! The blocks are unrolled from the initial state, one after the other, in one
-//! solver that only grows. The state after each block is a term over the choices
-//! made so far, not a row of new variables: what is constant in the initial state
-//! stays constant for as long as nothing changes it, so places that cannot be
-//! reached in so many blocks cost nothing.
+//! The blocks are unrolled from the initial state, one after the other, in one solver that only
+//! grows. The state after each block is a term over the choices made so far, not a vector of
+//! new variables: what is constant in the initial state stays constant until something changes
+//! it, so locations that cannot be reached in so many blocks cost nothing.
 //!
-//! `safe` is said only if no run is longer than what was unrolled.
+//! The verdict is `safe` only if no run is longer than the unrolling.
 //!
-//! A run that meets a bound of the program is asked for together with violations. A bound that is
-//! met is noted and not asked for again; the search goes on at the same depth.
+//! Bounds of the program are queried together with violations. A bound that is met is recorded
+//! and not queried again; the search continues at the same depth.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -158,7 +157,7 @@ enum Found {
     Nothing,
     /// A run to a violation or a bound of the program.
     Run(Vec<mover_ir::semantics::Step>),
-    /// No run goes on from here.
+    /// No run continues from here.
     Complete,
     Stopped,
 }
@@ -213,7 +212,7 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Looks for violations at the present depth, then unrolls one more block.
+    /// Searches for violations at the present depth, then unrolls one more block.
     fn next_depth(&mut self) -> Found {
         let found = self.look();
         self.statistics.terms = self.terms.len() as u64;

@@ -1,16 +1,16 @@
-//! Proofs that are checked again.
+//! Certification of proofs.
 //!
-//! An invariant is checked by a solver that has seen nothing of the search: it
-//! holds initially, every block keeps it, and it excludes all bad states. The
-//! relation is made anew for it, too. If the program was reduced, the invariant is
-//! one of the states between transactions, and the relation is that of blocks; the
-//! single steps inside of a transaction do not keep it and need not.
+//! An invariant is checked by a solver that shares nothing with the search: it holds initially,
+//! every block preserves it, and it excludes all bad states. The transition relation is also
+//! rebuilt for the check. If the program was reduced, the invariant is one of the states
+//! between transactions, and the relation is that of blocks; the single steps inside a
+//! transaction need not preserve it.
 //!
-//! Such a proof rests on the reduction. It does so no more if it can be *carried over*
-//! to single steps: those of its clauses that single steps keep are kept, and IC3
-//! looks for what is missing, which is what can be said of a thread in the middle of a
-//! transaction. That invariant is then checked like the other. It can take as long as a
-//! proof without reduction, so there is a limit to it.
+//! Such a proof depends on the reduction. It no longer does if it can be *carried over* to
+//! single steps: the clauses that single steps preserve are kept, and IC3 searches for the
+//! missing ones, which describe threads in the middle of a transaction. The resulting invariant
+//! is then checked in the same way. This can take as long as a proof without reduction, so it
+//! has a limit.
 
 use std::time::Instant;
 
@@ -105,7 +105,7 @@ pub fn carry_over(
         }
         Found::Run { .. } => {
             return Err(EngineError::Internal(
-                "the invariant of transactions is none: single steps lead to a violation".into(),
+                "the invariant over transactions is wrong: single steps lead to a violation".into(),
             ));
         }
         Found::Invariant(found) => found,
@@ -262,7 +262,9 @@ fn certify(
             note_checks(checks, &blaster.solver)?;
             Ok(true)
         }
-        Answer::Sat => Err(EngineError::Internal("the invariant found is none".into())),
+        Answer::Sat => Err(EngineError::Internal(
+            "the invariant found is not inductive or admits a violation".into(),
+        )),
         Answer::Stopped => Ok(false),
     }
 }

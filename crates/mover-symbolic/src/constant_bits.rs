@@ -1,10 +1,10 @@
-//! Bits that have one value in all reachable states.
+//! Bits that have the same value in all reachable states.
 //!
-//! The formula of a block is run on bits that are 0, 1 or unknown, from the initial
-//! state on, until no cell loses a bit any more. What is then still known holds in
-//! every state: the upper bits of a thread's number, the object of a pointer that
-//! points into one array, whatever nobody writes. Such bits need no variables, and
-//! IC3 need not learn them.
+//! The formula of a block is evaluated on bits that are 0, 1 or unknown, starting from the
+//! initial state, until no cell loses a known bit any more. The remaining known bits hold in
+//! every state: the upper bits of a thread's number, the object part of a pointer into one
+//! array, cells that are never written. Such bits need no variables, and IC3 need not learn
+//! them.
 
 use mover_ir::eval::{KnownBits, KnownBitsDomain};
 use mover_ir::expr::mask;
@@ -27,7 +27,7 @@ pub fn variable(known: KnownBits, terms: &mut Terms, name: String, width: u8) ->
     terms.or(masked, fixed)
 }
 
-/// Terms between two looks at the clock.
+/// Terms between two checks of the clock.
 const TERMS_PER_LOOK: usize = 1 << 12;
 
 /// What is known of each cell after any number of blocks from one of these states.
@@ -46,7 +46,7 @@ pub fn reachable_bits(
             *cell = cell.join(KnownBits::exactly(value));
         }
     }
-    // The variable behind each cell; the cell's other bits are constants of the term.
+    // The variable that encodes each cell; the cell's other bits are constants of the term.
     let variables: Vec<Option<Term>> = state
         .iter()
         .map(|&cell| {

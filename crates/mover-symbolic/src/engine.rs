@@ -1,4 +1,4 @@
-//! The symbolic engines by their options.
+//! The symbolic engines, selected by their options.
 
 use mover_engine::{Control, Engine, EngineError, Outcome, Statistics, Task};
 use mover_reduce::{Heuristics, Reduction};
@@ -25,7 +25,7 @@ pub struct SymbolicOptions {
     pub bounds: Bounds,
     /// When steps move, besides statically, with `Dynamic`.
     pub heuristics: Heuristics,
-    /// Whether loops and starts of threads that are known beforehand are unfolded.
+    /// Whether loops and starts of threads that are known in advance are unfolded.
     pub unfold: bool,
 }
 

@@ -1,32 +1,31 @@
 //! IC3: proofs by induction, found clause by clause.
 //!
-//! After Bradley, *SAT-Based Model Checking without Unrolling*, with the later
-//! refinements that made it practical (delta-encoded frames, a queue of
-//! obligations, lifting by unsatisfiable cores, lemmas against what stands in the way
-//! of a shorter lemma, as in Hassan, Bradley and Somenzi, *Better Generalization in
-//! IC3*), on the block relation of Günther et al. (2017).
+//! After Bradley (2011), *SAT-Based Model Checking without Unrolling*, with the later
+//! refinements that made it practical (delta-encoded frames, a queue of obligations, lifting by
+//! unsatisfiable cores, lemmas against counterexamples to generalisation, as in Hassan, Bradley
+//! and Somenzi (2013), *Better Generalization in IC3*), on the block relation of Günther et al.
+//! (2017).
 //!
-//! A *frame* k is a set of clauses that hold in all states at most k blocks from
-//! the start. A state of the last frame that is bad, or leads to such a state, is
-//! an *obligation*: it must be shown unreachable from the frame before. If it is,
-//! the reason is generalised to a clause that excludes as many states as possible;
-//! if it is not, the predecessor is the next obligation. When two frames become
-//! equal, they are an inductive invariant.
+//! A *frame* k is a set of clauses that hold in all states at most k blocks from the start. A
+//! state of the last frame that is bad, or leads to such a state, is an *obligation*: it must
+//! be shown unreachable from the previous frame. If it is unreachable, the reason is
+//! generalised to a clause that excludes as many states as possible; if it is not, the
+//! predecessor is the next obligation. When two frames become equal, they are an inductive
+//! invariant.
 //!
-//! **Predicates.** Günther et al. (2017) uses CTIGAR: obligations are abstracted to predicates
-//! of the program, and new ones are found where the abstraction fails. Here the
-//! bits of the state are never given up; the program's own comparisons are
-//! literals beside them ([`crate::system::Observable`]). A predecessor is lifted, and a clause
-//! generalised, with the bits going first, so what remains speaks about
-//! comparisons where these are reason enough and about bits where they are not.
-//! With no predicates this is plain IC3. A clause that is left with bits of a number is
-//! a counterexample to induction that the predicates could not tell from what is
-//! reachable. When that has happened to a cell a few times, comparisons that are
-//! true of the counterexample are tried in place of the bits
-//! ([`crate::system::refine`]); one that serves becomes a predicate.
+//! **Predicates.** Günther et al. (2017) use CTIGAR: obligations are abstracted to predicates
+//! of the program, and new predicates are added where the abstraction fails. Here the bits of
+//! the state are always available; the program's own comparisons are additional literals
+//! ([`crate::system::Observable`]). Lifting a predecessor and generalising a clause drop bits
+//! first, so the remaining literals are comparisons where these are sufficient and bits where
+//! they are not. Without predicates this is plain IC3. A clause that still contains bits of a
+//! number is a counterexample to induction that the predicates could not distinguish from
+//! reachable states. When that has happened to a cell a few times, comparisons that are true in
+//! the counterexample are tried in place of the bits ([`crate::system::refine`]); a comparison
+//! that works becomes a predicate.
 //!
-//! **Reached states.** The search begins with a random walk; what it meets keeps lemmas
-//! from excluding states that can be reached ([`reached`]).
+//! **Reached states.** The search begins with a random walk; the states that it reaches prevent
+//! lemmas from excluding reachable states ([`reached`]).
 
 mod generalise;
 mod reached;
@@ -205,7 +204,7 @@ pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     }
 }
 
-/// Looks for an invariant; the hints are cubes that may be unreachable.
+/// Searches for an invariant; the hints are cubes that may be unreachable.
 pub fn prove(system: &mut System, question: &Question, hints: Vec<Cube>) -> Found {
     let now = Instant::now();
     Search::new(system, question, now, SolverEffort::default(), hints).run(&mut |_| {})
@@ -438,7 +437,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         }
     }
 
-    /// Gives the solver the clauses of all frames.
+    /// Adds the clauses of all frames to the solver.
     fn activate_frames(&mut self) {
         self.active.clear();
         let first = self.relation.solver().new_lit();
@@ -721,7 +720,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
                 .filter(differs)
                 .max_by(|a, b| self.activity[a.0].total_cmp(&self.activity[b.0]));
             let Some(&best) = best else {
-                // The cube itself has the state; whoever asked has looked at that before.
+                // The cube itself contains the state; the caller has checked that before.
                 return cube.clone();
             };
             core.push(best);
@@ -813,7 +812,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             match relation.solver().solve(&assumptions) {
                 Answer::Unsat => {}
                 Answer::Stopped => return Err(Stop),
-                // Whoever checks the proof will see that it is none.
+                // The check of the proof will reject it.
                 Answer::Sat => return Ok([invariant, self.known.clone()].concat()),
             }
             let solver = &relation.blaster.solver;

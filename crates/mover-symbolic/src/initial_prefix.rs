@@ -1,10 +1,10 @@
-//! Where a proof by induction begins.
+//! The initial states of a proof by induction.
 //!
-//! For as long as only one thread can move there is nothing to interleave: what a C program
-//! does before its threads run can be run once, beforehand. The search for an invariant then
-//! begins in the states in which this ends, a few if the thread makes choices. An invariant
-//! need not speak about the beginning, and the places that are left behind there are left
-//! out of the formula.
+//! As long as only one thread can run there is nothing to interleave: what a C program does
+//! before its threads run can be executed once, in advance. The search for an invariant then
+//! begins in the states in which this prefix ends, a few if the thread makes choices. An
+//! invariant need not describe the prefix, and the locations of the prefix are omitted from the
+//! formula.
 
 use mover_ir::program::{Effect, LocationId};
 use mover_ir::semantics::Step;
@@ -25,7 +25,7 @@ pub struct Start {
 
 /// More states to begin with are not better than one.
 const MOST_STARTS: usize = 16;
-/// Blocks that are run beforehand, at most.
+/// Blocks that are run in advance, at most.
 const MOST_BLOCKS: usize = 256;
 
 /// The states in which more than one thread can move for the first time; the initial state
@@ -132,7 +132,7 @@ fn successors(blocks: &Blocks, question: &Question, from: &Start) -> Option<Vec<
     }
 }
 
-/// The places, by slot and number, that threads can come to from these states.
+/// The locations, by slot and number, that threads can reach from these states.
 pub fn places(blocks: &Blocks, starts: &[Start]) -> FxHashSet<(usize, u64)> {
     let layout = &blocks.layout;
     let program = layout.program;

@@ -1,12 +1,12 @@
-//! The state of a program as a row of bit-vectors.
+//! The state of a program as a vector of bit-vectors.
 //!
-//! A state has a cell for each cell of the global variables, for the lengths and
-//! messages of the channels, for the place and the local variables of each thread,
-//! and one that says whose turn it is. Threads come and go, so they live in
-//! *slots*: slot k is the thread with number k, and its place is 0 while there is
-//! none. How many slots there are follows from the program if its spawns are not
-//! in loops; otherwise it is a bound, and the state has a sink for runs that would
-//! need more ([`Layout::is_exact`]). Dynamic objects live in slots of the same kind.
+//! A state has a cell for each cell of the global variables, for the lengths and messages of
+//! the channels, for the location and the local variables of each thread, and one for the
+//! thread that must run next, if any. Threads are created and exit, so they live in *slots*:
+//! slot k is the thread with number k, and its location is 0 while there is none. The number of
+//! slots follows from the program if its spawns are not in loops; otherwise it is a bound, and
+//! the state has a sink for runs that would need more ([`Layout::is_exact`]). Dynamic objects
+//! live in slots of the same kind.
 
 use std::collections::BTreeSet;
 
@@ -179,7 +179,7 @@ pub enum Turn {
     Anyone,
     /// The thread is in the middle of an atomic sequence and can move.
     Exclusive(usize),
-    /// The thread is in a transaction that has not committed; the engine goes on with it only.
+    /// The thread is in a transaction that has not committed; the engine continues with it only.
     Uncommitted { slot: usize, took_lock: bool },
     /// The run has left what the bounds allow.
     Beyond,
@@ -682,7 +682,7 @@ fn spawned_templates(program: &Program) -> Vec<bool> {
 }
 
 /// By template the numbers that its threads can have, where only the first thread starts
-/// others, none of them of its own template, each of its places has so many starts behind it,
+/// others, none of them of its own template, each of its places has so many starts after it,
 /// and no thread ends.
 fn spawn_numbers(program: &Program) -> Option<Vec<Vec<usize>>> {
     const MOST: usize = 64;

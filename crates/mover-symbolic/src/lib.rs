@@ -1,19 +1,18 @@
 //! Symbolic engines.
 //!
 //! After Günther et al. (2017), *Dynamic Reductions for Model Checking Concurrent Software*: a
-//! program is a transition relation whose steps are transactions ([`blocks`]),
-//! written down as bit-vector [`term`]s over the cells of a state ([`layout`]), by a
-//! counterpart of the concrete semantics ([`machine`]). Two engines ask questions
-//! about it:
+//! program is a transition relation whose steps are transactions ([`blocks`]), expressed as
+//! bit-vector [`term`]s over the cells of a state ([`layout`]), by a counterpart of the
+//! concrete semantics ([`machine`]). Two engines use it:
 //!
-//! - [`bmc`] unrolls the relation from the initial state: it finds shallow
-//!   violations fast, and proves programs whose runs all end;
-//! - [`ic3`] looks for an inductive invariant, and proves programs that run for ever.
+//! - [`bmc`] unrolls the relation from the initial state: it finds shallow violations fast, and
+//!   proves programs whose runs all end;
+//! - [`ic3`] searches for an inductive invariant, and proves programs that run for ever.
 //!
-//! Questions go to a SAT solver that is linked in ([`sat`]), by way of circuits
-//! ([`blast`]), or to any other as SMT-LIB ([`smtlib`]). A violation is a list of
-//! steps that the concrete semantics has confirmed; a proof can be checked again by
-//! a solver that shares nothing with the one that found it.
+//! Queries go to a built-in SAT solver ([`sat`]) as circuits ([`blast`]), or to any other
+//! solver as SMT-LIB ([`smtlib`]). A violation is a list of steps that the concrete semantics
+//! has confirmed; a proof can be checked again by a solver that shares nothing with the one
+//! that found it.
 
 pub mod blast;
 mod blocks;
@@ -125,7 +124,7 @@ impl<'t> Prepared<'t> {
     }
 }
 
-/// That a state violates what is asked for.
+/// The condition that a state violates a property.
 fn bad(blocks: &Blocks, question: &Question, terms: &mut Terms, state: &[Term]) -> Term {
     let counts = |property: Property| property != Property::UnreachCall || question.errors;
     let error = blocks.somebody_at(terms, state, |_, location| {

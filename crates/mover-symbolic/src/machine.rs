@@ -1,10 +1,10 @@
 //! The semantics on terms.
 //!
-//! A line-by-line counterpart of [`mover_ir::semantics`], in which a state is a
-//! row of terms instead of numbers. Where the concrete machine picks (a cell of an
-//! array, a channel by its number, a free slot for a thread), this one makes a case
-//! distinction over all that is possible; the constructors of terms drop the cases
-//! that are not. Tests take random states and compare the two.
+//! A line-by-line counterpart of [`mover_ir::semantics`], in which a state is a vector of terms
+//! instead of numbers. Where the concrete machine selects (a cell of an array, a channel by its
+//! number, a free slot for a thread), this one makes a case distinction over everything that is
+//! possible; the term constructors drop impossible cases. Tests compare the two on random
+//! states.
 
 use mover_ir::eval::eval;
 use mover_ir::expr::{Expr, Place, ReceiveArg, Ty, VariableRef, mask};
@@ -776,7 +776,7 @@ impl<'a, 'p> Performer<'a, 'p> {
         }
     }
 
-    /// Takes the message out; gives it for each channel that it may come from.
+    /// Takes the message out; returns it for each channel that it may come from.
     #[allow(clippy::too_many_arguments)]
     fn receive(
         &mut self,

@@ -1,14 +1,13 @@
-//! Memory with addresses, on terms.
+//! Addressable memory on terms.
 //!
-//! An address is a number; which object it points into is decided by a case
-//! distinction over the objects that a points-to analysis leaves possible, and
-//! which of the object's cells by one over the offsets. Cases stay few where
-//! addresses are known to be aligned (a base plus a multiple of the cell's size):
-//! then each cell is one case. Otherwise every byte is.
+//! An address is a number; the object it points into is determined by a case distinction over
+//! the objects that a points-to analysis allows, and the cell of the object by one over the
+//! offsets. There are few cases where addresses are known to be aligned (a base plus a multiple
+//! of the cell's size): then each cell is one case. Otherwise every byte is.
 //!
-//! Dynamic objects live in slots, as threads do. A slot has the site it was made
-//! at (0 while nothing lives there), its size, and cells for the largest object
-//! that fits the bounds; what needs more leaves the bounds.
+//! Dynamic objects live in slots, as threads do. A slot has the allocation site (0 while it is
+//! empty), the size, and cells for the largest object that fits the bounds; a larger object
+//! leaves the bounds.
 
 use mover_ir::expr::{Expr, Ty};
 use mover_reduce::facts::points_to::Targets;
@@ -117,7 +116,7 @@ impl View<'_, '_> {
         value
     }
 
-    /// Whether the address is this byte of the object, with so many bytes behind it.
+    /// Whether the address is this byte of the object, with so many bytes after it.
     fn is_range(
         &self,
         terms: &mut Terms,

@@ -1,4 +1,4 @@
-//! What the symbolic engines are asked, and how a run that they find ends.
+//! Options of the symbolic engines, and how a run that they find ends.
 
 use mover_engine::{Conclusion, Control, EngineError, Proof, Stop, Violation};
 use mover_ir::program::{BoundMet, Program, Property};
@@ -17,7 +17,7 @@ pub struct Question {
     /// Whether bounded model checking leaves out runs that differ only in the order of
     /// neighbours; only without another reduction.
     pub peephole: bool,
-    /// Whether loops and starts of threads that are known beforehand are unfolded.
+    /// Whether loops and starts of threads that are known in advance are unfolded.
     pub unfold: bool,
     /// Whether errors of `unreach-call` count; those of other properties always do.
     pub errors: bool,

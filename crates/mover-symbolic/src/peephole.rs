@@ -1,24 +1,26 @@
-//! Peephole partial-order constraints: the encoding that Ganai and Kundu (2009) compares itself with.
+//! Peephole partial-order constraints: the encoding to which Ganai and Kundu (2009) compare
+//! theirs.
 //!
-//! After Wang, Yang, Kahlon and Gupta, *Peephole Partial Order Reduction* (TACAS 2008). There
-//! is a scheduler, and it may choose any thread; but where a thread moves and then one with a
-//! smaller number, the two moves must depend on each other. A run in which they do not is
-//! left out, for the two can change places: whoever sorts a run by swapping such neighbours
-//! comes to an end, and keeps its length and its last state. So no violation is lost, and
-//! where no run of so many moves is left there is none at all. For two threads one run of
-//! each class remains; for more it is an approximation.
+//! After Wang, Yang, Kahlon and Gupta (2008), *Peephole Partial Order Reduction*. There is a
+//! scheduler, and it may choose any thread; but where a thread moves and then one with a
+//! smaller number, the two moves must be dependent. A run in which they are not is excluded,
+//! because the two can be swapped: sorting a run by swapping such neighbours terminates, and
+//! preserves its length and its last state. So no violation is lost, and if no run of so many
+//! moves remains, there is none at all. For two threads one run of each class remains; for more
+//! it is an approximation.
 //!
-//! Here a move is a block without reduction: one step, or an atomic sequence. Two moves depend
-//! on each other if one may write what the other touches; which objects a move touches is a
-//! term, so the constraint grows with the number of objects and not with pairs of edges.
+//! Here a move is a block without reduction: one step, or an atomic sequence. Two moves are
+//! dependent if one may write what the other accesses; the set of accessed objects of a move is
+//! a term, so the constraint grows with the number of objects and not with pairs of edges.
 //! Neighbours are not swapped
-//! - if one starts or ends a thread (thread numbers and who is there at all hang on that), or
-//! - if the first goes on with an atomic sequence, or the second stops in one to be gone on
-//!   with, for nobody else could move there.
 //!
-//! An atomic sequence that stops in its middle saw that it could not go on, so it touches what
-//! the steps from there touch. Rendezvous, `timeout` and priorities look at all threads at once;
-//! programs with them are checked without constraints.
+//! - if one starts a thread or exits (thread numbers and the set of threads depend on it), or
+//! - if the first continues with an atomic sequence, or the second stops in one that is to be
+//!   continued, because no other thread could move there.
+//!
+//! An atomic sequence that blocks after its first step has observed that it is blocked, so it
+//! accesses what the steps from there access. Rendezvous, `timeout` and priorities depend on
+//! all threads; programs that use them are checked without constraints.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +40,7 @@ pub struct Peephole<'p> {
 /// What a block touches, and who does it.
 pub struct Move {
     who: Term,
-    /// Whether nobody is in the middle of something before it, and behind it.
+    /// Whether all threads are external before it, and after it.
     begins_free: Term,
     ends_free: Term,
     /// Whether threads come or go.
@@ -61,7 +63,7 @@ impl<'p> Peephole<'p> {
         };
         match reason {
             Some(what) => Err(EngineError::Unsupported(format!(
-                "peephole constraints do not know {what}"
+                "peephole constraints do not support {what}"
             ))),
             None => Ok(Peephole {
                 program,

@@ -1,23 +1,23 @@
-//! A checker for the solver's word that there is no solution.
+//! A checker for unsatisfiable answers of the solver.
 //!
 //! A SAT solver is some thousand lines of pointers, watches and heuristics; the answer
-//! "unsatisfiable" rests on all of them. But the solver can say on the way which clauses
-//! it learns, and each of them follows from those before it by *reverse unit propagation*
-//! (Goldberg and Novikov, *Verification of Proofs of Unsatisfiability for CNF Formulas*,
-//! DATE 2003): assume that all literals of the clause are false, follow the clauses with
-//! one literal left, and something becomes both true and false. That is what the DRAT
-//! format writes down; here the steps are checked as they come, as CaDiCaL's internal
-//! checker does, so no proof has to be kept: it would be larger than the formula.
+//! "unsatisfiable" depends on all of them. But the solver can report the clauses it learns, and
+//! each of them follows from the previous ones by *reverse unit propagation* (Goldberg and
+//! Novikov 2003, *Verification of Proofs of Unsatisfiability for CNF Formulas*): assume that
+//! all literals of the clause are false, propagate unit clauses, and derive a conflict. The
+//! DRAT format records the same information; here the steps are checked as they arrive, as in
+//! CaDiCaL's internal checker, so no proof has to be stored: it would be larger than the
+//! formula.
 //!
-//! The solver is incremental. "Unsatisfiable under assumptions" is the claim that the
-//! clause of the negated assumptions follows from the formula so far, and it is checked
-//! like any other. A clause that is taken out of the solver is taken out here, too; what
-//! was followed from it stays, since it follows from the formula in any case, and a clause
-//! that is not found (the solver drops literals that are false for good) stays as well.
+//! The solver is incremental. "Unsatisfiable under assumptions" is the claim that the clause of
+//! the negated assumptions follows from the formula so far, and it is checked like any other. A
+//! clause that is removed from the solver is removed here as well; clauses derived from it
+//! stay, because they follow from the formula in any case, and a clause that is not found (the
+//! solver drops literals that are permanently false) stays as well.
 //!
-//! Nothing here is shared with the solver but the numbers of the literals. What is checked
-//! is the answer about the clauses; that the clauses say what the program does is up to
-//! the encoding, which the tests compare with the concrete semantics.
+//! Only the numbers of the literals are shared with the solver. The checker covers the answer
+//! about the clauses; that the clauses describe the program is the responsibility of the
+//! encoding, which the tests compare with the concrete semantics.
 
 use rustc_hash::FxHashMap;
 
@@ -31,7 +31,7 @@ fn negated(literal: Literal) -> Literal {
 /// Where a clause lies.
 type Place = u32;
 
-/// A clause that has to be looked at when a literal becomes false.
+/// A clause that has to be inspected when a literal becomes false.
 #[derive(Clone, Copy)]
 struct Watch {
     clause: Place,

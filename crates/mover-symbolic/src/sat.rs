@@ -1,10 +1,9 @@
-//! The SAT solver, behind a narrow door.
+//! The SAT solver, behind a narrow interface.
 //!
-//! What the engines need: new variables at any time, clauses at any time,
-//! questions under assumptions, models, and which assumptions an unsatisfiable
-//! answer rests on. The solver that is linked in is batsat, MiniSat's algorithm
-//! in Rust; ARCHITECTURE.md says why. A solver can be made that has each of its
-//! unsatisfiable answers checked on the way (see `rup`).
+//! The engines need: new variables and clauses at any time, queries under assumptions, models,
+//! and the assumptions on which an unsatisfiable answer depends. The built-in solver is batsat,
+//! MiniSat's algorithm in Rust; ARCHITECTURE.md says why. A solver can be created that has each
+//! of its unsatisfiable answers checked (see `rup`).
 
 use std::cell::Cell;
 
@@ -35,7 +34,7 @@ impl std::ops::Not for Lit {
     }
 }
 
-/// The solver asks at every decision; the clock is looked at now and then.
+/// The solver asks at every decision; the clock is inspected from time to time.
 struct Patience {
     limit: Control,
     asked: Cell<u32>,

@@ -1,4 +1,4 @@
-//! Questions in SMT-LIB, for other solvers to answer.
+//! Queries in SMT-LIB, for other solvers.
 
 use std::fmt::Write;
 

@@ -1,14 +1,14 @@
 //! The program as one transition relation over named state variables.
 //!
-//! Each cell of the state becomes a variable, each next state a term over these
-//! and the inputs. Bits that have one value in all reachable states are constants
-//! ([`crate::known`]): they are found by making the formula, running it on known and unknown
-//! bits until nothing new comes out, and making it again with their values put in.
-//! Cells that nothing of interest depends on are left out.
+//! Each cell of the state becomes a variable, each next state a term over these and the inputs.
+//! Bits that have one value in all reachable states are constants ([`crate::constant_bits`]):
+//! they are found by building the formula, evaluating it on known and unknown bits until a
+//! fixed point, and building it again with their values substituted. Cells on which nothing of
+//! interest depends are omitted.
 //!
-//! Besides the bits of the cells, cubes and clauses may speak about *predicates*:
-//! the comparisons that the program itself makes (see [`Observable`]), and what must have been
-//! true a block earlier for these to hold ([`weakest`]); a proof may add more ([`refine`]).
+//! Besides the bits of the cells, cubes and clauses may contain *predicates*: the comparisons
+//! that the program itself makes (see [`Observable`]), and conditions one block earlier that
+//! imply them ([`weakest`]); a proof may add more ([`refine`]).
 
 pub mod refine;
 mod weakest;
@@ -86,7 +86,7 @@ pub struct System<'a, 'p> {
     pub bad: Term,
     pub observables: Vec<Observable>,
     pub predicates: Vec<Predicate>,
-    /// The comparisons behind the last predicates: those that were added in a proof.
+    /// The comparisons after the last predicates: those that were added in a proof.
     pub refinements: Vec<refine::Comparison>,
     /// What is known of each cell in all states that can be reached.
     known: Vec<KnownBits>,
@@ -290,7 +290,7 @@ impl<'a, 'p> System<'a, 'p> {
         });
     }
 
-    /// The variable behind a cell, if the cell is not constant.
+    /// The variable that encodes a cell, if the cell is not constant.
     pub fn variable_of(&self, cell: Term) -> Option<Var> {
         let below = self.terms.below(&[cell]);
         below.into_iter().find_map(|term| self.terms.as_var(term))

@@ -1,17 +1,15 @@
-//! Bit-vector terms, each of which exists once.
+//! Hash-consed bit-vector terms.
 //!
-//! A [`Term`] is a number; the [`Terms`] that made it know what it stands for.
-//! Equal terms have equal numbers, so sharing is found for free, equality is a
-//! comparison of numbers and a memo is a table. The constructors simplify as they
-//! go: constants fold, `x & x` is `x`, a choice between equal things is that
-//! thing. Two rules matter most for programs: comparing a choice of constants
-//! with a constant looks into the choice (so that a program counter that cannot
-//! be at a location is seen not to be there), and conjunctions of truth values
-//! see through one level of negation.
+//! A [`Term`] is a number; the [`Terms`] that created it know its definition. Equal terms have
+//! equal numbers, so sharing is automatic, equality is a comparison of numbers and a memo is a
+//! table. The constructors simplify: constants fold, `x & x` is `x`, a choice between equal
+//! terms is that term. Two rules matter most for programs: comparing a choice of constants with
+//! a constant is distributed over the choice (so that a program counter that cannot be at a
+//! location is recognised as such), and conjunctions of Booleans see through one level of
+//! negation.
 //!
-//! Meaning follows [`mover_ir::expr`], which follows SMT-LIB; [`Evaluation`] is
-//! the meaning as a program. Fewer operators are kept than the IR has: the rest
-//! is expressed by them.
+//! The semantics is that of [`mover_ir::expr`], which follows SMT-LIB; [`Evaluation`]
+//! implements it. There are fewer operators than in the IR: the others are expressed by them.
 
 use mover_ir::eval::{Concrete, Domain};
 use mover_ir::expr::{BinaryOp, UnaryOp, mask, resize};

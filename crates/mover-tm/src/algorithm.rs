@@ -8,7 +8,7 @@
 //!
 //! Most rules of Section 3 hold by construction. Two are checked as states are
 //! met: that a command, extended command and thread determine the transition
-//! (rule 7, an error), and that without a conflict there is one way to go on
+//! (rule 7, an error), and that without a conflict there is one way to continue
 //! (rule 8, a remark: the print's own 2PL and TL2 break it, and all ways are
 //! explored).
 //!
@@ -112,7 +112,7 @@ pub struct Algorithm<'p> {
 }
 
 impl<'p> Algorithm<'p> {
-    /// Threads and variables must lie between 1 and [`MAX_INDEX`].
+    /// Threads and variables must be between 1 and [`MAX_INDEX`].
     pub fn new(program: &'p Program, threads: usize, variables: usize, manager: Manager) -> Self {
         debug_assert!((1..=MAX_INDEX).contains(&threads));
         debug_assert!((1..=MAX_INDEX).contains(&variables));

@@ -1,20 +1,18 @@
-//! What a memory for more threads and variables does while few are heard of.
+//! The effect of additional threads and variables that no statement uses.
 //!
-//! The proof of Theorem 1 (Section 4) cuts a wrong word of many threads and
-//! variables down to one that speaks of two of each, and then calls it a word
-//! of the memory *for* two of each. The paper takes that step for granted: a
-//! memory is one set of words for it. An algorithm is another thing for every
-//! number of threads, and it can tell: by a quantifier (`exists u != t :
-//! status(u) = finished`), and by steps that are no statement of the word. A
-//! third thread that takes a lock with `do pending` and is never heard of again
-//! can make possible for the other two what is not possible without it.
+//! The proof of Theorem 1 (Section 4) reduces a wrong word of many threads and variables to one
+//! with two of each, and then treats it as a word of the memory *for* two of each. The paper
+//! takes that step for granted, because a memory is one set of words there. An algorithm
+//! differs for every number of threads, and it can observe that number: by a quantifier
+//! (`exists u != t : status(u) = finished`), and by steps that are not statements of the word.
+//! A third thread that acquires a lock with `do pending` and makes no statement can enable
+//! steps of the other two that are not possible without it.
 //!
-//! So that step is checked, for one thread and one variable more: every run of
-//! the larger algorithm whose word speaks of the first few threads and variables
-//! alone must have a word of the smaller one. Words with aborts do not count,
-//! for P1 has taken all aborts out of the word when the proof comes to this
-//! step, and they would be too many: a lock in the hands of a third thread is
-//! reason enough for an abort that two threads alone would not come to.
+//! So that step is checked, for one more thread and one more variable: every run of the larger
+//! algorithm whose word contains only the first few threads and variables must have a word of
+//! the smaller one. Words with aborts do not count: P1 has removed all aborts from the word
+//! before this step of the proof, and there would be too many of them, since a lock held by a
+//! third thread is sufficient reason for an abort that would not occur with two threads alone.
 
 use mover_source::diagnostic::Diagnostic;
 

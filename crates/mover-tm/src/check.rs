@@ -100,7 +100,7 @@ pub struct Report {
     pub product_states: Option<usize>,
     /// The shortest word that violates the property, or the way to the loop.
     pub word: Option<Word>,
-    /// The run behind it, in extended statements.
+    /// The run after it, in extended statements.
     pub run: Vec<String>,
     /// For liveness, what is repeated.
     pub cycle: Option<Vec<String>>,
@@ -132,7 +132,7 @@ const STRUCTURE_LIMIT: usize = 150_000;
 const SURPLUS_LIMIT: usize = 3_000_000;
 const MONOTONICITY_LENGTH: usize = 9;
 const MONOTONICITY_WORDS: usize = 150_000;
-/// Sizes beyond this many states, or pairs, are not looked at in support of a
+/// Sizes beyond this many states, or pairs, are not checked in support of a
 /// theorem.
 const SUPPORT_LIMIT: usize = 200_000;
 
@@ -276,7 +276,7 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
     report.scope = match carried_over {
         Err(reason) => only(&reason),
         Ok(_) if unfinished.contains(&THEOREM_SIZE) => {
-            only("the search for 2 threads and 2 variables was given up at --max-states")
+            only("the search for 2 threads and 2 variables stopped at --max-states")
         }
         Ok(conditions) => format!(
             "all numbers of threads and variables, {manager}, {conditions}; searched: {}",
@@ -287,7 +287,7 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
         report.scope += &format!("; also searched: {}", list(&searched));
     }
     if options.cross_check && !unfinished.is_empty() {
-        report.scope += &format!("; given up at --max-states: {}", list(&unfinished));
+        report.scope += &format!("; stopped at --max-states: {}", list(&unfinished));
     }
     Ok(report)
 }
@@ -357,7 +357,7 @@ fn search_safety(
             let cyclic = !conflict_graph::is_acyclic(&found.word, property, program.update);
             if !is_run(&plain, &found.run) || !refused || !cyclic {
                 return Err(Failure::Internal(format!(
-                    "the counterexample {} did not survive its replay",
+                    "the counterexample {} failed its replay",
                     print_word(&found.word)
                 )));
             }
@@ -395,7 +395,7 @@ fn carry_over(
 ) -> Result<Result<String, String>, Failure> {
     let not = |reason: &str| Ok(Err(reason.to_string()));
     if !options.widen_scope {
-        return not("no more was asked for");
+        return not("no larger size was requested");
     }
     if !matches!(property, Safety::StrictSerializability | Safety::Opacity) {
         return not("there is no reduction theorem for this property");
@@ -406,7 +406,7 @@ fn carry_over(
     if threads < THEOREM_SIZE.0 || variables < THEOREM_SIZE.1 {
         return not("the reduction theorem starts from 2 threads and 2 variables");
     }
-    // The conditions are looked at for the size of the theorem.
+    // The conditions are inspected for the size of the theorem.
     let algorithm = Algorithm::new(program, 2, 2, options.manager);
     let graph = match AlgorithmGraph::build(algorithm, false, STRUCTURE_LIMIT) {
         Ok(graph) => graph,
@@ -424,14 +424,12 @@ fn carry_over(
         Surplus::Nothing => {}
         Surplus::Word(word) => {
             return Ok(Err(format!(
-                "a thread or a variable more makes a difference even if no statement is about it: {} is a word then",
+                "one more thread or variable makes a difference even if no statement uses it: {} is a word then",
                 print_word(&word)
             )));
         }
         Surplus::TooLarge => {
-            return not(
-                "the algorithm is too large to see what it does with a thread and a variable more",
-            );
+            return not("the algorithm is too large to check with one more thread and variable");
         }
         Surplus::Error(error) => {
             return Ok(Err(in_error((3, 3), &error)));
@@ -479,7 +477,7 @@ fn check_liveness(
     let manager = with_manager(program, options.manager);
     let only = format!("{} only, {manager}", numbers(size.0, size.1));
     if !options.widen_scope {
-        report.scope = format!("{only}, because no more was asked for");
+        report.scope = format!("{only}, because no larger size was requested");
         return Ok(report);
     }
     if property != Liveness::ObstructionFreedom {
@@ -557,9 +555,7 @@ fn search_liveness(
     };
     let run = [lasso.stem.clone(), lasso.cycle.clone(), lasso.cycle.clone()].concat();
     if !is_run(&graph.algorithm, &run) {
-        return Err(Failure::Internal(
-            "a loop did not survive its replay".to_string(),
-        ));
+        return Err(Failure::Internal("a loop failed its replay".to_string()));
     }
     let labels = |steps: &[Transition]| -> Vec<String> {
         steps.iter().map(|s| graph.algorithm.label(s)).collect()

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::graph::AlgorithmGraph;
 
-/// Larger pictures help nobody.
+/// Maximum number of states of a readable picture.
 pub const MAX_STATES: usize = 500;
 
 pub fn picture(graph: &AlgorithmGraph<'_>) -> String {

@@ -92,7 +92,7 @@ struct Parser {
     threads: HashMap<String, usize>,
     variables: HashMap<String, Variable>,
     values: HashMap<String, ValueId>,
-    /// The transaction under way, by thread.
+    /// The transaction in progress, by thread.
     open: Vec<Option<usize>>,
     /// The write that was invoked and not yet answered, by thread.
     invoked: Vec<Option<(Variable, ValueId)>>,
@@ -220,7 +220,7 @@ impl Parser {
         }
         if op == "begin" && event != Event::Respond && self.open[thread].is_some() {
             return Err((
-                "this thread's transaction is still under way".to_string(),
+                "this thread's transaction is still running".to_string(),
                 None,
             ));
         }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use crate::history::{History, ValueId, Variable};
 use crate::history_search::{Counted, Role};
 
-/// More transactions are not looked at.
+/// More transactions are not checked.
 const WINDOW: usize = 120;
 
 #[derive(Clone, Debug)]

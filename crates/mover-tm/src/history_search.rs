@@ -7,7 +7,7 @@
 //! linear on what real systems produce:
 //!
 //! * a candidate that writes nothing is placed at once: nothing is lost by it;
-//! * a value that somebody still has to read, and that nobody will write again,
+//! * a value that is still to be read, and that will not be written again,
 //!   is not overwritten; where each written value is unique this leaves few
 //!   choices;
 //! * a point at which every choice has failed is remembered.
@@ -119,7 +119,7 @@ struct Placed {
     overwritten: Vec<(Variable, ValueId)>,
 }
 
-/// A point with several ways to go on.
+/// A point with several ways to continue.
 struct Choice {
     placed: usize,
     ways: Vec<(usize, bool)>,
@@ -278,7 +278,7 @@ impl<'h> Search<'h> {
         }
     }
 
-    /// The ways to go on: thread and whether the writes take effect. If one of
+    /// The ways to continue: thread and whether the writes take effect. If one of
     /// them cannot hurt, only that.
     fn ways(&self) -> Vec<(usize, bool)> {
         let mut ways = Vec::new();

@@ -15,7 +15,7 @@
 //! print gives ("unfinished commutative and commit commutative"): the
 //! sequential TM has `c_1 (r,1)_2` but not `(r,1)_2 c_1`. What the proof of
 //! Theorem 1 uses is weaker: that *some* more sequential form exists with which
-//! the memory can go on, and only for an s that makes the word wrong: a commit, or
+//! the memory can continue, and only for an s that makes the word wrong: a commit, or
 //! for opacity also a read. That is checked here, on every word up to a length, up
 //! to renaming. The statements of y may change their own order, as the print
 //! allows, as long as each read stays on its side of y's own writes.
@@ -40,7 +40,7 @@
 //! (`tests/algorithms.rs` has one).
 //!
 //! So for opacity w may have aborts and any number of unfinished transactions,
-//! and in the form that is looked for, all of them but y that have a global read
+//! and in the form that is searched for, all of them but y that have a global read
 //! are there as readers: their global reads, then a commit. In the conflict
 //! graph of w such a transaction has edges only for these reads and for the
 //! order in time, and the form keeps them all; one without global reads is on no
@@ -59,7 +59,7 @@ use crate::word::{Action, Outcome, Statement, Transaction, Word, transactions};
 pub struct Monotonicity {
     /// A word none of whose more sequential forms is in the language.
     pub witness: Option<Word>,
-    /// All words up to this length were looked at.
+    /// All words up to this length were inspected.
     pub length: usize,
 }
 

@@ -3,11 +3,11 @@
 //! A mutant differs from the algorithm in one place: a guard or one of its
 //! conjuncts is dropped, a statement is dropped, or two neighbouring statements
 //! change places. Each is checked for the properties that the algorithm itself
-//! has; one that is refused or violates something is caught. What to make of a
-//! survivor is told by its words, compared with the algorithm's for two threads
+//! has; one that is refused or violates something is caught. A survivor is classified
+//! by its words, compared with the algorithm's for two threads
 //! and two variables: with the same words the difference does not show; with
 //! fewer words without aborts it only aborts or waits more; with more it is
-//! safe and permits more; and with both it wants to be looked at.
+//! safe and permits more; and with both it needs a manual review.
 
 use mover_source::Span;
 use mover_source::diagnostic::Diagnostic;

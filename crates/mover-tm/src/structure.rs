@@ -120,7 +120,7 @@ fn merge_two_threads(memory: Memory, s: Statement) -> Vec<(Memory, Option<Statem
     if s.thread > 1 {
         return vec![(memory, Some(s))];
     }
-    // The memory is 1 more than the thread whose transaction is under way.
+    // The memory is 1 more than the thread whose transaction is in progress.
     let own = Memory::from(s.thread) + 1;
     if memory != 0 && memory != own {
         return Vec::new();

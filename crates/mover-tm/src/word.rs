@@ -161,7 +161,7 @@ impl Scanner<'_> {
         match self.text[start..self.at].parse::<usize>() {
             Ok(number @ 1..=MAX_INDEX) => Ok(number as u8 - 1),
             _ => Err(WordError {
-                message: format!("the number of a {of} must lie between 1 and {MAX_INDEX}"),
+                message: format!("the number of a {of} must be between 1 and {MAX_INDEX}"),
                 start,
                 end: self.at,
             }),

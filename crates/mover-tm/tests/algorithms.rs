@@ -427,7 +427,7 @@ fn one_thread_more_makes_a_difference(text: &str) {
     let two = ask(2);
     assert_eq!(two.verdict, Verdict::Holds);
     assert!(
-        two.scope.contains("a thread or a variable more"),
+        two.scope.contains("one more thread or variable"),
         "{}",
         two.scope
     );

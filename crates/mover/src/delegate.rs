@@ -3,7 +3,7 @@
 //! What measures and tests mover is as large as what checks programs, and no user of mover runs it
 //! along the way. So it is not in this program; the commands run `mover-bench` and `mover-fuzz`,
 //! with the same arguments, standard streams and exit code. On Unix the other program takes the
-//! place of this process, so that signals reach it and nobody waits for it.
+//! place of this process, so that signals reach it and no process waits for it.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -40,8 +40,8 @@ pub fn run(program: &Program, args: &DelegateArgs) -> Result<Exit, CliError> {
         CliError::usage(
             "U012",
             format!(
-                "the program `{name}` is neither beside mover nor in a directory of PATH; \
-                 `cargo build --release --package {package}` makes it"
+                "the program `{name}` is neither next to mover nor in a directory of PATH; \
+                 `cargo build --release --package {package}` builds it"
             ),
         )
     })?;

@@ -1,8 +1,8 @@
-//! `mover explain`: what commutes, at the source lines.
+//! `mover explain`: mover classes at the source lines.
 //!
-//! Shows the facts that the static reduction rests on: which lock protects which object, the mover
-//! class of each statement with its reasons, and the transactions that follow. With `--mat` it is
-//! the pairs of accesses that the token engine uses instead (`mat`).
+//! Shows the facts on which the static reduction is based: which lock protects which object,
+//! the mover class of each statement with its reasons, and the resulting transactions. With
+//! `--mat` it shows the pairs of accesses that the token engine uses instead (`mat`).
 
 use clap::Args;
 use mover_check::explanation::explain;
@@ -20,7 +20,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Show between which accesses `--engine token --pairs mat` lets control change hands
+    /// Show between which accesses `--engine token --pairs mat` may pass the token
     #[arg(long)]
     mat: bool,
 

@@ -1,7 +1,7 @@
 //! From files on the command line to a valid program.
 //!
-//! The extension of the first file decides about the front end. Whatever it gives is validated
-//! before anybody uses it: an invalid program is a mistake of a front end, not of the user.
+//! The extension of the first file selects the front end. Its output is validated before it is
+//! used: an invalid program is a bug of the front end, not a mistake of the user.
 
 use std::path::{Path, PathBuf};
 
@@ -26,35 +26,35 @@ pub struct InputArgs {
     #[arg(short = 'U', value_name = "NAME")]
     undefine: Vec<String>,
 
-    /// Look for included files in this directory too
+    /// Also search this directory for included files
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
 
-    /// C: a further option for clang (may be repeated), as in --cflags=-std=c99
+    /// C: an additional option for clang (may be repeated), as in --cflags=-std=c99
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     cflags: Vec<String>,
 
-    /// C: as on a machine with 32-bit pointers
+    /// C: use 32-bit pointers
     #[arg(long = "32", conflicts_with = "is_64_bit")]
     is_32_bit: bool,
 
-    /// C: as on a machine with 64-bit pointers (the default)
+    /// C: use 64-bit pointers (the default)
     #[arg(long = "64")]
     is_64_bit: bool,
 
-    /// C: functions without a body return anything and change nothing
+    /// C: functions without a body return any value and have no side effects
     #[arg(long)]
     havoc_externals: bool,
 
-    /// C: a wait for a condition variable may end without a signal
+    /// C: condition variables may have spurious wakeups
     #[arg(long)]
     spurious_wakeups: bool,
 
-    /// C: how often a function may be under way at a time
+    /// C: maximum recursion depth of a function
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
     recursion: u16,
 
-    /// C: most threads, created by loops, that are alive at a time
+    /// C: maximum number of threads created by loops that are alive at a time
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=200))]
     threads: u16,
 }
@@ -154,7 +154,7 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliErro
         return Err(CliError::usage(
             "U007",
             format!(
-                "nothing checks `{property}` of a Promela model; its properties are \
+                "`{property}` cannot be checked for a Promela model; its properties are \
                  `unreach-call` and `no-deadlock`"
             ),
         ));
@@ -188,7 +188,7 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliError> {
     if let Some(other) = args.files.iter().find(|file| !is_c(file)) {
         return Err(CliError::usage(
             "U008",
-            format!("{}: not a C file beside others", other.display()),
+            format!("{}: not a C file, unlike the others", other.display()),
         ));
     }
     let properties = if asked.is_empty() {
@@ -219,7 +219,7 @@ fn read_c(args: &InputArgs, _: Vec<Property>) -> Result<Input, CliError> {
     Err(CliError::input(
         "U008",
         format!(
-            "{}: this mover was built without LLVM and reads no C (feature `c`)",
+            "{}: this mover was built without LLVM and cannot read C (feature `c`)",
             args.name()
         ),
     ))

@@ -64,18 +64,18 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a program: is it safe, and if not, by which run?
+    /// Check a program; if it is unsafe, print a run that shows it.
     Check(Box<check::CheckArgs>),
-    /// Show what commutes: locks, what they protect, and the mover class of each statement.
+    /// Show locks, what they protect, and the mover class of each statement.
     Explain(explain::ExplainArgs),
-    /// Run a counterexample, written with `check --trace`, on the program again.
+    /// Replay a counterexample written with `check --trace`.
     Replay(replay::ReplayArgs),
     /// Check transactional memories: algorithms, words and recorded histories.
     Tm(tm::TmArgs),
-    /// Measure mover beside another tool on the same models.
+    /// Run benchmarks, compared with other tools and with published figures.
     #[command(disable_help_flag = true)]
     Bench(delegate::DelegateArgs),
-    /// Search random programs in all ways and look for two that disagree.
+    /// Fuzz the engines: check random programs with all of them and compare the answers.
     #[command(disable_help_flag = true)]
     Fuzz(delegate::DelegateArgs),
     /// Print completions for a shell.

@@ -1,9 +1,10 @@
 //! `mover replay --native`: the recorded schedule on real threads.
 //!
-//! The program is compiled with a runtime that lets one thread at a time proceed, in the order of
-//! the trace; sanitizers and assertions then show the violation outside of mover. Inputs that the
-//! trace does not record are guessed, with a few attempts. A run that differs is no proof that the
-//! violation is none: compiled code may order accesses otherwise, so the answer is `unknown`.
+//! The program is compiled with a runtime that lets one thread at a time proceed, in the order
+//! of the trace; sanitizers and assertions then show the violation outside of mover. Inputs
+//! that the trace does not record are guessed, with a few attempts. A run that differs does not
+//! refute the violation: compiled code may order accesses differently, so the answer is
+//! `unknown`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -32,7 +33,7 @@ const DIFFERS: i32 = 98;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What came of a run.
-enum Came {
+enum NativeOutcome {
     Reproduced(String),
     Differs(String),
     /// Stopped at the violation, by its number.
@@ -63,23 +64,23 @@ pub fn run(
     };
     let table = trace_table(trace, style, Rows::Steps);
     let (told, exit) = match came {
-        Came::Reproduced(what) => (
+        NativeOutcome::Reproduced(what) => (
             format!("{table}\nunsafe: reproduced on real threads: {what}\n"),
             Exit::Unsafe,
         ),
-        Came::Differs(what) => (
+        NativeOutcome::Differs(what) => (
             format!(
                 "{table}\nunknown: the recorded run is possible, but the native run differs: {what}\n"
             ),
             Exit::Unknown,
         ),
-        Came::Stopped(process, what) => {
+        NativeOutcome::Stopped(process, what) => {
             // The debugger needs the executable as long as the process lives.
             let kept = folder.keep();
             (
                 format!(
                     "{table}\nunsafe: reproduced on real threads: {what}\nprocess {process} is \
-                     stopped there; look at it with: gdb -p {process} {}\n",
+                     stopped there; inspect it with: gdb -p {process} {}\n",
                     kept.join("program").display()
                 ),
                 Exit::Unsafe,
@@ -127,10 +128,10 @@ fn try_inputs(
     trace: &Trace,
     folder: &Path,
     gdb: bool,
-) -> Result<Came, String> {
+) -> Result<NativeOutcome, String> {
     let (mut came, mut guesses) = follow(native, steps, trace, folder, gdb, 0)?;
     let mut guess = 1;
-    while matches!(came, Came::Differs(_)) && guess < 1 << guesses.min(MOST_GUESSES) {
+    while matches!(came, NativeOutcome::Differs(_)) && guess < 1 << guesses.min(MOST_GUESSES) {
         (came, guesses) = follow(native, steps, trace, folder, gdb, guess)?;
         guess += 1;
     }
@@ -145,7 +146,7 @@ fn follow(
     folder: &Path,
     gdb: bool,
     guess: u64,
-) -> Result<(Came, u32), String> {
+) -> Result<(NativeOutcome, u32), String> {
     let schedule = folder.join("schedule");
     let report = folder.join("report");
     std::fs::write(
@@ -175,19 +176,19 @@ fn follow(
             Ok(Some(status)) => {
                 let (what, guesses) = said();
                 let came = match status.code() {
-                    Some(REPRODUCED) => Came::Reproduced(what),
-                    Some(DIFFERS) => Came::Differs(what),
-                    _ => Came::Differs(format!("the program ended with {status}")),
+                    Some(REPRODUCED) => NativeOutcome::Reproduced(what),
+                    Some(DIFFERS) => NativeOutcome::Differs(what),
+                    _ => NativeOutcome::Differs(format!("the program ended with {status}")),
                 };
                 return Ok((came, guesses));
             }
             Ok(None) if gdb && is_stopped(child.id()) => {
-                return Ok((Came::Stopped(child.id(), said().0), 0));
+                return Ok((NativeOutcome::Stopped(child.id(), said().0), 0));
             }
             Ok(None) if started.elapsed() > PATIENCE => {
                 let _ = child.kill();
                 let _ = child.wait();
-                let came = Came::Differs("it takes longer than two minutes".into());
+                let came = NativeOutcome::Differs("it takes longer than two minutes".into());
                 return Ok((came, 0));
             }
             Ok(None) => std::thread::sleep(Duration::from_millis(10)),
@@ -201,7 +202,7 @@ fn is_stopped(process: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/stat")) else {
         return false;
     };
-    // The state comes behind the name, which is in parentheses.
+    // The state comes after the name, which is in parentheses.
     status
         .rsplit_once(')')
         .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))

@@ -1,13 +1,14 @@
-//! How a search is coming on, on standard error while it runs.
+//! Progress of a search, on standard error while it runs.
 //!
-//! On a terminal each engine has a line, which is cleared in the end; nothing is shown in the first
-//! moments, for most runs are over by then. The clock in it runs on its own, so that an engine that
-//! thinks about one question for a minute is seen to be alive. Where standard error is not a
-//! terminal nothing is written, unless another program asks for it (`--progress json`): then there
-//! is an object in a line of its own, twice a second.
+//! On a terminal each engine has a line, which is cleared at the end; nothing is shown in the
+//! first moments, because most runs are over by then. The clock in it runs on its own, so that
+//! an engine that works on one query for a minute is seen to be alive. Where standard error is
+//! not a terminal nothing is written, unless it is requested (`--progress json`): then there is
+//! one JSON object per line, twice a second.
 //!
-//! An estimate is given only where there is something to base it on: a breadth-first search whose
-//! frontier has been shrinking, or memory that fills up evenly. It says of itself that it is one.
+//! An estimate is given only where there is something to base it on: a breadth-first search
+//! whose frontier has been shrinking, or memory that fills up evenly. It is labelled as an
+//! estimate.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;
@@ -30,7 +31,7 @@ use serde_json::{Value, json};
 pub enum Show {
     /// A line for each engine if standard error is a terminal
     Auto,
-    /// Objects for other programs, one in a line, on standard error
+    /// JSON objects, one per line, on standard error
     Json,
     /// Nothing
     None,
@@ -40,16 +41,16 @@ const SHOW_AFTER: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(200);
 const JSON_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a trend must have lasted to be told.
+/// Minimum duration of a trend before it is reported.
 const TREND: Duration = Duration::from_secs(3);
 
-/// The lines of all engines that run at this time.
+/// The lines of all running engines.
 fn lines() -> &'static MultiProgress {
     static LINES: OnceLock<MultiProgress> = OnceLock::new();
     LINES.get_or_init(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(5)))
 }
 
-/// Shows how the engines of a search are coming on.
+/// Shows the progress of the engines of a search.
 pub struct Watcher {
     show: Show,
     /// Whether notes are left out, too.
@@ -121,7 +122,7 @@ enum Target {
     Program,
     Terminal {
         line: ProgressBar,
-        /// Dropped in the end: whoever waits to show the line gives up.
+        /// Dropped when the engine ends: the thread that waits to show the line stops.
         ended: Option<Sender<()>>,
         waiting: Option<JoinHandle<()>>,
     },
@@ -254,7 +255,7 @@ impl Progress {
         }
     }
 
-    /// How long it will take if it goes on like this, where that can be said.
+    /// An estimate of the remaining time if the trend continues, where there is a trend.
     fn estimate(&self, now: &Statistics) -> Option<String> {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = past
@@ -296,7 +297,7 @@ impl Drop for Progress {
     }
 }
 
-/// A line that appears when the search has gone on for a while.
+/// A line that appears when the search has run for a while.
 fn terminal(engine: &'static str) -> Target {
     let line = ProgressBar::hidden();
     if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed}: {msg}") {

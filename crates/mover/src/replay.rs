@@ -1,9 +1,9 @@
-//! `mover replay`: a recorded counterexample on the program again.
+//! `mover replay`: replays a recorded counterexample on the program.
 //!
 //! A trace file claims that certain steps are a run of the program and end in a violation. The
-//! claim is checked step by step on the concrete semantics, so a file that was edited, or belongs
-//! to another version of the program, is refused. With `--native` the schedule is then tried on
-//! real threads (`native`).
+//! claim is checked step by step on the concrete semantics, so a file that was edited, or
+//! belongs to another version of the program, is refused. With `--native` the schedule is then
+//! tried on real threads (`native`).
 
 use std::path::PathBuf;
 
@@ -31,14 +31,14 @@ pub struct ReplayArgs {
     /// The counterexample, written with `mover check --trace`
     trace: PathBuf,
 
-    /// C: run the program itself, compiled by clang, with real threads on this schedule
+    /// C: compile the program with clang and run it with real threads on this schedule
     #[arg(long)]
     native: bool,
 
-    /// With `--native`: leave the process stopped where the violation shows, for gdb
+    /// With `--native`: leave the process stopped at the violation, for gdb
     #[arg(long, requires = "native")]
     gdb: bool,
-    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    /// Show every step of a long counterexample, instead of one line for each transaction
     #[arg(long)]
     all_steps: bool,
 }

@@ -1,4 +1,4 @@
-//! Signals of the user.
+//! Signals from the user, such as Ctrl-C.
 
 use mover_cli::stderr_line;
 use mover_engine::{Cancel, CancelReason};

@@ -58,7 +58,7 @@ pub fn run(args: TmArgs) -> Result<Exit, CliError> {
 fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count @ 1..=MAX_INDEX) => Ok(count),
-        _ => Err(format!("must lie between 1 and {MAX_INDEX}")),
+        _ => Err(format!("must be between 1 and {MAX_INDEX}")),
     }
 }
 

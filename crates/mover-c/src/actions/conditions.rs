@@ -1,7 +1,8 @@
 //! Condition variables.
 //!
-//! A wait is two actions: falling asleep, which gives the mutex back, and waking up, which takes it
-//! again; a timed one may be given up between them. What the cells hold is told in [`super`].
+//! A wait is two actions: blocking, which releases the mutex, and waking up, which acquires it
+//! again; a timed wait may time out between them. The contents of the cells are described in
+//! [`super`].
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Property};
@@ -75,7 +76,7 @@ impl Builder<'_, '_> {
         self.ways(path, ways, result)
     }
 
-    /// Nobody waits, or any one of those who do is woken.
+    /// No thread waits, or any one of the waiting threads is woken.
     fn signal<'c>(&self, waiting_cell: &'c Cell, waiting: &Part) -> Vec<Way<'c>> {
         let mut ways = vec![Way {
             condition: is_zero(waiting),

@@ -1,6 +1,6 @@
 //! Mutexes, read-write locks, semaphores and barriers.
 //!
-//! What their cells hold is told in [`super`].
+//! The contents of their cells are described in [`super`].
 
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::Property;
@@ -209,7 +209,7 @@ impl Builder<'_, '_> {
             let may = Part::combine(&[&is_mine, &no_reader], |args| {
                 args[0].clone().or(not(args[1].clone()))
             });
-            let message = "a read-write lock is unlocked that is not held";
+            let message = "a read-write lock is unlocked while it is not held";
             let Some(path) = self.rule(path, may, message) else {
                 return Ok(Vec::new());
             };

@@ -1,23 +1,23 @@
-//! What the primitives of the thread library do, as guarded updates of cells.
+//! The primitives of the thread library as guarded updates of cells.
 //!
-//! Each primitive is one action: it waits until one of its alternatives is
-//! possible, and then does it whole.
+//! Each primitive is one action: it waits until one of its alternatives is enabled, and then
+//! executes it atomically.
 //!
-//! - A **mutex** holds its owner: the thread's number + 1, 0 if it is free. So a
-//!   reduction recognises it as a lock by what is done with it. Recursive and
-//!   error-checking mutexes keep a count and their kind besides, where the C
-//!   library has them; programs that have only plain ones do without.
-//! - A **condition variable** has a bit for each thread that waits. Waiting gives
-//!   the mutex back and sets the own bit; it is over when the bit is clear and
-//!   the mutex can be taken. A signal clears any one bit, a broadcast all. No
-//!   signal is taken by a thread that came to wait after it, nor by one that has
-//!   given up: a timed wait clears its own bit first and then waits for the mutex.
-//! - A **barrier** counts arrivals and has such bits, too: the last to come
-//!   clears them.
-//! - A **read-write lock** holds its writer and the number of its readers; a
-//!   **semaphore** its number of permits; a **once** flag 0, 1 (being done), 2.
-//! - A **thread** is known by its handle. Its status is free, running, detached
-//!   or finished; joining waits for finished and frees the handle.
+//! - A **mutex** contains its owner: the thread's number + 1, or 0 if it is free. So a
+//!   reduction recognises it as a lock by how it is used. Recursive and error-checking mutexes
+//!   additionally have a count and their kind, at the offsets of the C library; programs with
+//!   plain mutexes only do without.
+//! - A **condition variable** has a bit for each waiting thread. Waiting releases the mutex and
+//!   sets the thread's bit; the wait ends when the bit is clear and the mutex can be acquired.
+//!   A signal clears any one bit, a broadcast all. No signal is consumed by a thread that began
+//!   to wait after it, nor by one that has timed out: a timed wait clears its own bit first and
+//!   then waits for the mutex.
+//! - A **barrier** counts arrivals and has such bits as well: the last thread to arrive clears
+//!   them.
+//! - A **read-write lock** contains its writer and the number of its readers; a **semaphore**
+//!   its number of permits; a **once** flag 0, 1 (running), 2 (done).
+//! - A **thread** is identified by its handle. Its status is free, running, detached or
+//!   finished; joining waits for finished and frees the handle.
 
 mod conditions;
 mod locks;
@@ -73,7 +73,7 @@ fn own_bit() -> Expr {
 }
 
 impl Builder<'_, '_> {
-    /// Does a primitive; gives the paths that go on behind it.
+    /// Does a primitive; returns the paths that continue after it.
     pub fn library(
         &mut self,
         mut path: Path,
@@ -210,13 +210,13 @@ impl Builder<'_, '_> {
             return false;
         };
         let size = self.world.objects.layout(form.object).bytes() as i64;
-        // An element of an array is looked at where it is accessed.
+        // An element of an array is inspected where it is accessed.
         let is_element = !form.terms.is_empty() && !self.world.objects.is_addressed(form.object);
         is_element
             || form.terms.is_empty() && form.offset >= 0 && form.offset + *bytes as i64 <= size
     }
 
-    /// Goes on where so many bytes are there from the pointer on.
+    /// Continues where so many bytes are there from the pointer on.
     fn room_for(&mut self, mut path: Path, args: &[Operand]) -> Lowered<Vec<Path>> {
         let [pointer, Operand::Int { value: bytes, .. }] = args else {
             return Err(Problem::new("room for nothing", path.loc).code("C099"));
@@ -237,7 +237,7 @@ impl Builder<'_, '_> {
         Ok(self.require(path, &check).into_iter().collect())
     }
 
-    /// Goes on where an object of this size fits into states. None if the edge had to end first.
+    /// Continues where an object of this size fits into states. None if the edge had to end first.
     pub(crate) fn require_room(&mut self, path: Path, size: &Part) -> Option<Path> {
         let layout = self.world.pointers();
         let most = layout.max_object_size();
@@ -274,7 +274,7 @@ impl Builder<'_, '_> {
         self.require(path, &check)
     }
 
-    /// Goes on in all ways that are possible.
+    /// Continues in all ways that are possible.
     fn ways(&mut self, path: Path, ways: Vec<Way>, result: Option<ValueId>) -> Lowered<Vec<Path>> {
         let conditions: Vec<Part> = ways.iter().map(|way| way.condition.clone()).collect();
         let Some(paths) = self.split(path, &conditions) else {

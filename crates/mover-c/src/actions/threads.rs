@@ -1,4 +1,4 @@
-//! Threads that start, end and wait for each other, and what each keeps under a key.
+//! Thread creation, exit and join, and thread-specific data.
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Effect, Property};
@@ -55,7 +55,7 @@ impl Builder<'_, '_> {
         };
         let mut paths = paths.into_iter();
         if let Some(full) = paths.next() {
-            let message = format!("more than {most} threads that loops create are alive at a time");
+            let message = format!("more than {most} threads created by loops are alive at a time");
             self.bound(full, BoundKind::Threads, &message);
         }
         if let Some(going_on) = paths.next() {
@@ -130,7 +130,8 @@ impl Builder<'_, '_> {
             let check = Check {
                 holds: negated(&none),
                 property: Property::MemorySafety,
-                message: "a thread is started with a pointer that points to no function".into(),
+                message: "a thread is started with a pointer that does not point to a function"
+                    .into(),
             };
             self.require(path, &check);
         }
@@ -172,7 +173,7 @@ impl Builder<'_, '_> {
             let finished = equal(args[1].clone(), constant(FINISHED, 8));
             args[0].clone().and(running.or(finished))
         });
-        let message = "a thread is joined that is not joinable";
+        let message = "a thread that is not joinable is joined";
         let Some(path) = self.rule(path, joinable.clone(), message) else {
             return Ok(Vec::new());
         };
@@ -216,7 +217,7 @@ impl Builder<'_, '_> {
         let running = both(&known, &is(&status, RUNNING));
         let finished = both(&known, &is(&status, FINISHED));
         let neither = both(&negated(&running), &negated(&finished));
-        let message = "a thread is detached that is not joinable";
+        let message = "a thread that is not joinable is detached";
         let Some(path) = self.rule(path, negated(&neither), message) else {
             return Ok(Vec::new());
         };

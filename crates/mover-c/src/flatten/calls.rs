@@ -1,9 +1,9 @@
-//! Calls: a copy of the callee in place of each.
+//! Calls: each is replaced by a copy of the callee.
 //!
-//! A recursive function is copied to a stated depth, beyond which the run ends at a bound. A call
-//! through a pointer asks one after the other for the functions that have its type and whose address
-//! is taken, and fails if it is none of them. Structures that are passed by value are copied, with a
-//! life of their own.
+//! A recursive function is copied up to a given depth, beyond which the run ends at a bound. A
+//! call through a pointer is compared in turn with the functions that have its type and whose
+//! address is taken, and fails if it matches none of them. Structures that are passed by value
+//! are copied, with their own lifetime.
 
 use mover_ir::program::Property;
 
@@ -142,7 +142,7 @@ impl Flattener<'_> {
         let depth = self.stack.iter().filter(|&&other| other == id).count();
         if depth >= self.limits.recursion {
             let name = &module.functions[id].name;
-            let message = format!("`{name}` calls itself more than {depth} deep");
+            let message = format!("`{name}` recurses more than {depth} deep");
             self.end(at, Terminator::RecursionBound(message), loc);
             return Ok(at);
         }
@@ -155,7 +155,7 @@ impl Flattener<'_> {
         Ok(next)
     }
 
-    /// Gives a value what comes from several blocks.
+    /// Assigns to a value what comes from several blocks.
     fn join(
         &mut self,
         at: BlockId,
@@ -226,7 +226,8 @@ impl Flattener<'_> {
             }
             at = otherwise;
         }
-        let message = "call through a pointer that points to no function of this type".to_string();
+        let message =
+            "call through a pointer that does not point to a function of this type".to_string();
         self.fail(at, Property::MemorySafety, message, loc);
         if let Some(result) = result {
             self.join(next, result, returned, loc);

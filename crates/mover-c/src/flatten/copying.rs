@@ -1,13 +1,12 @@
 //! Structures that are copied or cleared, scalar by scalar.
 //!
-//! clang copies a structure by `llvm.memcpy` and clears one by `llvm.memset`. Where
-//! the type of the variable is known and the size is constant, that is one load
-//! and one store for each scalar: the variable then needs no address, its fields
-//! stay rows of their own, and it is plain that all of it is written. Gaps between
-//! the fields are not copied; what they hold then is not determined in C either. But
-//! they are cleared, since they may be bytes of another member of a union; if nobody
-//! reads them they need no place (`is_gap`).
-//! Everything else goes through the loops of the runtime library.
+//! clang copies a structure by `llvm.memcpy` and clears one by `llvm.memset`. Where the type of
+//! the variable is known and the size is constant, that is one load and one store for each
+//! scalar: the variable then needs no address, its fields stay separate, and the analysis sees
+//! that all of it is written. Padding between the fields is not copied; its content is
+//! indeterminate in C as well. But padding is cleared, because it may be bytes of another
+//! member of a union; if it is never read it needs no storage (`is_gap`). Everything else uses
+//! the loops of the runtime library.
 
 use super::{Flattener, displaced};
 use crate::lower::gaps_between;

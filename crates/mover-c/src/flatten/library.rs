@@ -1,7 +1,7 @@
 //! The functions of the C library.
 //!
-//! Each is put together here from loads, stores and a few primitive actions, or
-//! taken from the runtime library where it is a loop over memory.
+//! Each is composed here of loads, stores and a few primitive actions, or taken from the
+//! runtime library where it is a loop over memory.
 
 use mover_ir::program::Property;
 
@@ -41,7 +41,7 @@ impl Flattener<'_> {
         let int = |value: u64, width: u8| Operand::Int { value, width };
         let missing = || Problem::new(format!("`{name}` is called with too few arguments"), loc);
         let arg = |index: usize| args.get(index).cloned().ok_or_else(missing);
-        // Gives the call's result a value.
+        // Assigns the call's result.
         macro_rules! yields {
             ($at:expr, $value:expr) => {{
                 if let Some(result) = result {
@@ -696,11 +696,10 @@ impl Flattener<'_> {
 
 fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
     if name == "__sigsetjmp" {
-        let message =
-            "`sigsetjmp`, or `pthread_cleanup_push`, which stands on it, is not supported";
+        let message = "`sigsetjmp` is not supported, nor is `pthread_cleanup_push`, which uses it";
         return Problem::new(message, loc)
             .code("C012")
-            .help("call what is to be done at the end of the thread where it ends");
+            .help("call the cleanup code where the thread exits");
     }
     if name.contains("setjmp") || name.contains("longjmp") {
         return Problem::new(format!("`{name}` is not supported"), loc)
@@ -712,7 +711,7 @@ fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
         loc,
     )
     .code("C011")
-    .help("give the file that defines it too, or let it return anything with --havoc-externals")
+    .help("also pass the file that defines it, or let it return any value with --havoc-externals")
 }
 
 /// Functions that the front end knows better than the program's own body of them.

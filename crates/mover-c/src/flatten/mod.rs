@@ -1,17 +1,16 @@
 //! One body of code for each kind of thread.
 //!
-//! An automaton of the IR has no calls. LLVM has inlined what it could; what is
-//! left here are recursive functions, calls through pointers, atomic sections
-//! and the library. [`Flattener`] copies them all into one [`Body`] of blocks:
+//! An automaton of the IR has no calls. LLVM has inlined what it could; the rest are recursive
+//! functions, calls through pointers, atomic sections and the library. [`Flattener`] copies
+//! them all into one [`Body`] of blocks:
 //!
-//! - a recursive function is copied to a stated depth; where it would go deeper
-//!   the run ends at a *bound*, and a verdict that depends on it says so;
-//! - a call through a pointer becomes a choice between all functions of that
-//!   type whose address is taken somewhere;
-//! - functions of the library that are loops over memory come from the runtime
-//!   ([`crate::RUNTIME`]) and are copied like the program's own; the others are
-//!   put together from loads, stores and a few primitive actions
-//!   ([`Kind::Library`]) that [`crate::actions`] gives a meaning.
+//! - a recursive function is copied up to a given depth; where it would recurse deeper the run
+//!   ends at a *bound*, and a verdict that depends on it says so;
+//! - a call through a pointer becomes a choice between all functions of that type whose address
+//!   is taken somewhere;
+//! - library functions that are loops over memory come from the runtime ([`crate::RUNTIME`])
+//!   and are copied like the program's own; the others are composed of loads, stores and a few
+//!   primitive actions ([`Kind::Library`]) whose semantics is in [`crate::actions`].
 
 mod calls;
 pub mod copying;
@@ -71,7 +70,7 @@ impl Problem {
 }
 
 pub struct Limits {
-    /// How often a function may be under way at a time.
+    /// Maximum recursion depth of a function.
     pub recursion: usize,
     pub havoc_externals: bool,
     /// Whether it is checked that all memory is freed when the program ends.
@@ -129,7 +128,7 @@ struct Frame {
     /// Where returns go; none for the root.
     returns_to: Option<BlockId>,
     returned: Vec<(Operand, BlockId)>,
-    /// Where the arguments behind the declared ones are.
+    /// Where the arguments after the declared ones are.
     rest: Option<Operand>,
     /// Objects of the frame, whose life ends with it.
     objects: Vec<Operand>,
@@ -223,7 +222,7 @@ impl<'m> Flattener<'m> {
         if let Some(&destructor) = module.destructors.first() {
             let destructor = &module.functions[destructor];
             let message = format!(
-                "`{}` is to run when the process ends, which is not supported",
+                "`{}` is registered to run at process exit, which is not supported",
                 destructor.name
             );
             let help = "call it at the end of `main` when the program is checked";
@@ -299,7 +298,7 @@ impl<'m> Flattener<'m> {
         (then, otherwise)
     }
 
-    /// Copies a function; gives its first block and, for a call, what it returns.
+    /// Copies a function; returns its first block and, for a call, what it returns.
     fn copy(
         &mut self,
         id: FunctionId,
@@ -311,11 +310,11 @@ impl<'m> Flattener<'m> {
         let function = &module.functions[id];
         if self.size > LARGEST {
             return Err(Problem::new(
-                format!("more than {LARGEST} instructions when calls are put in line"),
+                format!("more than {LARGEST} instructions after inlining"),
                 function.loc,
             )
             .code("C014")
-            .help("a smaller program, or a smaller --recursion"));
+            .help("check a smaller program, or lower --recursion"));
         }
         self.stack.push(id);
         let first_value = self.values.len();
@@ -367,7 +366,7 @@ impl<'m> Flattener<'m> {
         Ok((frame.begins[0], frame.returned))
     }
 
-    /// Copies one block; gives the blocks of the original that can come next.
+    /// Copies one block; returns the blocks of the original that can come next.
     fn copy_block(
         &mut self,
         function: &Function,
@@ -505,11 +504,11 @@ impl<'m> Flattener<'m> {
                     .collect(),
                 default: frame.begins[*default],
             },
-            // Behind a call that does not return, or a bug in the program.
+            // After a call that does not return, or a bug in the program.
             Terminator::Unreachable => match self.blocks[at].end {
                 Terminator::Unreachable => Terminator::Fail {
                     property: Property::UnreachCall,
-                    message: "code that cannot be reached is reached (undefined behaviour)".into(),
+                    message: "code marked unreachable is reached (undefined behaviour)".into(),
                 },
                 _ => return Ok(()),
             },
@@ -525,7 +524,7 @@ impl<'m> Flattener<'m> {
         Ok(())
     }
 
-    /// Copies one instruction; gives the block where the code goes on.
+    /// Copies one instruction; returns the block where the code continues.
     fn inst(
         &mut self,
         at: BlockId,
@@ -535,7 +534,7 @@ impl<'m> Flattener<'m> {
         frame: &mut Frame,
         owns_objects: bool,
     ) -> Flat<BlockId> {
-        // Behind a call that does not return nothing is done.
+        // After a call that does not return nothing is done.
         if !matches!(self.blocks[at].end, Terminator::Unreachable) {
             return Ok(at);
         }
@@ -551,7 +550,7 @@ impl<'m> Flattener<'m> {
                 let help = if what.starts_with("floating") {
                     "use integers (fixed point) in the code that is checked"
                 } else {
-                    "leave this code out, for instance by an #ifdef, when the program is checked"
+                    "exclude this code when the program is checked, for instance with an #ifdef"
                 };
                 Err(Problem::new(format!("not supported: {what}"), loc).help(help))
             }
@@ -880,7 +879,7 @@ fn fold(pure: &Pure) -> Option<Operand> {
                 _ => return None,
             };
             let result = exact as u64 & mask(width);
-            // What overflows is left as it is, to be looked at later.
+            // What overflows is left as it is, to be inspected later.
             if signed(result) != exact {
                 return None;
             }

@@ -1,11 +1,10 @@
 //! Functions with a variable number of arguments.
 //!
-//! The arguments behind the declared ones are put into memory one after the other,
-//! as the calling convention does with those that do not fit into registers, and
-//! `va_start` makes a list that begins there and says that the registers are used
-//! up. The code that clang generates for `va_arg` then finds them by itself. So
-//! this depends on what a list looks like, which differs between processors: here
-//! those of x86, with 64 and with 32 bits.
+//! The arguments after the declared ones are stored in memory one after the other, as the
+//! calling convention does with those that do not fit into registers, and `va_start` creates a
+//! list that begins there and says that the registers are used up. The code that clang
+//! generates for `va_arg` then finds them. This depends on the layout of the list, which
+//! differs between processors: here those of x86, with 64 and with 32 bits.
 
 use super::{Flat, Flattener, Problem, displaced};
 use crate::ssa::*;
@@ -15,7 +14,7 @@ const GENERAL_REGISTERS_END: u64 = 48;
 const VECTOR_REGISTERS_END: u64 = 304;
 
 impl Flattener<'_> {
-    /// Puts arguments into memory; gives the address.
+    /// Puts arguments into memory; returns the address.
     pub(super) fn pass_rest(
         &mut self,
         at: BlockId,

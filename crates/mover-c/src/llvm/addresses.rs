@@ -1,10 +1,11 @@
-//! Where a program takes addresses for numbers.
+//! Where a program uses addresses as integers.
 //!
-//! Which numbers addresses are is up to the machine; here they are numbers of objects and bytes in
-//! them, always the same. A program that computes with them, beyond the difference of two addresses in
-//! one object, may go wrong elsewhere and not here, and a number can be the address of an object here
-//! that it is not there. So the verdict says where that begins. Numbers that are only passed on as
-//! pointers, as arguments of threads often are, do no harm.
+//! The values of addresses depend on the machine; here they consist of the object's number and
+//! the offset, and are always the same. A program that computes with them, beyond the
+//! difference of two addresses in one object, may fail elsewhere and not here, and an integer
+//! can be the address of an object here but not there. So the verdict says where that begins.
+//! Integers that are only passed on as pointers, as arguments of threads often are, are
+//! harmless.
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;

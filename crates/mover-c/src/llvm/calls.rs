@@ -1,7 +1,7 @@
-//! Calls, and LLVM's own functions.
+//! Calls, and LLVM's intrinsics.
 //!
-//! What the C library does is a matter of `flatten`; here only that is taken apart which LLVM
-//! defines: arithmetic with overflow, hints that do nothing, marks of lifetimes.
+//! The C library is handled in `flatten`; here only LLVM's own functions are translated:
+//! arithmetic with overflow, hints without effect, lifetime markers.
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;

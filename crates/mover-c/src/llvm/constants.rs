@@ -1,8 +1,8 @@
-//! Globals and what they begin with; operands that are known without running anything.
+//! Globals and their initial values; constant operands.
 //!
-//! An initial value is a row of bytes, apart from the addresses in it: these are known only when
-//! the objects have numbers. Functions that run before `main` are found here as well, for LLVM
-//! keeps them as the initial value of a global.
+//! An initial value is a sequence of bytes, except for the addresses in it: these are known
+//! only when the objects have numbers. Functions that run before `main` are found here as well,
+//! because LLVM stores them as the initial value of a global.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -17,7 +17,7 @@ use super::{Reader, Values, printed, value_name};
 use crate::ssa::{DebugType, FunctionId, Global, Initial, Loc, Operand};
 
 impl Reader {
-    /// Functions that run before `main` and behind it.
+    /// Functions that run before `main` and after it.
     pub(super) unsafe fn constructors(&mut self) {
         unsafe {
             self.out.constructors = self.listed(c"llvm.global_ctors");

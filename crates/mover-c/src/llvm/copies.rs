@@ -1,19 +1,18 @@
 //! Accesses to structures, scalar by scalar.
 //!
-//! In C a structure is copied field by field, as far as others can tell. LLVM has
-//! wider accesses in its place: clang copies by `llvm.memcpy`, of which `sroa` makes
-//! one load or store as wide as it likes, and to pass a structure by value clang
-//! loads it as one or two integers. Two fields of a shared structure would be read in
-//! one step, and a reader that gets one of them old and the other new would be missed.
-//! So before `sroa` runs such accesses are cut into the scalars of the type.
+//! In C a structure is copied field by field, as far as other threads can observe. LLVM uses
+//! wider accesses: clang copies by `llvm.memcpy`, which `sroa` turns into one load or store of
+//! any width, and to pass a structure by value clang loads it as one or two integers. Two
+//! fields of a shared structure would be read in one step, and a reader that gets one of them
+//! old and the other new would be missed. So before `sroa` runs such accesses are split into
+//! the scalars of the type.
 //!
-//! LLVM's pointers have no types, so the type is looked for: a variable has one, the
-//! address of a field or an element says one, the local that a loaded value goes to
-//! has one. If both ends of a copy are unknown, the structures of the module that have
-//! its size are all taken to be it. An access is also cut where it is wider than it
-//! is aligned. Cutting too much is harmless but for steps that no machine takes;
-//! where nothing is known of a copy with a local at one end, it is made volatile,
-//! which `sroa` leaves alone.
+//! LLVM's pointers have no types, so the type is inferred: a variable has one, the address of a
+//! field or an element implies one, the local that receives a loaded value has one. If both
+//! ends of a copy are unknown, all structures of the module with its size are considered. An
+//! access is also split where it is wider than its alignment. Splitting too much is harmless
+//! except for steps that no machine takes; where nothing is known about a copy with a local at
+//! one end, it is made volatile, which `sroa` does not touch.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_uint;

@@ -1,8 +1,7 @@
-//! Debug information: where instructions stand in the source, and what values and bytes are
-//! called there.
+//! Debug information: source locations of instructions, and source names of values and bytes.
 //!
-//! Nothing that is checked depends on it; it makes counterexamples readable. LLVM's C interface
-//! has getters for little of it, so the operands of metadata nodes are read by position, and tags
+//! Checking does not depend on it; it makes counterexamples readable. LLVM's C interface has
+//! getters for little of it, so the operands of metadata nodes are read by position, and tags
 //! are those of the DWARF standard.
 
 use std::collections::HashMap;

@@ -1,6 +1,7 @@
-//! Functions: values get numbers, then blocks are read one by one.
+//! Functions: values are numbered, then blocks are read one by one.
 //!
-//! A value can be used before it is met (by a phi of a loop), so all are numbered first.
+//! A value can be used before its definition is read (by a phi of a loop), so all are numbered
+//! first.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
-//! Instructions, all but calls.
+//! All instructions except calls.
 //!
-//! Those that only compute are [`Pure`] and can stand in constants, too. Whatever is not
-//! understood becomes an instruction that says so; it is an error only if it can be reached.
+//! Instructions that only compute are [`Pure`] and can also occur in constants. An instruction
+//! that is not understood is translated into one that says so; it is an error only if it is
+//! reachable.
 
 use std::collections::HashMap;
 

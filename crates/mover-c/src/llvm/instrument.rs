@@ -1,7 +1,7 @@
 //! The module for native replay: a call to the runtime before each access.
 //!
-//! The instructions are those that checking has read, for the same passes have run; the calls
-//! name places of the source, and that is all that a counterexample and the program that runs
+//! The instructions are those that checking has read, because the same passes have run; the
+//! calls name source locations, and these are all that a counterexample and the running program
 //! have to agree on.
 
 use std::collections::HashMap;
@@ -96,7 +96,7 @@ enum Hook {
     Error,
 }
 
-/// Puts calls before accesses for native replay and writes the module; gives the
+/// Puts calls before accesses for native replay and writes the module; returns the
 /// places of the source that the calls name by number.
 pub fn instrument(
     files: &[&Path],

@@ -1,8 +1,8 @@
 //! LLVM's lists as iterators.
 //!
-//! LLVM chains what a module has, and gives the first of a list and the next of each. The next
-//! one is asked for before an element is handed out; so whoever visits a list may put something
-//! before the present element, but must not touch what comes after it.
+//! LLVM links the elements of a module in lists, with access to the first element and to the
+//! successor of each. The successor is read before an element is returned; so a visitor may
+//! insert something before the current element, but must not change what follows it.
 
 use std::iter::successors;
 

@@ -1,7 +1,7 @@
-//! What is done to a module before it is read: linking and the two passes.
+//! Preparation of a module before it is read: linking and the two passes.
 //!
-//! Reading and native replay both begin here, so that they see the same instructions and a
-//! step of a counterexample can be found again in the program that runs.
+//! Reading and native replay both begin here, so that they see the same instructions and a step
+//! of a counterexample can be found in the running program.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -55,7 +55,7 @@ pub(super) fn link<'c>(
     let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
     if layout(all) != layout(&module) {
         return Err(format!(
-            "{} is for another machine than the files before it",
+            "{} targets another machine than the files before it",
             file.display()
         ));
     }
@@ -109,7 +109,7 @@ unsafe fn tell_of_undefined_constants(module: LLVMModuleRef) {
             | LLVMOpcode::LLVMShuffleVector
             | LLVMOpcode::LLVMPHI
             | LLVMOpcode::LLVMFreeze => false,
-            // Optimised IR has such arguments for parameters that nobody reads.
+            // Optimised IR has such arguments for parameters that are never read.
             LLVMOpcode::LLVMCall => {
                 !LLVMGetCallSiteEnumAttribute(inst, number + 1, noundef).is_null()
             }

@@ -1,18 +1,18 @@
-//! Which variables on the stack become registers.
+//! Which stack variables become registers.
 //!
-//! `sroa` takes local variables apart and puts them into registers, without which there would be
-//! nothing but memory. But it is made to optimise, and what the program must not do it takes for
-//! impossible: an access behind the end of an array vanishes, a pointer may go on being used after the
-//! function of its variable has returned, and of two values one of which is undefined it takes the
-//! other. All these are errors that we look for. So a variable is left to `sroa` only where nothing can
-//! go wrong with it: its address is not kept anywhere, every access is at a constant place inside of it,
-//! and lies on every way between the marks of the beginning and the end of its life. Whatever is read is
-//! first given an undefined value that stays one (`freeze`), so that `lower::undefined` sees it. All
-//! other variables are kept from `sroa` by a call that might do anything with their address, which is
-//! taken away again afterwards.
+//! `sroa` splits local variables and puts them into registers; without it everything would be
+//! memory. But it is an optimisation, and treats undefined behaviour as impossible: an access
+//! past the end of an array disappears, a pointer may still be used after the function of its
+//! variable has returned, and of two values one of which is undefined it chooses the other. All
+//! these are errors that we search for. So a variable is left to `sroa` only where nothing can
+//! go wrong with it: its address is not stored, every access is at a constant offset inside it,
+//! and every path to an access passes the marker of the beginning of its lifetime and not the
+//! marker of its end. Every value that is read is first given a fixed undefined value
+//! (`freeze`), so that `lower::undefined` sees it. All other variables are kept from `sroa` by
+//! a call that might do anything with their address, which is removed afterwards.
 //!
-//! Addresses that were kept in variables are plain to see when these have become registers; so it goes
-//! on in rounds until there is nothing left to do.
+//! Addresses that were stored in variables become visible when these have become registers; so
+//! this is repeated until nothing changes.
 
 use std::collections::HashMap;
 
@@ -288,7 +288,7 @@ impl Rounds {
     }
 }
 
-/// Takes away the first values of variables that have stayed in memory, and those that nobody reads.
+/// Removes the initial values of variables that have stayed in memory, and those that are never read.
 unsafe fn forget_first_values(module: LLVMModuleRef) {
     unsafe {
         let opcode = |inst: LLVMValueRef| LLVMGetInstructionOpcode(inst);

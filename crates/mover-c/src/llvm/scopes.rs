@@ -1,11 +1,12 @@
-//! Variables that live only as long as the block that declares them.
+//! Variables whose lifetime is the block that declares them.
 //!
-//! clang is told to mark where each local variable begins and ends to live. Marks of variables of a
-//! whole function are taken away before calls are put in line: who puts a call in line makes such
-//! marks anew, and what belongs to a function that is never put in line, such as `main`, lives as long
-//! as it runs anyway and needs no allocation. Marks of variables in inner blocks stay, so that a
-//! pointer that outlives its block dangles. What is not declared in the source, such as the target of
-//! a structure that a call returns, counts as a variable of the function.
+//! clang is asked to mark the beginning and the end of the lifetime of each local variable.
+//! Markers of variables of a whole function are removed before inlining: inlining creates such
+//! markers again, and the variables of a function that is never inlined, such as `main`, live
+//! as long as it runs and need no allocation. Markers of variables in inner blocks stay, so
+//! that a pointer that outlives its block dangles. Variables that are not declared in the
+//! source, such as the target of a structure that a call returns, count as variables of the
+//! function.
 
 use std::collections::HashMap;
 

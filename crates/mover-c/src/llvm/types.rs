@@ -1,7 +1,8 @@
-//! Types: how they lie in memory, and of which scalars their values are made.
+//! Types: their layout in memory, and the scalars of their values.
 //!
-//! Memory knows bytes and offsets ([`Layout`]), registers know rows of numbers ([`Shape`]); an
-//! aggregate in a register is the row of its scalars, and a part of it a range of that row.
+//! Memory consists of bytes and offsets ([`Layout`]), registers of sequences of numbers
+//! ([`Shape`]); an aggregate in a register is the sequence of its scalars, and a part of it a
+//! range of that sequence.
 
 use std::ffi::CStr;
 
@@ -52,7 +53,7 @@ pub(super) unsafe fn steps(data: LLVMTargetDataRef, address: LLVMValueRef) -> Op
     }
 }
 
-/// How many bytes a `getelementptr` goes on, if that is constant.
+/// The offset of a `getelementptr` in bytes, if it is constant.
 pub(super) unsafe fn constant_offset(
     data: LLVMTargetDataRef,
     address: LLVMValueRef,

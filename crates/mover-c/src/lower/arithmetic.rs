@@ -1,4 +1,4 @@
-//! What instructions compute, and when that is defined.
+//! The results of instructions, and when they are defined.
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::Property;

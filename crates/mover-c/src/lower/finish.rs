@@ -1,4 +1,4 @@
-//! From paths to a template: slots get their variables, edges their effects.
+//! From paths to a template: slots are assigned to variables, edges get their effects.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -221,7 +221,7 @@ impl Builder<'_, '_> {
             .map(|effect| map_effect(effect, &rename_all, &rename_place))
             .collect();
         let exit = pending.exits.then(|| effects.pop()).flatten();
-        // All slots get their values at once; those that nobody needs become 0.
+        // All slots get their values at once; dead ones become 0.
         let mut moves: BTreeMap<usize, Expr> = BTreeMap::new();
         if !pending.exits && !self.stands[pending.to].ends_run() {
             for &value in &self.stands[pending.from].live {
@@ -428,7 +428,7 @@ fn in_order(moves: Vec<(VariableId, Ty, Expr)>, spares: &mut Spares) -> Vec<Effe
 }
 
 /// Entering the first location may do nothing but set constants: then the
-/// template begins behind it.
+/// template begins after it.
 fn skip_entry(locals: &mut [Variable], locations: &[Location], params: u32) -> LocationId {
     let mut entry = LocationId(0);
     while let [edge] = &locations[entry.index()].edges[..] {

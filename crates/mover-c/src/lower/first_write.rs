@@ -1,18 +1,17 @@
 //! Whether an object may be read before it is written.
 //!
-//! An object on the stack or from `malloc` begins as zeroes here; in C it begins as
-//! anything. That makes no difference if every byte is written before it is read,
-//! and where this is not certain the verdict says what was assumed. So we follow all
-//! ways from the place where the object begins, with the bytes that have been written
-//! on the way: a way is good when everything is written or when the object is not
-//! mentioned any more; it is bad when a byte that is not written yet is read, or
-//! when the address gets out to where it can no longer be followed. Gaps between the
-//! fields of a structure count as written: nobody can rely on what they hold.
+//! An object on the stack or from `malloc` is initially zero here; in C its content is
+//! indeterminate. That makes no difference if every byte is written before it is read, and
+//! where this is not certain the verdict says what was assumed. So the analysis follows all
+//! paths from the beginning of the object's lifetime, with the bytes that have been written on
+//! the path: a path is good when everything is written or when the object is not mentioned any
+//! more; it is bad when a byte that is not yet written is read, or when the address escapes.
+//! Padding between the fields of a structure counts as written: no program can rely on its
+//! content.
 //!
-//! An index that is not constant writes nothing for certain and reads anything.
-//! One thing is read like that in almost every program and is let through: the
-//! handle of a thread to be joined. Zero is nobody's handle, so a join that comes
-//! before the creation is reported as such, not taken for something else.
+//! An index that is not constant counts as writing nothing and reading everything. One such
+//! read occurs in almost every program and is allowed: the handle of a thread to be joined.
+//! Zero is never a valid handle, so a join before the creation is reported as such.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -152,7 +151,7 @@ impl Builder<'_, '_> {
                     Touch::Ends
                 }
             }
-            // An address that is computed is looked at where it is used.
+            // An address that is computed is inspected where it is used.
             Kind::Pure(pure) if self.offset_of_pure(pure, object).is_some() => Touch::Nothing,
             Kind::Library { name, .. } if name == "room_for" => Touch::Nothing,
             // Comparing an address tells nothing of what is there.

@@ -1,9 +1,8 @@
 //! Which values must be kept across a location.
 //!
-//! A value is live if some way from there uses it before it is computed again.
-//! Addresses of variables are not values here: they are known by their form. And
-//! what can be computed again from something that is live anyway is computed
-//! again, instead of being kept twice.
+//! A value is live if some path from there uses it before it is computed again. Addresses of
+//! variables are not values here: they are known by their form. A value that can be recomputed
+//! from something that is live anyway is recomputed instead of being kept twice.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -172,7 +171,7 @@ impl Builder<'_, '_> {
         } else {
             (self.live_at_end(block), insts.len())
         };
-        // A path may stand behind the end of its block already.
+        // A path may stand after the end of its block already.
         self.go_back(&insts[index.min(from)..from], &mut live);
         let live = Rc::new(live);
         let mut cache = self.live_cache.borrow_mut();
@@ -186,7 +185,7 @@ impl Builder<'_, '_> {
         live
     }
 
-    /// From what is live behind instructions to what is live before them.
+    /// From what is live after instructions to what is live before them.
     fn go_back(&self, insts: &[Inst], live: &mut BTreeSet<ValueId>) {
         for inst in insts.iter().rev() {
             if let Some(id) = inst.result {

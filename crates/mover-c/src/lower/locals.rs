@@ -1,8 +1,8 @@
-//! The local variables of a template: slots for values, temporaries, and places for the
-//! addresses of objects that the thread makes for itself.
+//! The local variables of a template: slots for values, temporaries, and slots for the
+//! addresses of objects that the thread creates for itself.
 //!
-//! They are made as they are asked for; that several slots can be one variable is found out when
-//! the template is whole (`finish`).
+//! They are created on demand; which slots can share one variable is decided when the template
+//! is complete (`finish`).
 
 use mover_ir::expr::{Expr, Place, Ty, VariableRef};
 use mover_ir::program::{CellNames, Init, VariableId};
@@ -27,7 +27,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         self.locals.len() - 1
     }
 
-    /// Gives each object that the thread makes for itself a place for its address.
+    /// Assigns a slot for its address to each object that the thread creates for itself.
     pub(super) fn pin_objects(&mut self) {
         let width = self.world.module.pointer_width();
         let own: Vec<Object> = self

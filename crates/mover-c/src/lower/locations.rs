@@ -1,8 +1,9 @@
-//! The locations of a template: where threads stand between accesses, and where runs end.
+//! The locations of a template: the positions of threads between accesses, and the ends of
+//! runs.
 //!
-//! A point of the code has one location, whichever way leads there. Errors and bounds have
-//! theirs by what they say; from the end of the process one edge leads round in a circle for ever,
-//! so that no other thread moves any more.
+//! A point of the code has one location, whichever path leads there. Errors and bounds have one
+//! location for each message; at the end of the process one edge loops for ever, so that no
+//! other thread runs any more.
 
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{BoundKind, BoundMark, Effect, ErrorMark, Property};
@@ -70,7 +71,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         number
     }
 
-    /// Where a thread ends the whole process: nobody moves any more.
+    /// Where a thread ends the whole process: no thread runs any more.
     pub(super) fn process_end(&mut self) -> usize {
         if let Some(end) = self.end {
             return end;

@@ -1,5 +1,4 @@
-//! Cells of memory: where they are, whether an access is within bounds, what is
-//! read and written.
+//! Cells of memory: their addresses, bounds checks, reads and writes.
 
 use std::collections::HashSet;
 
@@ -45,7 +44,7 @@ impl Cell {
 }
 
 impl Builder<'_, '_> {
-    /// The cell that an access of so many bytes behind a pointer touches.
+    /// The cell that an access of so many bytes through a pointer touches.
     pub fn cell(
         &mut self,
         path: &mut Path,
@@ -125,7 +124,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Goes on where what is to be written is no constant.
+    /// Continues where what is to be written is not a constant.
     pub(super) fn require_variable(
         &mut self,
         path: Path,
@@ -202,7 +201,7 @@ impl Builder<'_, '_> {
                 let message = format!("the variable `{name}` is declared but not defined");
                 return Err(Problem::new(message, path.loc)
                     .code("C011")
-                    .help("give the file that defines it too"));
+                    .help("also pass the file that defines it"));
             };
             let shared = !self.world.is_private(form.object);
             let variable = &self.world.globals[id.index()];

@@ -1,32 +1,30 @@
 //! From bodies of code to automata.
 //!
-//! A location of the automaton is a point of the code just before a *shared
-//! access*: one load, store, atomic operation or library primitive that other
-//! threads can notice. An edge does that one access and then everything that is
-//! local, up to the next one. So an edge never does two things that another
-//! thread could come between, and local computation costs nothing.
+//! A location of the automaton is a point of the code just before a *shared access*: one load,
+//! store, atomic operation or library primitive that other threads can observe. An edge does
+//! that one access and then all local computation up to the next one. So an edge never contains
+//! two accesses that another thread could interleave with, and local computation costs nothing.
 //!
-//! The edges from a location are found by running the code symbolically from
-//! there ([`Path`]): values are expressions over the local variables as they are
-//! when the edge begins. A branch splits the path, its condition goes into the
-//! guard. Where a path comes back to a block that it has passed, or where too
-//! many paths meet, it is cut: the block gets a location of its own.
+//! The edges from a location are found by symbolic execution of the code from there ([`Path`]):
+//! values are expressions over the local variables at the beginning of the edge. A branch
+//! splits the path, and its condition becomes part of the guard. Where a path returns to a
+//! block that it has passed, or where too many paths meet, it is cut: the block gets its own
+//! location.
 //!
-//! A value that is needed behind a location has a local variable (a *slot*).
-//! Slots of the same C variable that are never needed together are one local
-//! variable, and a slot that is not needed any more is set to 0: states that
-//! differ only in what nobody will read are one state.
+//! A value that is needed after a location has a local variable (a *slot*). Slots of the same C
+//! variable that are never live together share one local variable, and a dead slot is set to 0:
+//! states that differ only in dead values are one state.
 //!
-//! An expression has two readings: `now`, after the effects that the edge has
-//! had so far, and `pre`, before all of them, which guards need. Usually they are
-//! the same; where a store comes between, `now` is saved in a temporary first.
+//! An expression has two readings: `now`, after the effects that the edge has had so far, and
+//! `pre`, before all of them, which guards need. Usually they are the same; where a store comes
+//! between, `now` is saved in a temporary first.
 //!
-//! A location from which only local steps lead, and not round in a circle, is
-//! made atomic: no other thread can tell the difference.
+//! A location with only local steps, and not on a cycle of such steps, is made atomic: no other
+//! thread can observe the difference.
 //!
-//! Here is how a template grows, location by location and edge by edge. `run` executes the
-//! code, `values` and `arithmetic` have its expressions, `memory` its accesses; `locations` and
-//! `locals` keep what the template is made of, and `finish` makes it of them.
+//! This module builds a template location by location and edge by edge. `run` executes the
+//! code, `values` and `arithmetic` contain its expressions, `memory` its accesses; `locations`
+//! and `locals` collect the parts of the template, and `finish` assembles it.
 
 mod arithmetic;
 mod finish;
@@ -388,7 +386,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         path
     }
 
-    /// Lets the path go on only where a condition holds; elsewhere is an error.
+    /// Lets the path continue only where a condition holds; elsewhere is an error.
     /// None if the edge had to end first.
     pub fn require(&mut self, mut path: Path, check: &Check) -> Option<Path> {
         if check.holds.now.as_const() == Some(1) {
@@ -489,7 +487,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         self.require(path, &check)
     }
 
-    /// Goes on in one of several ways: each has a condition on the state before
+    /// Continues in one of several ways: each has a condition on the state before
     /// the edge. None if a condition cannot be told from that state.
     pub fn split(&mut self, path: Path, conditions: &[Part]) -> Option<Vec<Path>> {
         let pre: Option<Vec<Expr>> = conditions.iter().map(|c| c.pre().cloned()).collect();

@@ -1,4 +1,4 @@
-//! Runs of the code from a location on, and what is known of values there.
+//! Paths of the symbolic execution from a location, and what is known about values on them.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,8 +1,8 @@
-//! Running the code symbolically: one instruction or terminator of one path at a time.
+//! Symbolic execution: one instruction or terminator of one path at a time.
 //!
-//! Each gives the paths that go on. An access that would be the edge's second shared one, or a
-//! condition that cannot be told from the state before the edge, ends the edge instead: its
-//! location is the point before the instruction, where the next edge begins.
+//! Each step returns the paths that continue. An access that would be the edge's second shared
+//! one, or a condition that cannot be evaluated in the state before the edge, ends the edge
+//! instead: its location is the point before the instruction, where the next edge begins.
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Effect, Property};
@@ -18,7 +18,7 @@ use crate::objects::{Object, parts};
 use crate::ssa::{BlockId, Kind, Operand, Terminator, ValueId};
 
 impl<'w, 'a> Builder<'w, 'a> {
-    /// Goes on by one instruction; gives the paths that go on.
+    /// Continues by one instruction; returns the paths that continue.
     pub(super) fn step(&mut self, mut path: Path) -> Lowered<Vec<Path>> {
         let code = self.code;
         let block = &code.blocks[path.block];
@@ -256,7 +256,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Ok(next);
             }
             Kind::Call { .. } | Kind::Unsupported(_) => {
-                return Err(Problem::new("a call that was not put in line", inst.loc).code("C099"));
+                return Err(Problem::new("a call that was not inlined", inst.loc).code("C099"));
             }
         }
         path.index += 1;

@@ -1,7 +1,7 @@
-//! Accesses of memory that others share, as data races need them.
+//! Shared memory accesses, as needed for data races.
 //!
-//! An edge has at most one such access. What is kept of it speaks of the state in which the
-//! thread stands before the edge: on which condition it comes to the access, and where that is.
+//! An edge has at most one such access. It is recorded in terms of the state before the edge:
+//! the condition under which the edge makes the access, and its address.
 
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Property, VariableId};
@@ -27,7 +27,7 @@ pub struct Touch {
     pub writes: bool,
     /// Whether it is no race if the other access is atomic, too.
     pub atomic: bool,
-    /// Whether it is in the middle of an atomic section: nobody else moves then.
+    /// Whether it is in the middle of an atomic section: no other thread moves then.
     pub is_alone: bool,
     pub loc: Option<Loc>,
 }

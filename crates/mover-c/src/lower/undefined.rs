@@ -1,12 +1,11 @@
-//! Which bits of values are not determined.
+//! Which bits of values are undefined.
 //!
-//! A variable that is read before it is set is `undef` in LLVM's registers. But LLVM
-//! makes undefined values also where the program does not read any: two fields that
-//! are put together to one word begin with an undefined word whose bits are replaced
-//! one after the other. So the bits are followed through what only moves them about,
-//! and a value counts as read where something else is done with it: a sum, a
-//! comparison, a store. There undefined bits are taken to be zero, and the verdict
-//! says so.
+//! A variable that is read before it is set is `undef` in LLVM's registers. But LLVM also
+//! creates undefined values where the program reads none: two fields that are combined into one
+//! word begin with an undefined word whose bits are replaced one after the other. So the bits
+//! are tracked through operations that only move them, and a value counts as read where
+//! something else is done with it: a sum, a comparison, a store. There undefined bits are
+//! assumed to be zero, and the verdict says so.
 
 use std::collections::HashMap;
 

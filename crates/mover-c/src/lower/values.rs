@@ -84,7 +84,7 @@ impl Builder<'_, '_> {
                     let message = format!("the variable `{name}` is declared but not defined");
                     return Err(Problem::new(message, path.loc)
                         .code("C011")
-                        .help("give the file that defines it too"));
+                        .help("also pass the file that defines it"));
                 }
             },
         };
@@ -138,7 +138,7 @@ impl Builder<'_, '_> {
                 binary(BinaryOp::ULt, differs, size.clone())
             }),
             property: Property::MemorySafety,
-            message: "pointer arithmetic leads far out of the object".into(),
+            message: "pointer arithmetic goes far outside the object".into(),
         }
     }
 
@@ -289,7 +289,7 @@ impl Builder<'_, '_> {
         Ok((parts, checks))
     }
 
-    /// Gives a value of the code what it is, by way of a temporary if it is large.
+    /// Assigns an expression to an SSA value, through a temporary if it is large.
     pub fn define(&mut self, path: &mut Path, value: ValueId, parts: Vec<Part>) {
         let parts = parts
             .into_iter()

@@ -1,8 +1,8 @@
-//! What has been found out so far, and who relies on it.
+//! Beliefs inferred during the search, and the blocks that depend on them.
 //!
-//! Beliefs only ever weaken: sets of locks shrink, owners become many, what is read is written
-//! some day. So an object that has lost its protection never has it again. Ledgers of several
-//! workers are joined by the same rule; a checkpoint has all of it.
+//! Beliefs only weaken: lock sets shrink, a single owner becomes several, a read-only cell
+//! becomes written. So an object that has lost its protection never regains it. Ledgers of
+//! several workers are joined by the same rule; a checkpoint contains the whole ledger.
 
 use std::io;
 
@@ -23,7 +23,7 @@ enum Owner {
 /// What has been seen of an object.
 #[derive(Clone, Debug)]
 struct Sightings {
-    /// Locks in hand at every access; all locks before the first.
+    /// Locks held at every access; all locks before the first.
     locks: Option<Vec<ObjectId>>,
     owner: Owner,
     written: bool,
@@ -42,7 +42,7 @@ impl Sightings {
             || !self.written
     }
 
-    /// Whether a thread with these locks has it to itself.
+    /// Whether a thread with these locks has exclusive access.
     fn is_exclusive_to(&self, thread: u16, held: &[ObjectId]) -> bool {
         match &self.locks {
             Some(locks) if locks.is_empty() => !self.written || self.owner == Owner::One(thread),
@@ -59,18 +59,18 @@ impl Sightings {
 /// again; the states that they found are real and stay.
 pub struct Ledger {
     cells: usize,
-    /// Cells first, then what has been met of the rest.
+    /// Cells first, then the other objects that have occurred.
     objects: Vec<Sightings>,
     numbers: FxHashMap<Key, ObjectId>,
-    /// Objects that have lost their protection and whose blocks have not been told.
+    /// Objects that have lost their protection and whose blocks have not been notified.
     fallen: Vec<ObjectId>,
     /// The sets of objects that blocks counted on.
     sets: FxHashMap<Box<[ObjectId]>, usize>,
     /// For each set the blocks.
     relying: Vec<Vec<Block>>,
-    /// Whether accesses still change what is believed.
+    /// Whether accesses still change the beliefs.
     is_frozen: bool,
-    /// Whether anything has been seen that changed a belief since others were told.
+    /// Whether a belief has changed since the other workers were notified.
     has_news: bool,
 }
 
@@ -124,7 +124,7 @@ impl Ledger {
         })
     }
 
-    /// Takes in what another ledger has seen.
+    /// Merges the observations of another ledger.
     pub fn hear(&mut self, beliefs: &Beliefs) {
         for (object, theirs) in beliefs.cells.iter().enumerate() {
             self.join(object as ObjectId, theirs);
@@ -154,7 +154,7 @@ impl Ledger {
         }
     }
 
-    /// Believes what it does now for ever.
+    /// Freezes the current beliefs.
     pub fn freeze(&mut self) {
         self.is_frozen = true;
     }
@@ -216,7 +216,7 @@ impl Ledger {
         }
     }
 
-    /// Notes what a block counted on.
+    /// Records the beliefs on which a block relied.
     pub fn rely(&mut self, block: Block, on: &[ObjectId]) {
         if on.is_empty() {
             return;
@@ -233,7 +233,7 @@ impl Ledger {
         self.relying[set].push(block);
     }
 
-    /// The blocks that counted on what has turned out wrong since the last call.
+    /// The blocks that relied on beliefs refuted since the last call.
     pub fn take_invalid(&mut self) -> Vec<Block> {
         if self.fallen.is_empty() {
             return Vec::new();
@@ -250,7 +250,7 @@ impl Ledger {
         invalid
     }
 
-    /// Writes what is believed and who relies on it, between two expansions.
+    /// Writes the beliefs and the blocks that rely on them, between two expansions.
     pub fn save(&self, sink: &mut Sink) -> io::Result<()> {
         // Whatever joins the ledger has to be written, too.
         let Ledger {

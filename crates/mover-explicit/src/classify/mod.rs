@@ -1,53 +1,51 @@
-//! Movers at run time.
+//! Classification of movers at run time.
 //!
-//! The class of a step depends on who has exclusive access to what it touches
-//! (Flanagan and Qadeer 2003, Section 4), and that can be seen in a state: a lock belongs to the
-//! thread that has it; a cell that is only ever touched under a lock belongs to
-//! the thread that has the lock; a cell that one thread alone touches belongs to
-//! that thread; what nothing writes disturbs nobody. Which of these holds is not
-//! given but found out during the search (Section 6): for each object the locks
-//! that were held at *every* access so far, who touched it, and whether it was
-//! written. What turns out wrong later is taken back, see [`Ledger`].
+//! The class of a step depends on which thread has exclusive access to the objects that it
+//! accesses (Flanagan and Qadeer 2003, Section 4), and that can be seen in a state: a lock
+//! belongs to the thread that holds it; a cell that is always accessed under a lock belongs to
+//! the thread that holds the lock; a cell that only one thread accesses belongs to that thread;
+//! accesses to cells that are never written do not conflict. Which of these holds is not given
+//! but inferred during the search (Section 6): for each object the locks that were held at
+//! *every* access so far, the threads that accessed it, and whether it was written. Beliefs
+//! that turn out to be wrong are revised, see [`Ledger`].
 //!
-//! Three things were learnt by experiment. An access counts whether or not its
-//! edge is enabled, and from the very first on. Exclusive access by locks means
-//! having *all* of the common locks: so a set that shrinks, but not to nothing,
-//! never takes an exclusiveness back. And locks are preferred to a single owner
-//! as the reason, for the same sake.
+//! Experiments led to three rules. An access counts whether or not its edge is enabled, and
+//! from the first one on. Exclusive access by locks means holding *all* of the common locks: so
+//! a lock set that shrinks, but does not become empty, never revokes exclusive access. And
+//! locks are preferred to a single owner as the reason, for the same purpose.
 //!
-//! What the value of a cell says of its owner (`mover_reduce::facts::owners`) counts as a
-//! lock that the thread has: a cell that is a lock as such, a predicate that the
-//! user has given as one that nobody takes or gives back by a mover.
+//! A cell whose value determines its owner (`mover_reduce::facts::owners`) counts as a lock
+//! that the thread holds: a cell that is a lock as such, and a predicate given by the user as a
+//! lock that is never acquired or released by a mover.
 //!
-//! A reader-writer lock (`mover_reduce::facts::rw_locks`) is in hand for reading data if the
-//! thread has it in either way, for writing only if it has it to write. Whoever
-//! has it in either way when it comes to data under it has the data as far as it
-//! needs: had it written without the lock to write, the lock would not be among
-//! those held at every access.
+//! A reader-writer lock (`mover_reduce::facts::rw_locks`) counts as held for reading data if
+//! the thread holds it in either mode, and for writing data only if it holds it for writing. A
+//! thread that holds it in either mode at an access to protected data has the access it needs:
+//! if it had written without holding the lock for writing, the lock would not be among those
+//! held at every access.
 //!
-//! **Channels** have two ends. A thread that alone receives from a channel with
-//! a message in it can do so now or later, whatever others send; likewise a
-//! thread that alone sends while there is room. These steps are left movers, but
-//! not right movers: others may be waiting for them. A receive from an empty
-//! channel or a send to a full one is no mover, since others decide about it.
+//! **Channels** have two ends. The only receiver of a channel with a message in it can receive
+//! now or later, whatever other threads send; likewise the only sender while there is room.
+//! These steps are left movers, but not right movers: other threads may be waiting for them. A
+//! receive from an empty channel and a send to a full one are non-movers, because other threads
+//! determine whether they are enabled.
 //!
-//! **Leaving.** The end of a thread is seen only by those who count or start
-//! threads. If no other thread can reach such a place any more, it is a left
-//! mover.
+//! **Exits.** The exit of a thread is observed only by edges that count or start threads. If no
+//! other thread can still reach such an edge, the exit is a left mover.
 //!
-//! **Waiting for threads.** While there is only one thread, whatever it does to
-//! memory moves and does not count: neither before it has started the others nor
-//! after it has waited for all of them. That is told by a row of cells which the
-//! front end keeps; a step that touches it moves nowhere, except that a
-//! thread's end may move left. So no transaction that is completed changes who is there, and a state in which there is another thread is
-//! never replaced by one in which it has gone unobserved.
+//! **Joins.** While there is only one thread, all its memory accesses are movers and are not
+//! recorded: both before it has started the others and after it has joined all of them. An
+//! array of cells that the front end maintains determines this; a step that accesses the array
+//! is a non-mover, except that a thread's exit may be a left mover. So completing a transaction
+//! never changes which threads exist, and a state in which another thread exists is never
+//! replaced by one in which it has exited unobserved.
 //!
-//! With `dynamic`, what no other thread can reach any more is exclusive, too
-//! (Günther et al. 2017, Table 2), and what a thread does before it has started anybody who
-//! knows the variable does not count.
+//! With `dynamic`, an object that no other thread can still reach is exclusive as well (Günther
+//! et al. 2017, Table 2), and the accesses of a thread before it has started any thread that
+//! uses the variable are not recorded.
 //!
-//! What is known beforehand is in `tables`, what is found out in `ledger`; here steps are
-//! classified by the two.
+//! Static facts are in `tables`, inferred ones in `ledger`; here steps are classified by the
+//! two.
 
 mod ledger;
 mod tables;
@@ -63,7 +61,7 @@ use tables::{CompiledTouch, LocationFacts, Meets};
 pub use ledger::{Beliefs, Block, Ledger, restore_blocks, save_blocks};
 pub use tables::PhaseTables;
 
-/// Something that threads touch: a cell, a channel or one end of it.
+/// An object that threads access: a cell, a channel or one end of it.
 pub type ObjectId = u32;
 
 /// What a thread's location looks like in a state.
@@ -79,7 +77,7 @@ pub struct Look {
     pub may_release: bool,
 }
 
-/// An object that a step touches, as it was worked out in the state before.
+/// An object that a step touches, as it was computed in the state before.
 #[derive(Clone, Copy, Debug)]
 enum Touched {
     Lock(ObjectId),
@@ -88,7 +86,7 @@ enum Touched {
         variable: u32,
         writes: bool,
     },
-    /// A channel whose end can go on by itself now.
+    /// A channel whose end can continue by itself now.
     ReadyEnd {
         whole: ObjectId,
         end: ObjectId,
@@ -105,7 +103,7 @@ enum Touched {
     Seen,
 }
 
-/// A thread in a state, with what is asked of it again and again.
+/// A thread in a state, with cached facts about it.
 #[derive(Clone, Copy)]
 struct Standing<'a, 'm> {
     view: View<'a, 'm>,
@@ -114,7 +112,7 @@ struct Standing<'a, 'm> {
     is_only: bool,
 }
 
-/// What the edges of the location touch that was looked at last.
+/// What the edges of the location touch that was inspected last.
 #[derive(Default)]
 struct Looked {
     touched: Vec<Touched>,
@@ -217,7 +215,7 @@ impl<'m> Classifier<'m> {
         }
     }
 
-    /// Looks at all edges of a thread's location and counts what they touch.
+    /// Inspects all edges of a thread's location and counts what they touch.
     pub fn look(&mut self, lanes: &[u64], thread: usize) -> Look {
         self.look_for(lanes, thread, true)
     }
@@ -289,7 +287,7 @@ impl<'m> Classifier<'m> {
     }
 
     /// Counts what the other side of a rendezvous touches. (The place of the thread that takes a
-    /// step was counted as a whole when it was looked at or come to.)
+    /// step was counted as a whole when it was inspected or come to.)
     pub fn count_partner(&mut self, lanes: &[u64], step: Step) {
         let Some((partner, edge)) = step.partner() else {
             return;
@@ -303,7 +301,7 @@ impl<'m> Classifier<'m> {
     }
 
     /// How the steps of a thread, which nobody comes between, commute as one. The state before
-    /// them is the one that was looked at last, so that what they touch has been counted.
+    /// them is the one that was inspected last, so that what they touch has been counted.
     pub fn moves(&mut self, before: &[u64], thread: usize, steps: &[Step], after: &[u64]) -> Moves {
         // A thread that leaves a place where it can be met withdraws an offer.
         let is_own = |step: &Step| step.thread() == thread && step.partner().is_none();
@@ -315,7 +313,7 @@ impl<'m> Classifier<'m> {
         if let [step] = steps {
             let edge = &self.facts(before, thread).edges[step.edge()];
             moves.takes_lock = !edge.takes.is_empty();
-            moves.gives_lock_back = edge.gives_back;
+            moves.releases_lock = edge.releases;
             moves.left = looked.edges[step.edge()].is_left;
             moves.right = self.is_right(after, thread, looked.touched_by(step.edge()));
         } else {
@@ -344,7 +342,7 @@ impl<'m> Classifier<'m> {
         for (position, &step) in steps.iter().enumerate() {
             let edge = &self.facts(&work.lanes, thread).edges[step.edge()];
             moves.takes_lock |= !edge.takes.is_empty();
-            moves.gives_lock_back |= edge.gives_back;
+            moves.releases_lock |= edge.releases;
             offers |= edge.offers;
             if position == 0 {
                 touched.extend_from_slice(looked.touched_by(step.edge()));
@@ -519,7 +517,7 @@ impl<'m> Classifier<'m> {
         }
     }
 
-    /// Counts the use of a channel; gives the object that stands for all of it.
+    /// Counts the use of a channel; returns the object that stands for all of it.
     fn see_channel(&mut self, handle: u64, end: End, thread: usize) -> ObjectId {
         let whole = self.ledger.number(Key::Channel(handle));
         let thread = thread as u16;
@@ -568,7 +566,7 @@ impl<'m> Classifier<'m> {
         is
     }
 
-    /// Whether what was touched moves right, by the state behind it.
+    /// Whether what was touched moves right, by the state after it.
     fn is_right(&mut self, after: &[u64], thread: usize, touched: &[Touched]) -> bool {
         if touched.is_empty() {
             return true;

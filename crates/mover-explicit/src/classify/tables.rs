@@ -1,9 +1,9 @@
-//! What is known before the search: for each location what its edges touch, compiled.
+//! Static facts: for each location the accesses of its edges, compiled.
 //!
 //! The facts are those of `mover_reduce`, in terms of variables and expressions. Here they
-//! become objects with numbers and code that picks one of them, so that the classifier evaluates
-//! and looks nothing up. Nothing in here changes during a search, but for the note which of the
-//! user's claims has been broken.
+//! become numbered objects and code that selects one of them, so that the classifier evaluates
+//! code without look-ups. Nothing here changes during a search, except for the record of which
+//! of the user's claims has been violated.
 
 use std::io;
 use std::sync::OnceLock;
@@ -66,7 +66,7 @@ pub(super) struct EdgeFacts {
     pub(super) takes: Vec<PickedCell>,
     /// Those among them that are taken to read.
     pub(super) takes_to_read: Vec<ObjectId>,
-    pub(super) gives_back: bool,
+    pub(super) releases: bool,
     pub(super) meets: Meets,
     /// Makes an offer, where others can see that none was made.
     pub(super) offers: bool,
@@ -78,7 +78,7 @@ pub(super) enum Meets {
     #[default]
     Never,
     Always,
-    /// If this channel has none; nobody else can change which one it is.
+    /// If this channel has none; no other thread can change which one it is.
     At(Code),
 }
 
@@ -91,11 +91,11 @@ pub(super) struct LocationFacts {
     pub(super) edges: Vec<EdgeFacts>,
     pub(super) takes_lock: bool,
     pub(super) counts_ahead: bool,
-    /// A channel is used or the thread ends on some way from here.
+    /// A channel is used or the thread ends on some path from here.
     pub(super) may_release: bool,
     pub(super) reads_ahead: Vec<bool>,
     pub(super) writes_ahead: Vec<bool>,
-    /// Variables that nobody else can have touched yet.
+    /// Variables that no other thread can have touched yet.
     pub(super) alone: Vec<bool>,
 }
 
@@ -105,7 +105,7 @@ pub struct PhaseTables {
     /// Number of cells; the owners' predicates come after them, then other objects.
     pub(super) cells: u32,
     pub(super) owners: Vec<CompiledOwner>,
-    /// Locks whose cells tell who has them.
+    /// Locks whose cells determine their owner.
     pub(super) signed: Vec<CompiledOwner>,
     pub(super) claims: Vec<Claim>,
     /// The cells that say which threads there are, if the program has such.
@@ -123,9 +123,9 @@ pub(super) struct Claim {
     pub(super) broken_by: OnceLock<EdgeRef>,
 }
 
-/// A cell whose value tells who has it.
+/// A cell whose value determines its owner.
 pub(super) struct CompiledOwner {
-    /// The cell if it is a lock, else a number behind the cells.
+    /// The cell if it is a lock, else a number after the cells.
     pub(super) object: ObjectId,
     pub(super) predicate: Code,
 }
@@ -307,9 +307,9 @@ impl Tabling<'_> {
                 .rw_cells(|lock| lock.taken_by(at) == Some(Mode::Reads))
                 .map(|cell| cell.first)
                 .collect(),
-            gives_back: !handled.gives_back.is_empty()
+            releases: !handled.releases.is_empty()
                 || owned(OwnerCell::is_given_back_by).next().is_some()
-                || facts.rw.iter().any(|lock| lock.gives_back.contains(&at)),
+                || facts.rw.iter().any(|lock| lock.releases.contains(&at)),
             meets: self.meets(at),
             offers: facts.offers[template][location][edge],
         }
@@ -408,7 +408,7 @@ impl Tabling<'_> {
             .collect()
     }
 
-    /// The locks whose cells tell who has them.
+    /// The locks whose cells determine their owner.
     fn signed(&self) -> Vec<CompiledOwner> {
         let mut signed = Vec::new();
         for (variable, row) in self.program.globals.iter().enumerate() {

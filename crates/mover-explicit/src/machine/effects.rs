@@ -9,7 +9,7 @@ use crate::memory::{Home, part};
 use crate::objects;
 
 impl Machine {
-    /// Does a step that is possible; gives the thread whose location decides
+    /// Does a step that is possible; returns the thread whose location decides
     /// who may move next.
     pub fn apply(&self, work: &mut Workspace, step: Step) -> usize {
         let thread = step.thread as usize;
@@ -219,7 +219,7 @@ impl Machine {
                         self.memory.refuse(|| {
                             format!(
                                 "{whereabouts}allocates {size} bytes, and there is no room \
-                                 for such an object (most bytes: {})",
+                                 for such an object (maximum size: {} bytes)",
                                 self.memory.pointers.max_object_size()
                             )
                         });
@@ -273,7 +273,7 @@ impl Machine {
             Some(number) => work.write_lane(lane, number),
             None => self
                 .memory
-                .refuse(|| "dynamic objects hold more than 4 billion different things".into()),
+                .refuse(|| "dynamic objects have more than 4 billion different contents".into()),
         }
     }
 

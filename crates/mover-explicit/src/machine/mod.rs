@@ -1,14 +1,12 @@
 //! Steps on packed states.
 //!
-//! This is the second implementation of what `mover_ir::semantics` defines,
-//! made for speed: a state is changed in place and changed back, nothing is
-//! allocated for a step, and edges lie sorted by priority so that the rule "only
-//! the highest priority that is enabled" is a loop that ends early. Tests run
-//! both side by side.
+//! This is the second implementation of `mover_ir::semantics`, optimised for speed: a state is
+//! changed in place and restored, nothing is allocated for a step, and edges are sorted by
+//! priority so that the rule "only the highest enabled priority" is a loop that ends early.
+//! Tests compare both implementations.
 //!
-//! Every write goes through [`Workspace::write`], which remembers the old lane.
-//! The list of remembered lanes is at once the way back and the list of lanes
-//! that the store must look at.
+//! Every write goes through [`Workspace::write`], which records the old lane. The list of
+//! recorded lanes serves both to undo the step and to tell the store which lanes have changed.
 
 mod effects;
 
@@ -68,7 +66,7 @@ pub struct Moves {
     pub left: bool,
     pub right: bool,
     pub takes_lock: bool,
-    pub gives_lock_back: bool,
+    pub releases_lock: bool,
 }
 
 impl Moves {
@@ -77,7 +75,7 @@ impl Moves {
         left: false,
         right: false,
         takes_lock: false,
-        gives_lock_back: false,
+        releases_lock: false,
     };
 
     /// Nothing at all has been done yet.
@@ -85,21 +83,21 @@ impl Moves {
         left: true,
         right: true,
         takes_lock: false,
-        gives_lock_back: false,
+        releases_lock: false,
     };
 
-    /// How two steps that nobody comes between commute as one.
+    /// The mover class of two consecutive steps of a thread as one step.
     pub fn then(self, next: Moves) -> Moves {
         Moves {
             left: self.left && next.left,
             right: self.right && next.right,
             takes_lock: self.takes_lock || next.takes_lock,
-            gives_lock_back: self.gives_lock_back || next.gives_lock_back,
+            releases_lock: self.releases_lock || next.releases_lock,
         }
     }
 }
 
-/// What a reduction wants to know of a location.
+/// What a reduction needs to know about a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// Some edge here is not a left mover, or there is none.
@@ -160,7 +158,7 @@ pub enum Action {
     Free(Code),
 }
 
-/// Most choices that one edge may have.
+/// Maximum number of choices that one edge may have.
 pub const MAX_CHOICES: u16 = 4096;
 
 /// How many choices are still tried where there are too many a second time. The search is about to end;
@@ -212,7 +210,7 @@ pub struct RunEnd {
     pub violates: Option<Property>,
     pub template: TemplateId,
     pub location: LocationId,
-    /// Where a search that goes on past errors continues.
+    /// Where a search that continues after errors resumes.
     pub resume_pc: Option<u64>,
 }
 
@@ -310,7 +308,7 @@ impl Workspace {
     }
 }
 
-/// Most lanes that a state may have: half a mebibyte.
+/// Maximum number of lanes that a state may have: half a mebibyte.
 pub const MAX_LANES: usize = 1 << 16;
 
 /// The program does not fit explicit search; why.
@@ -334,7 +332,7 @@ impl Machine {
         let lanes = layout.lanes(program.initial.len());
         if lanes > MAX_LANES {
             return unsupported(format!(
-                "a state takes {} KiB, more than the {} KiB that explicit search takes",
+                "a state takes {} KiB, more than the {} KiB that explicit search supports",
                 lanes / 128,
                 MAX_LANES / 128
             ));
@@ -347,7 +345,7 @@ impl Machine {
             .any(|location| location.edges.len() > most);
         if too_many_edges || program.max_threads as usize > most {
             return unsupported(format!(
-                "explicit search takes at most {most} threads and {most} choices at a place"
+                "explicit search supports at most {most} threads and {most} choices at a place"
             ));
         }
         let memory = Memory::new(program, &layout);
@@ -558,7 +556,7 @@ impl Machine {
     }
 
     /// Appends a step for each choice. Of too many it takes as many as it can:
-    /// what is found behind them is true, only the search is not complete.
+    /// what is found after them is true, only the search is not complete.
     #[cold]
     fn choose(&self, choices: &Choices, step: Step, steps: &mut Vec<Step>) {
         let count = match choices {
@@ -657,7 +655,7 @@ impl Machine {
         self.location(lanes, thread).atomic
     }
 
-    /// What a reduction wants to know of the thread's location.
+    /// What a reduction needs to know about the thread's location.
     pub fn place(&self, lanes: &[u64], thread: usize) -> Place {
         self.location(lanes, thread).place
     }
@@ -711,7 +709,7 @@ impl Machine {
         }
     }
 
-    /// Whether nobody but the thread itself can change that a channel exists or does not.
+    /// Whether only the thread itself can change that a channel exists or does not.
     pub fn exists_for_good(&self, handle: u64, thread: usize) -> bool {
         match (handle as usize).checked_sub(1 + self.layout.channels.len()) {
             None => true,

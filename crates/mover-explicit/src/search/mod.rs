@@ -1,18 +1,15 @@
 //! The search through all states.
 //!
-//! Every stored state is expanded once. Breadth first, the next one is simply
-//! the next number of the store, so the queue takes no memory; depth first, it
-//! is the one found last. A state counts as seen as soon as it is found, in
-//! either order, so the two visit the same states and differ in which come
-//! first.
+//! Every stored state is expanded once. Breadth first, the next state is the next number of the
+//! store, so the queue takes no memory; depth first, it is the state found last. A state counts
+//! as seen as soon as it is found, in either order, so both orders visit the same states.
 //!
-//! With a reduction, the unit is not a step but a block: each thread in turn is
-//! run through one transaction (see `blocks`), and only the states between
-//! transactions are stored.
+//! With a reduction, the unit is not a step but a block: each thread in turn is run through one
+//! transaction (see `blocks`), and only the states between transactions are stored.
 //!
-//! Successors are gathered before they are looked up, breadth first those of
-//! several states: their places in the index are fetched at once, and the waits
-//! for memory overlap instead of adding up.
+//! Successors are collected before they are looked up, breadth first those of several states:
+//! their index entries are prefetched together, so that memory latencies overlap instead of
+//! adding up.
 
 mod saving;
 mod seen;
@@ -59,14 +56,14 @@ pub(crate) struct Options<'a> {
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
     pub deadlocks: bool,
-    /// Do not stop at a violation; behind a failed assertion go on as if it had held.
+    /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
     pub control: &'a Control,
     /// Called about ten times a second.
     pub progress: &'a mut (dyn FnMut(&Statistics) + Send),
 }
 
-/// Movers found out during the search.
+/// Movers inferred during the search.
 #[derive(Clone, Copy)]
 pub(crate) struct RunTime<'a> {
     pub facts: &'a PhaseFacts,
@@ -83,9 +80,9 @@ pub(crate) struct Searched {
     pub bounds: Vec<BoundMet>,
     /// Set if not all states were seen; without a violation nothing is known then.
     pub stopped: Option<Stop>,
-    /// What was met that explicit search does not take, where, and what to do.
+    /// The unsupported construct that was met, where, and what to do.
     pub refusal: Option<String>,
-    /// What the user claims of exclusive access and what does not keep to it.
+    /// The user's claims of exclusive access and the accesses that violate them.
     pub broken_claims: Vec<BrokenClaim>,
     pub statistics: Statistics,
 }
@@ -126,7 +123,7 @@ pub(crate) fn explore(
     Ok(outcome)
 }
 
-/// Explores with classes found out on the way, for the sake of what is believed in the end.
+/// Explores with classes inferred during the search, for the sake of what is believed in the end.
 pub(crate) fn beliefs(
     machine: &Machine,
     tables: &PhaseTables,
@@ -210,12 +207,12 @@ struct Limits<'o> {
     stopped: Option<Stop>,
 }
 
-/// Most workers of a parallel search.
+/// Maximum number of workers of a parallel search.
 const MOST_WORKERS: usize = 256;
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Expansions between two looks at the clock.
+/// Expansions between two checks of the clock.
 const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
 
 impl<'m, 'o> Search<'m, 'o> {
@@ -461,7 +458,7 @@ impl<'m, 'o> Search<'m, 'o> {
         Expansion::Done
     }
 
-    /// Lets one thread alone go on, if it can do so by left movers.
+    /// Expands one thread only, if it can continue by left movers.
     ///
     /// What the others can do now they can do afterwards, so they need not be
     /// looked at here, as long as they are later: one of the states that this
@@ -585,14 +582,14 @@ impl<'m, 'o> Search<'m, 'o> {
     }
 }
 
-/// Whether a thread alone could be let go on.
+/// Whether expanding one thread only is possible.
 enum GoneOn {
     Somebody,
     Nobody,
     Stopped,
 }
 
-/// Whether nobody can move after the steps. Each thread can come to a halt by
+/// Whether no thread can move after the steps. Each thread can block by
 /// its steps, but that they do not disturb each other may be a belief that
 /// turned out wrong.
 pub fn ends_in_deadlock(machine: &Machine, lanes: &[u64], steps: &[Step]) -> bool {
@@ -609,7 +606,7 @@ pub fn ends_in_deadlock(machine: &Machine, lanes: &[u64], steps: &[Step]) -> boo
     possible.is_empty() && !machine.is_proper_end(&work.lanes)
 }
 
-/// The steps by which all threads come to a halt, not all of them at proper ends.
+/// The steps by which all threads block, not all of them at proper ends.
 pub fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
     let waits = halts.iter().any(|halt| halt.waiting.is_some());
     let mut steps = Vec::new();

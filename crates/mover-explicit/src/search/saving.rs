@@ -1,6 +1,6 @@
-//! Searches that are written to a file and gone on with.
+//! Saving a search to a file and resuming it.
 //!
-//! What is read may be the work of anybody: everything that the search relies on is looked at.
+//! The file may come from any source: everything on which the search relies is validated.
 
 use std::io;
 
@@ -87,10 +87,10 @@ impl Search<'_, '_> {
         statistics.depth = source.number()?;
         statistics.violations = source.number()?;
         let [next, level_end, depth] = source.smalls()?[..] else {
-            return Err(nonsense("it says not where the search was"));
+            return Err(nonsense("it does not say where the search was"));
         };
         if next > level_end || level_end > states {
-            return Err(nonsense("the search was nowhere"));
+            return Err(nonsense("the search was at no state"));
         }
         self.cursor = Cursor {
             next,
@@ -101,7 +101,7 @@ impl Search<'_, '_> {
         for _ in 0..source.number()? {
             let (number, depth) = (source.small()?, source.small()?);
             if number >= states {
-                return Err(nonsense("a state waits that there is not"));
+                return Err(nonsense("a state that does not exist is waiting"));
             }
             self.stack.push((number, depth));
         }
@@ -117,14 +117,14 @@ impl Search<'_, '_> {
         self.bounds.clear();
         for _ in 0..source.number()? {
             let [template, location] = source.smalls()?[..] else {
-                return Err(nonsense("it says not which bound was met"));
+                return Err(nonsense("it does not say which bound was met"));
             };
             let met = BoundMet {
                 template: TemplateId(template),
                 location: LocationId(location),
             };
             if !self.machine.is_bound(met) {
-                return Err(nonsense("a bound was met that there is not"));
+                return Err(nonsense("a bound that does not exist was met"));
             }
             self.bounds.insert(met);
         }
@@ -150,7 +150,7 @@ impl Search<'_, '_> {
         for _ in 0..source.number()? {
             let no_step = || nonsense("a step of a violation is not possible");
             let numbers = <[u32; 4]>::try_from(source.smalls()?).map_err(|_| no_step())?;
-            // A violation may lie behind another that was passed.
+            // A violation may lie after another that was passed.
             let passed: Option<RunEnd> = end.take();
             if let Some(pc) = passed.and_then(|end| end.resume_pc) {
                 self.machine.resume(&mut work, last, pc);

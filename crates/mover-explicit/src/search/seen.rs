@@ -1,4 +1,4 @@
-//! The states that have been seen, and the successors that are about to be looked up.
+//! The states seen so far, and the successors that are to be looked up.
 
 use crate::store::{NO_PARENT, Store, StoreFull};
 
@@ -22,7 +22,7 @@ pub(super) struct Seen {
     /// Whether to note the states that are new, and these.
     collect: bool,
     pub(super) found: Vec<u32>,
-    /// The numbers of the states looked up, if anybody wants to know.
+    /// The numbers of the states looked up, if they are requested.
     pub(super) met: Option<Vec<u32>>,
 }
 
@@ -61,7 +61,7 @@ impl Seen {
         }
     }
 
-    /// Goes on with another store, in which nothing is pending.
+    /// Continues with another store, in which nothing is pending.
     pub(super) fn resume(&mut self, store: Store) {
         self.last_writer = vec![0; store.lanes()];
         self.store = store;

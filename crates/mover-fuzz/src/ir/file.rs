@@ -1,6 +1,7 @@
-//! Programs in files, so that what once went wrong can be tried again.
+//! Programs in files, so that earlier failures can be tested again.
 //!
-//! A file holds the program for people, as `--dump ir` prints it, and once more as data.
+//! A file contains the program in readable form, as `--dump ir` prints it, and once more as
+//! data.
 
 use mover_ir::print::print_program;
 use mover_ir::program::Program;

@@ -1,4 +1,4 @@
-//! What the definition says of a program: its states, walked by the concrete semantics.
+//! The states of a program according to the concrete semantics.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,13 +1,14 @@
-//! Random programs of the intermediate language.
+//! Random programs of the intermediate representation.
 //!
-//! Front ends make programs of a few shapes; engines must be right for all of them. So these
-//! programs are made without one. Each family looks for trouble somewhere else: [`odd`] has all
-//! that no front end makes, [`memory`] has addresses and races for what they point to, [`mt`]
-//! the locks and loops of the papers, [`pointers`] locks and data behind pointers, [`started`]
-//! threads that are started, tell that they are there, and end. Half of all programs are then
-//! [`spiced`](spice): something from elsewhere is put into them.
+//! Front ends produce programs of a few shapes; engines must be right for all programs. So
+//! these programs are generated without a front end. Each family covers another area: [`odd`]
+//! has shapes that no front end produces, [`memory`] has addresses and races for what they
+//! point to, [`mt`] the locks and loops of the papers, [`pointers`] locks and data behind
+//! pointers, [`started`] threads that are started, record their presence, and exit. Half of all
+//! programs are then [`spiced`](spice): a feature of another family is added.
 //!
-//! All build them from the same `pieces`. [`mod@judge`] says what a program does by the definition, [`smaller`] takes things away.
+//! All families use the same `pieces`. [`mod@judge`] computes what a program does by the
+//! concrete semantics, [`smaller`] minimises programs.
 
 pub mod file;
 pub mod judge;

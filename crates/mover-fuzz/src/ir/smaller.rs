@@ -1,10 +1,10 @@
-//! Programs with one thing less.
+//! Smaller variants of a program.
 //!
-//! Threads, edges, effects, parts of expressions, marks, and then whatever nothing refers to any
-//! more. A program that promises something ([`Program::presence`], [`Program::pointers_stay`])
-//! must go on keeping it, or the reductions that count on it would rightly go wrong. So the
-//! promise itself is left out first; as long as it is needed to show what is wrong, only what
-//! cannot break it is taken away.
+//! Threads, edges, effects, parts of expressions, marks, and then everything that is no longer
+//! referenced are removed. A program with a guarantee ([`Program::presence`],
+//! [`Program::pointers_stay`]) must still satisfy it, otherwise the reductions that rely on it
+//! would rightly fail. So the guarantee itself is removed first; as long as it is needed to
+//! reproduce the failure, only what cannot violate it is removed.
 
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Edge, LocationId, Program, TemplateId, VariableId};

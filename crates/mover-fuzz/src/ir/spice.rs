@@ -1,10 +1,11 @@
-//! Puts something from elsewhere into a program.
+//! Adds a feature of another family to a program.
 //!
-//! What one front end makes never meets what another one makes: priorities and locks, atomic
-//! sequences and pointers, choices in the middle of a protocol, claims about who has what. Here
-//! they meet. A program that promises that its pointers stay in their objects still keeps its
-//! promise afterwards: nothing here computes an address, and only what cannot hold one is changed.
-//! The promise that threads tell when they are there is taken back where edges change.
+//! Features of one front end never occur together with those of another: priorities and locks,
+//! atomic sequences and pointers, choices in the middle of a protocol, claims of exclusive
+//! access. Here they are combined. A program that guarantees that its pointers stay in their
+//! objects still does so afterwards: nothing here computes an address, and only variables that
+//! cannot hold one are changed. The guarantee that threads record their presence is withdrawn
+//! where edges change.
 
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef};
 use mover_ir::program::{

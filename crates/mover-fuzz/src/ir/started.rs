@@ -1,11 +1,11 @@
 //! Random programs in which a first thread starts the others in a loop.
 //!
-//! The threads are those of [`super::pointers`]. They are started one by one, with
-//! arguments that are known or that hang on a choice made before; they stay or end, now
-//! and then with a lock in hand; room for them may be tight; and the first thread looks at
-//! what they do, by flags that they set, while it starts others and afterwards. In half of the
-//! programs they also tell that they are there ([`Program::presence`]), and the first thread
-//! waits for all of them, or all but one, before it looks at what they have left.
+//! The threads are those of [`super::pointers`]. They are started one by one, with arguments
+//! that are known or that depend on an earlier choice; they stay or exit, sometimes while
+//! holding a lock; slots for them may be scarce; and the first thread reads flags that they
+//! set, while it starts others and afterwards. In half of the programs they also record their
+//! presence ([`Program::presence`]), and the first thread waits for all of them, or all but
+//! one, before it reads their results.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::program::*;

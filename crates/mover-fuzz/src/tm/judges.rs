@@ -437,7 +437,7 @@ impl Enumerated {
     ) -> Result<(), Mismatch> {
         let update = bench.program.update;
         for word in &self.words {
-            // A word that goes on after a bad one is bad whatever it says.
+            // A word that continues after a bad one is bad whatever it says.
             if length.is_some_and(|length| word.len() > length) {
                 break;
             }

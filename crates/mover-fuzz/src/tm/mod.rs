@@ -1,12 +1,12 @@
-//! Random algorithms of transactional memories.
+//! Random transactional-memory algorithms.
 //!
-//! Half of them are algorithms of the library with a few words changed, half are put together
-//! from guards and effects that such algorithms are made of. Most of what comes out is wrong in
-//! some way, which is what is wanted: whether a memory is safe is asked of every procedure that
-//! can answer it ([`judges`]), and they must agree on all of them.
+//! Half of them are algorithms of the library with a few tokens changed, half are composed of
+//! guards and effects that are typical of such algorithms. Most of the results are wrong in
+//! some way, which is intended: every procedure that can decide whether a memory is safe is
+//! applied ([`judges`]), and they must agree on all of them.
 //!
-//! An algorithm is a list of words of its language. So anything can be left out of it to make it
-//! smaller, and what then is no algorithm any more is not looked at.
+//! An algorithm is a list of tokens of its language. So any token can be removed to minimise
+//! it, and results that are no longer valid algorithms are not checked.
 
 mod judges;
 

@@ -56,7 +56,7 @@ impl Automaton {
         &mut self.locations[location]
     }
 
-    /// Gives the number of the edge at its location.
+    /// Returns the number of the edge at its location.
     pub fn edge(
         &mut self,
         (from, to): (Draft, Draft),

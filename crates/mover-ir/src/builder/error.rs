@@ -1,7 +1,7 @@
-//! What can be wrong with a model, and where.
+//! Errors in a model, with their places.
 //!
-//! A statement that makes no sense does not stop the closure that writes the thread: the fault is
-//! noted with the line of the caller, and `build` returns all of them at once.
+//! An ill-formed statement does not stop the closure that builds the thread: the error is
+//! recorded with the line of the caller, and `build` returns all of them at once.
 
 use std::panic::Location;
 
@@ -33,7 +33,7 @@ pub enum FaultKind {
     TypesDiffer { text: String, left: Ty, right: Ty },
     #[error("{number} does not fit {}", type_name(*.ty))]
     DoesNotFit { number: i128, ty: Ty },
-    #[error("`{text}` is no condition (compare it with something)")]
+    #[error("`{text}` is not a condition (compare it with something)")]
     NotACondition { text: String },
     #[error("the index {index} is outside of `{name}`")]
     IndexOutside { name: String, index: u64 },
@@ -53,17 +53,17 @@ pub enum FaultKind {
     SameName(String),
     #[error("the parameter `{0}` is declared after a local variable")]
     LateParameter(String),
-    #[error("`{0}` stands in no loop")]
+    #[error("`{0}` is outside a loop")]
     NotInLoop(&'static str),
     #[error("`{text}` may fail and depends on what the same step wrote before")]
     CheckAfterWrite { text: String },
-    #[error("threads of `{0}` are joined but leave by `exit`, so that nobody can wait for them")]
+    #[error("threads of `{0}` are joined but leave by `exit`, so that no thread can wait for them")]
     JoinedThreadExits(String),
     #[error("no thread of `{0}` is ever started or spawned")]
     NeverRun(String),
     #[error("no thread runs from the start")]
     NothingStarted,
-    #[error("threads are spawned in a loop: say with `max_threads` how many there are at most")]
+    #[error("threads are spawned in a loop: set the maximum number with `max_threads`")]
     UnboundedThreads,
     #[error(transparent)]
     IllFormed(#[from] IllFormed),

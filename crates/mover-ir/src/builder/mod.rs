@@ -1,6 +1,6 @@
 //! Programs written in Rust.
 //!
-//! A *model* is a program that somebody writes to find out whether an idea works. [`ProgramBuilder`]
+//! A *model* is a program that is written to find out whether an idea works. [`ProgramBuilder`]
 //! takes it as Rust code: declarations give *handles*, which are copied into the closures that
 //! write the threads, and operators on handles give [`Value`]s.
 //!
@@ -401,7 +401,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// Gives the edges their lines in the Rust program.
+    /// Assigns to the edges their lines in the Rust program.
     fn place_edges(&mut self) {
         let mut sources = Sources::default();
         for (template, info) in self.program.templates.iter_mut().zip(&self.threads) {

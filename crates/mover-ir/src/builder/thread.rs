@@ -35,7 +35,7 @@ pub struct Spawned {
 struct SpawnSite {
     spawned: Thread,
     edge: (Draft, usize),
-    /// Where the thread's number is kept, once somebody wants to know it.
+    /// Where the thread's number is stored, once it is needed.
     number: Option<Var>,
 }
 
@@ -439,7 +439,7 @@ impl<'m> ThreadBuilder<'m> {
         });
     }
 
-    /// Gives the mutex back; an error of [`Property::MutexMisuse`] if the thread does not hold it.
+    /// Releases the mutex; an error of [`Property::MutexMisuse`] if the thread does not hold it.
     #[track_caller]
     pub fn unlock(&mut self, lock: impl Into<Lock>) {
         let Lock(cell) = lock.into();
@@ -664,7 +664,7 @@ impl<'m> ThreadBuilder<'m> {
         self.leave(self.end, "return", Caller::caller());
     }
 
-    /// The thread is gone: its number is free for another one, and nobody can join it.
+    /// The thread has exited: its number can be reused, and no thread can join it.
     #[track_caller]
     pub fn exit(&mut self) {
         let mut action = Action::new();
@@ -798,7 +798,7 @@ impl<'m> ThreadBuilder<'m> {
         }
     }
 
-    /// Gives the number of the edge.
+    /// Returns the number of the edge.
     fn emit(&mut self, action: Action, at: CallerRef) -> usize {
         let (from, next) = (self.here, self.location());
         let text = action.texts.join("; ");
@@ -818,7 +818,7 @@ impl<'m> ThreadBuilder<'m> {
         edge
     }
 
-    /// Two steps, one for each outcome of the condition; gives where they lead.
+    /// Two steps, one for each outcome of the condition; returns where they lead.
     fn fork(&mut self, condition: &Value, texts: [String; 2], at: CallerRef) -> (Draft, Draft) {
         let from = self.here;
         let [yes, no] = texts;

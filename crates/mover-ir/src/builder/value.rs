@@ -350,7 +350,7 @@ pub(super) struct Check {
     pub safe: Expr,
     pub message: String,
     pub property: Property,
-    /// Whether a search that keeps going behind errors goes on after it, as after an assertion.
+    /// Whether a search that keeps going after errors continues after it, as after an assertion.
     pub resumes: bool,
 }
 
@@ -379,7 +379,7 @@ impl Lowered {
         Lowered { expr, ty, checks }
     }
 
-    /// The checks of a part that is looked at only where the condition holds.
+    /// The checks of a part that is inspected only where the condition holds.
     fn add_checks_where(&mut self, condition: &Expr, checks: Vec<Check>) {
         self.checks.extend(checks.into_iter().map(|check| Check {
             safe: condition.clone().negate().or(check.safe),
@@ -580,7 +580,7 @@ impl Scope<'_> {
             ty: if op.is_comparison() { Ty::BOOL } else { ty },
             checks: left.checks,
         };
-        // As Rust's `&&` and `||`, the right one is looked at only where it matters.
+        // As Rust's `&&` and `||`, the right one is inspected only where it matters.
         match op {
             Op::And if ty == Ty::BOOL => {
                 result.add_checks_where(&left.expr, right.checks);

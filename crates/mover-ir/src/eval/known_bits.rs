@@ -1,4 +1,4 @@
-//! Values of which some bits are known.
+//! The abstract domain of values with some known bits.
 
 use super::Domain;
 use crate::expr::{BinaryOp, UnaryOp, mask, sign_extend};

@@ -1,4 +1,4 @@
-//! Values between two bounds, as unsigned numbers.
+//! The abstract domain of ranges of unsigned numbers.
 
 use super::Domain;
 use crate::expr::{BinaryOp, UnaryOp, mask, resize};

@@ -1,4 +1,4 @@
-//! Values as small sets of numbers.
+//! The abstract domain of small sets of numbers.
 
 use super::{Domain, eval};
 use crate::expr::{BinaryOp, Expr, UnaryOp, resize};

@@ -1,8 +1,8 @@
-//! What a step reads and writes.
+//! The reads and writes of a step.
 //!
-//! Reports tell which accesses of a counterexample depend on each other. Nobody lists the accesses
-//! of an expression a second time for that: the machine takes the step once more and notes what
-//! it touches while it evaluates.
+//! Reports show which accesses of a counterexample depend on each other. There is no second
+//! list of the accesses of an expression for that purpose: the machine executes the step once
+//! more and records its accesses during evaluation.
 
 use std::cell::RefCell;
 
@@ -79,7 +79,7 @@ impl<'p> Machine<'p> {
         Accesses { guards, effects }
     }
 
-    /// What is read to find out whether a thread can go on.
+    /// What is read to find out whether a thread can continue.
     pub fn waits_on(&self, state: &State, thread: usize) -> Vec<Access> {
         self.recorded(|recording| {
             recording.thread_steps(state, thread, false);

@@ -1,7 +1,7 @@
-//! Channels: which one a value refers to, and the messages in it.
+//! Channels: the channel that a value refers to, and the messages in it.
 //!
-//! Channels are values that programs copy and send; a thread's own channels are gone when it is.
-//! So a reference is a number, and what it refers to is found out anew at each use.
+//! Channels are values that programs copy and send; a thread's own channels disappear when it
+//! exits. So a reference is a number, and it is resolved at each use.
 
 use super::{Machine, Message, State, Thing, View};
 use crate::expr::{ChannelRef, Expr, ReceiveArg, Ty, resize};

@@ -1,7 +1,7 @@
-//! What a step does: the effects of its edges, one after the other.
+//! The effects of a step, one after the other.
 //!
-//! An effect sees the state that the effects before it have left. The two sides of a rendezvous
-//! are done in turn, sender first; the message has been put together before.
+//! An effect sees the state after the previous effects. The two sides of a rendezvous are
+//! executed in turn, sender first; the message has been assembled before.
 
 use super::accesses::Access;
 use super::channels::message_value;
@@ -23,7 +23,7 @@ struct Sides<'a, 'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// The same without who may go on alone.
+    /// The same without who may continue alone.
     pub(super) fn perform_step(&self, state: &State, step: Step) -> (State, String) {
         let mut next = state.clone();
         next.exclusive = None;

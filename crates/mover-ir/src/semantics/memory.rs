@@ -1,7 +1,7 @@
-//! Memory with addresses: objects as rows of bytes.
+//! Addressable memory: objects as sequences of bytes.
 //!
-//! Cells are what objects are kept in, bytes are what is loaded and stored; this is where the two
-//! meet. Here is also which number a new object gets, which has to look at the whole state.
+//! Objects are stored as cells, and loaded and stored as bytes; this module converts between
+//! the two. It also determines the number of a new object, which depends on the whole state.
 
 use std::collections::BTreeSet;
 

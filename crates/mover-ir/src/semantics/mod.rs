@@ -3,7 +3,7 @@
 //! This is the one definition of meaning. It is written to be read, not to be
 //! fast: a [`State`] is plain vectors, every step copies it. Engines have
 //! machines of their own and are tested against this one, and every
-//! counterexample is replayed here before anybody sees it.
+//! counterexample is replayed here before it is shown.
 //!
 //! A step is one edge of one thread or, for a rendezvous, a send of one thread
 //! and a receive of another. Which steps a state has:
@@ -110,7 +110,7 @@ pub struct Step {
 enum Readiness {
     Blocked,
     Ready,
-    /// A send on a channel without buffer, ready if somebody takes the message.
+    /// A send on an unbuffered channel, enabled if a receiver is ready.
     Offers {
         channel: u64,
         message: Message,
@@ -126,7 +126,7 @@ pub struct Machine<'p> {
     uses_priorities: bool,
     /// The addressable globals; object number 1 comes first.
     addressable: Vec<usize>,
-    /// Where accesses are noted, if anybody wants to know.
+    /// Where accesses are recorded, if they are requested.
     record: Option<RefCell<Vec<Access>>>,
 }
 

@@ -1,6 +1,6 @@
-//! The value of an expression, as one thread sees the state.
+//! The value of an expression in a state, for one thread.
 //!
-//! Expressions are total: what is out of bounds, gone or not there reads as 0.
+//! Expressions are total: what is out of bounds, freed or absent reads as 0.
 
 use super::memory::Home;
 use super::{Thing, Thread, View};

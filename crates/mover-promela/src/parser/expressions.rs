@@ -4,7 +4,7 @@
 //! from C in that all the comparisons stay the same but `&`, `^` and `|` sit
 //! where C has them too, below `==`. Probes such as `full(q)` are a class of
 //! their own: SPIN allows them only as a whole condition or as an operand of
-//! `&&` and `||`, since its reduction must be able to tell them apart, and
+//! `&&` and `||`, since its reduction must be able to distinguish them, and
 //! what SPIN would not read we do not read either.
 
 use mover_source::Span;

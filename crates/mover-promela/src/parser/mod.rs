@@ -1,6 +1,6 @@
 //! From tokens to a [`Model`].
 //!
-//! A recursive-descent parser that goes on after an error: inside a body it
+//! A recursive-descent parser that continues after an error: inside a body it
 //! skips to the next statement, outside to the next unit, so that one run
 //! reports several errors. It keeps the three kinds of names that decide how
 //! Promela reads on: types (a name that begins a declaration), proctypes
@@ -26,7 +26,7 @@ use crate::semicolons;
 use crate::token::{Keyword, Punctuation, Token, TokenKind};
 use inlines::Inline;
 
-/// More errors than this help nobody.
+/// Maximum number of errors reported.
 const ERROR_LIMIT: usize = 20;
 
 pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Model {
@@ -310,7 +310,7 @@ impl Parser<'_> {
             .at(token.span, "");
             if matches!(self.token_after(1).kind, TokenKind::Word(_)) {
                 diagnostic = diagnostic.help(format!(
-                    "is `{word}` a type? its typedef must stand before its use"
+                    "is `{word}` a type? its typedef must come before its use"
                 ));
             }
             return self.report(diagnostic);
@@ -355,7 +355,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Goes behind the brace that closes the one just read.
+    /// Goes after the brace that closes the one just read.
     fn skip_braces(&mut self) {
         let mut open = 1usize;
         while !self.at_end() {

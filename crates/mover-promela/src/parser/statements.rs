@@ -177,7 +177,7 @@ impl Parser<'_> {
             return Err(self.error(start, "a label cannot stand before a declaration"));
         }
         if !labels.is_empty() && (self.at_separator() || self.at_sequence_end()) {
-            // A label with nothing behind it marks a `skip`.
+            // A label with nothing after it marks a `skip`.
             let skip = Expr {
                 kind: ExprKind::Number(1),
                 span: start,
@@ -255,7 +255,7 @@ impl Parser<'_> {
             Keyword::Unless => {
                 let diagnostic = Diagnostic::coded("P020", "expected a statement, found `unless`")
                     .at(self.span(), "")
-                    .help("after anything but `}` the `unless` must stand on the same line");
+                    .help("after anything but `}` the `unless` must be on the same line");
                 Err(self.report(diagnostic))
             }
             _ => Ok(StatementKind::Expression(self.full_expression()?)),

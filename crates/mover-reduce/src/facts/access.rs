@@ -1,23 +1,22 @@
-//! Which shared things each edge touches.
+//! The shared objects that each edge accesses.
 //!
-//! The unit is an [`Object`]: a cell of a global variable, a whole variable
-//! where some edge picks the cell at run time, a channel, or one of the two
-//! things that are not memory but can be seen all the same: how many threads
-//! there are, and where the threads of a template stand. An edge touches what
-//! its guard and effects read and write. It also reads what the guards of the
-//! edges of higher priority at its location read, for it is enabled only if
-//! those are not.
+//! The unit is an [`Object`]: a cell of a global variable, a whole variable where some edge
+//! computes the index of the cell at run time, a channel, or one of two observable things that
+//! are not memory: the number of threads, and the locations of the threads of a template. An
+//! edge accesses what its guard and effects read and write. It also reads what the guards of
+//! the higher-priority edges at its location read, because it is enabled only if those edges
+//! are not.
 //!
-//! Through a pointer an edge touches whatever `points_to` says: globals as a whole,
-//! and of dynamic objects all those of an allocation site together. Whether an
-//! object is alive counts as part of what it holds, so freeing it is writing it.
-//! Allocating touches no object, for nobody can have had its address before. But
-//! there is one thing more: the *number* of a new object is the lowest that no
-//! object has and no cell mentions ([`Object::Numbers`]). A thread that drops the
-//! last pointer to an object that is gone thereby changes what another one gets. So
-//! in programs that allocate, what may change which numbers are mentioned touches
-//! the numbers. Two such changes commute; only allocating does not commute with
-//! them, so allocating writes the numbers and the others read them.
+//! Through a pointer an edge accesses whatever `points_to` reports: globals as a whole, and for
+//! dynamic objects all objects of an allocation site together. Whether an object is alive
+//! counts as part of its contents, so freeing an object writes it. An allocation accesses no
+//! object, because no thread can have had its address before. There is one exception: the
+//! *number* of a new object is the lowest number that no object has and that no cell mentions
+//! ([`Object::Numbers`]). A thread that drops the last pointer to a freed object therefore
+//! changes the number that another thread's allocation gets. So in programs that allocate, an
+//! edge that may change which numbers are mentioned accesses the numbers. Two such changes
+//! commute with each other, but not with an allocation; so an allocation writes the numbers and
+//! the other changes read them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,28 +26,27 @@ use mover_ir::program::{ChannelDecl, Edge, Effect, Init, Program, SiteId, Templa
 use crate::facts::non_pointer_ints::SmallVariables;
 use crate::facts::points_to::{PointsTo, Targets};
 
-/// Something shared.
+/// A shared object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Object {
     Cell(VariableId, u32),
-    /// All cells of a variable, one of which is picked at run time somewhere.
+    /// All cells of a variable whose index is computed at run time by some edge.
     Variable(VariableId),
     Channel(u32),
-    /// All channels, one of which is picked at run time somewhere.
+    /// All channels, where some edge computes the channel at run time.
     AnyChannel,
     /// How many threads there are and which numbers they have.
     Threads,
-    /// The locations and local variables of a template's threads, where other
-    /// threads look at them.
+    /// The locations and local variables of a template's threads, where other threads read them.
     Inside(TemplateId),
-    /// What the dynamic objects of an allocation site hold, and which of them live.
+    /// The contents of the dynamic objects of an allocation site, and which of them are alive.
     Site(SiteId),
     /// Which numbers dynamic objects have and cells mention.
     Numbers,
 }
 
 impl Object {
-    /// The object in the words of the source.
+    /// The object's name in the source.
     pub fn name(self, program: &Program) -> String {
         match self {
             Object::Cell(id, index) => {
@@ -72,7 +70,7 @@ impl Object {
     }
 }
 
-/// The objects that an edge touches, and which of them it may write.
+/// The objects that an edge accesses, each with whether it may be written.
 pub type Accesses = BTreeMap<Object, bool>;
 
 /// An edge of a program.
@@ -151,7 +149,7 @@ impl AccessTable {
         &self.accesses[edge.template][edge.location][edge.edge]
     }
 
-    /// All edges with what they touch.
+    /// All edges with their accesses.
     pub fn iter(&self) -> impl Iterator<Item = (EdgeRef, &Accesses)> {
         self.accesses
             .iter()
@@ -174,19 +172,18 @@ impl AccessTable {
     }
 }
 
-/// What must be known of the whole program before an access can be named.
+/// Facts about the whole program that are needed to name an access.
 struct Survey<'p> {
     points_to: PointsTo<'p>,
-    /// Whether the numbers of objects matter to anybody.
+    /// Whether the numbers of objects matter: whether the program allocates.
     allocates: bool,
-    /// Variables of the width of a pointer that never mention a dynamic object, as
-    /// globals and by template.
+    /// Pointer-sized variables that never mention a dynamic object: globals, and locals by template.
     small: SmallVariables,
-    /// Variables of which some cell is picked at run time.
+    /// Variables with an index that is computed at run time.
     picked: BTreeSet<VariableId>,
     written: BTreeSet<VariableId>,
     channels_picked: bool,
-    /// Templates whose threads others look into.
+    /// Templates whose threads are observed by others.
     observed: BTreeSet<TemplateId>,
 }
 
@@ -253,12 +250,12 @@ impl<'p> Survey<'p> {
                 .any(|channel| survey.static_channel(program, channel).is_none());
         }
         survey.note_pointed_at(program);
-        // The channels of a thread go when it exits.
+        // The channels of a thread disappear when it exits.
         survey.channels_picked |= program.channels_per_thread() > 0;
         survey
     }
 
-    /// What is reached through a pointer is reached as a whole.
+    /// Objects accessed through a pointer are accessed as a whole.
     fn note_pointed_at(&mut self, program: &Program) {
         for (template, body) in program.templates.iter().enumerate() {
             for edge in body.locations.iter().flat_map(|location| &location.edges) {
@@ -376,8 +373,8 @@ impl<'p> Survey<'p> {
         }
     }
 
-    /// What an address may point into. Where nothing is known of addresses, one may
-    /// also point to an object that does not live yet.
+    /// The objects that an address may point into. Where nothing is known about addresses, it may also
+    /// point to an object that is not alive yet.
     fn pointed_at(&self, template: TemplateId, address: &Expr, accesses: &mut Accesses) -> Targets {
         if self.allocates && !self.points_to.is_known() {
             accesses.entry(Object::Numbers).or_insert(false);
@@ -394,7 +391,7 @@ impl<'p> Survey<'p> {
                 VariableRef::Global(id) => &program.globals[id.index()],
                 VariableRef::Local(id) => &program.template(template).locals[id.index()],
             };
-            // In an object narrow cells side by side mention numbers, too.
+            // Adjacent narrow cells of an object can together mention a number.
             variable.addressable
                 || (variable.ty.width == width
                     && !self.small.contains(template.index(), place.variable))
@@ -475,7 +472,7 @@ impl<'p> Survey<'p> {
                 }
                 return;
             }
-            // That a global lives never changes.
+            // Globals are always alive.
             Expr::ObjectSize(address) | Expr::ObjectSite { address, .. } => {
                 let targets = self.pointed_at(template, address, accesses);
                 for site in targets.sites {

@@ -1,17 +1,16 @@
-//! What an edge touches, to be worked out in a state.
+//! The accesses of an edge as expressions over the state.
 //!
-//! `access` names shared objects before the search and has to take all of
-//! `fork[left]` for one object. Here an access keeps its index, as an expression
-//! over the state before the edge, so that a search can tell the cells apart;
-//! and a channel has two ends, since a thread that alone sends to it and a
-//! thread that alone receives from it do not disturb each other as long as each
-//! can go on. An atomic sequence that stops in its middle, because a channel is
-//! empty or full, does so visibly, so there a channel is used as a whole.
+//! `access` names shared objects before the search and must treat all of `fork[left]` as one
+//! object. Here an access keeps its index, as an expression over the state before the edge, so
+//! that a search can distinguish the cells. A channel has two ends: the only sender and the
+//! only receiver of a channel do not interfere as long as neither blocks. An atomic sequence
+//! that blocks in the middle, because a channel is empty or full, does so visibly; inside
+//! atomic sequences a channel is therefore accessed as a whole.
 //!
-//! Memory with addresses is told apart no further than `access` does.
+//! Addressable memory is distinguished no further than in `access`.
 //!
-//! An index that an earlier effect of the same edge has a hand in cannot be
-//! worked out in the state before; such an access is one to the whole row.
+//! An index that depends on an earlier effect of the same edge cannot be evaluated in the state
+//! before the edge; such an access counts as one to the whole array.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +23,9 @@ use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableI
 pub enum End {
     Send,
     Receive,
-    /// Looks at how full it is, or changes more than one end.
+    /// Reads how full it is, or changes both ends.
     Both,
-    /// Looks only at whether there is such a channel.
+    /// Only tests whether the channel exists.
     Existence,
 }
 
@@ -34,31 +33,31 @@ pub enum End {
 pub enum Touch {
     Cells {
         variable: VariableId,
-        /// In the state before the edge; every cell if it cannot be told there.
+        /// Over the state before the edge; `None` stands for every cell.
         index: Option<Expr>,
         writes: bool,
     },
     Channel {
-        /// In the state before the edge; every channel if it cannot be told there.
+        /// Over the state before the edge; `None` stands for every channel.
         channel: Option<Expr>,
         end: End,
     },
     /// All channels that belong to the executing thread.
     OwnChannels,
-    /// Ends the thread: seen by those who count or start threads.
+    /// Exits: observed by edges that count or start threads.
     Leaves {
-        /// Only when it is the youngest.
+        /// Only when the thread is the youngest.
         in_order: bool,
     },
     /// Counts threads or starts one.
     Counts,
     /// An object of memory with addresses, as a whole.
     Object { object: Object, writes: bool },
-    /// Something that others see and that is not looked into any further.
+    /// Something that other threads observe and that is not analysed further.
     Seen,
 }
 
-/// What the threads of a template show of their inside.
+/// The internal state of a template's threads that other threads observe.
 #[derive(Default)]
 struct Observed {
     locations: BTreeSet<LocationId>,
@@ -120,7 +119,7 @@ impl Touches {
     }
 }
 
-/// Whether an object can be reached through a pointer, or belongs to what pointers are.
+/// Whether an object can be accessed through a pointer, or concerns pointers themselves.
 fn has_address(program: &Program, object: Object) -> bool {
     match object {
         Object::Cell(variable, _) | Object::Variable(variable) => {
@@ -156,7 +155,7 @@ fn observed(program: &Program) -> BTreeMap<TemplateId, Observed> {
     found
 }
 
-/// Whether others can see by a look inside that the edge was taken.
+/// Whether other threads can observe, by reading the thread's internal state, that the edge was taken.
 fn shows(
     observed: &BTreeMap<TemplateId, Observed>,
     template: TemplateId,
@@ -186,14 +185,14 @@ fn shows(
 #[derive(Default)]
 struct Gather {
     touches: Vec<Touch>,
-    /// What the effects so far have written.
+    /// Variables written by the effects so far.
     written: BTreeSet<VariableRef>,
 }
 
 impl Gather {
     fn edge(&mut self, program: &Program, edge: &Edge) {
         self.reads(program, &edge.guard);
-        // To wait until one is the youngest is no counting of its own: it is part of leaving.
+        // Waiting to be the youngest thread does not count as counting: it is part of exiting.
         let counted = self.touches.contains(&Touch::Counts);
         let in_order = counted && edge.effects == [Effect::Exit];
         if in_order {
@@ -217,7 +216,7 @@ impl Gather {
                 Effect::Send {
                     channel, sorted, ..
                 } => {
-                    // Among sorted messages a new one can come first.
+                    // In a sorted channel a new message can be the first one.
                     let end = if *sorted { End::Both } else { End::Send };
                     let channel = self.before(channel);
                     self.touches.push(Touch::Channel { channel, end });
@@ -249,7 +248,7 @@ impl Gather {
         }
     }
 
-    /// Inside of an atomic sequence: one that stops at a channel sees that it could not go on.
+    /// Inside an atomic sequence: a sequence that blocks on a channel observes that it is blocked.
     fn wait_for_channels(&mut self) {
         for touch in &mut self.touches {
             if let Touch::Channel { end, .. } = touch
@@ -287,7 +286,7 @@ impl Gather {
                 Touch::OwnChannels | Touch::Leaves { .. } => continue,
                 Touch::Counts => Touch::Counts,
                 Touch::Seen => Touch::Seen,
-                // The table has counted these.
+                // These are already in the table.
                 Touch::Object { .. } => continue,
             });
         }

@@ -1,16 +1,16 @@
 //! Location feedback sets.
 //!
-//! A *location feedback set* of a template holds at least one location of every
-//! cycle of its graph (Günther et al. 2017, Definition 2, and Flanagan and Qadeer 2003, Section 4.2: "ensuring
-//! that every cycle … is broken"). A search that makes threads take turns at
-//! these locations cannot lose sight of the others in a loop. The least such set
-//! is hard to find; the targets of the back edges of a depth-first walk are one,
-//! and for the loops of programs usually the loop heads.
+//! A *location feedback set* of a template contains at least one location of every cycle of its
+//! graph (Günther et al. 2017, Definition 2; Flanagan and Qadeer 2003, Section 4.2: "ensuring
+//! that every cycle … is broken"). A search that schedules the other threads at these locations
+//! cannot ignore them for ever in a loop. A minimum set is hard to compute; the targets of the
+//! back edges of a depth-first traversal form a feedback set, and for most programs they are
+//! the loop heads.
 //!
-//! A thread is never seen at an atomic location, unless it waits there. A cycle
-//! must be broken where it can be seen, so the walk passes through atomic
-//! locations as if they were part of the edge; a cycle of nothing but atomic
-//! locations is a single step that never ends, and needs no breaking.
+//! A thread is never observed at an atomic location unless it blocks there. A cycle must be
+//! broken at an observable location, so the traversal treats paths through atomic locations as
+//! single edges. A cycle of atomic locations only is a single step that never ends; it need not
+//! be broken.
 
 use mover_ir::graph::{FixedBitSet, back_edge_targets, from_successors};
 use mover_ir::program::{LocationId, Template};

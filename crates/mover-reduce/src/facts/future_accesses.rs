@@ -1,16 +1,15 @@
-//! What a thread may still do, and what it may have done.
+//! Accesses that a thread can still make, and accesses that it may have made.
 //!
-//! Günther et al. (2017) lets an action move if no other thread can reach a conflicting one
-//! any more (Table 2, *reachability*). What can be reached is a matter of the
-//! control-flow graph: for each location the variables that are read and
-//! written, and whether threads are counted or started, on some way from there.
-//! A thread that is started on the way brings all that it does.
+//! Günther et al. (2017) let an action move if no other thread can still reach a conflicting
+//! action (Table 2, *reachability*). Reachability is computed on the control-flow graph: for
+//! each location, the variables that are read and written on some path from it, and whether
+//! threads are counted or started on such a path. A thread started on the path contributes all
+//! of its accesses.
 //!
-//! What lies *behind* a location matters, too: as long as a thread has started
-//! nobody who knows a variable, and nobody else knew it from the start, it has
-//! the variable to itself, whatever is done with it later. That others have ended
-//! is not enough: what they did could as well have come later, and they counted
-//! on that.
+//! The accesses *before* a location matter as well: as long as a thread has started no thread
+//! that uses a variable, and no other initial thread uses it, the thread has the variable to
+//! itself, whatever happens to it later. That the other users have exited is not sufficient:
+//! their accesses could have come later, and their own movers may rely on that.
 
 use mover_ir::graph::{FixedBitSet, include};
 use mover_ir::program::{Effect, Program, TemplateId};
@@ -18,24 +17,24 @@ use mover_ir::program::{Effect, Program, TemplateId};
 use crate::facts::access_exprs::{Touch, Touches};
 use crate::plan::movers::runs_once;
 
-/// What some way through the graph does.
+/// The accesses of some path through the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Doings {
+pub struct PathAccesses {
     pub reads: FixedBitSet,
     pub writes: FixedBitSet,
     /// Counts threads or starts one.
     pub counts: bool,
     /// Uses a channel.
     pub channels: bool,
-    /// Comes to the thread's end.
+    /// Reaches the thread's exit.
     pub leaves: bool,
-    /// Variables that threads started on the way touch at some time.
+    /// Variables that are accessed by threads started on the path.
     pub starts_users_of: FixedBitSet,
 }
 
-impl Doings {
+impl PathAccesses {
     fn new(variables: usize) -> Self {
-        Doings {
+        PathAccesses {
             reads: FixedBitSet::with_capacity(variables),
             writes: FixedBitSet::with_capacity(variables),
             counts: false,
@@ -45,7 +44,7 @@ impl Doings {
         }
     }
 
-    fn add(&mut self, other: &Doings) -> bool {
+    fn add(&mut self, other: &PathAccesses) -> bool {
         let before = (self.counts, self.channels, self.leaves);
         self.counts |= other.counts;
         self.channels |= other.channels;
@@ -58,21 +57,21 @@ impl Doings {
 }
 
 pub struct Ahead {
-    /// By template and location: what some way from there does.
-    ahead: Vec<Vec<Doings>>,
-    /// By template and location: what some way there has done.
-    behind: Vec<Vec<Doings>>,
-    /// Templates that one thread runs, once.
+    /// By template and location: the accesses on some path from there.
+    ahead: Vec<Vec<PathAccesses>>,
+    /// By template and location: the accesses on some path to it.
+    behind: Vec<Vec<PathAccesses>>,
+    /// Templates that are run by one thread, once.
     once: Vec<bool>,
 }
 
 impl Ahead {
     pub fn new(program: &Program, touches: &Touches) -> Self {
         let variables = program.globals.len();
-        let nothing = || -> Vec<Vec<Doings>> {
+        let nothing = || -> Vec<Vec<PathAccesses>> {
             let templates = program.templates.iter();
             templates
-                .map(|template| vec![Doings::new(variables); template.locations.len()])
+                .map(|template| vec![PathAccesses::new(variables); template.locations.len()])
                 .collect()
         };
         let mut found = Ahead {
@@ -88,7 +87,7 @@ impl Ahead {
             for (template, body) in program.templates.iter().enumerate() {
                 for (location, place) in body.locations.iter().enumerate().rev() {
                     for (number, edge) in place.edges.iter().enumerate() {
-                        let mut own = Doings::new(variables);
+                        let mut own = PathAccesses::new(variables);
                         note(&mut own, touches.of(template, location, number));
                         let mut later = own.clone();
                         later.add(&found.ahead[template][edge.target.index()]);
@@ -111,11 +110,11 @@ impl Ahead {
         found
     }
 
-    pub fn ahead(&self, template: usize, location: usize) -> &Doings {
+    pub fn ahead(&self, template: usize, location: usize) -> &PathAccesses {
         &self.ahead[template][location]
     }
 
-    /// Whether nobody but the thread at the location can have touched a variable so far.
+    /// Whether no thread other than the one at the location can have accessed a variable so far.
     pub fn is_alone(
         &self,
         program: &Program,
@@ -136,7 +135,7 @@ impl Ahead {
     }
 }
 
-fn note(doings: &mut Doings, touches: &[Touch]) {
+fn note(doings: &mut PathAccesses, touches: &[Touch]) {
     for touch in touches {
         match touch {
             Touch::Cells {

@@ -1,31 +1,30 @@
-//! Locks in rows: `fork[left]`.
+//! Arrays of locks: `fork[left]`.
 //!
-//! `locks` finds locks whose cell is known before the search. Here the cell may
-//! be picked at run time: a lock is a row and an index, and the index is an
-//! expression over what belongs to the thread (its number, its local variables)
-//! and over data that is never written. A thread at a location has
-//! `fork[left]` if it has taken it on every way there and has not changed
-//! `left` since; which cell that is, the state tells.
+//! `locks` finds locks whose cell is known before the search. Here the cell may be selected at
+//! run time: a lock is an array and an index, where the index is an expression over data of the
+//! thread (its number, its local variables) and over data that is never written. A thread at a
+//! location holds `fork[left]` if it has acquired it on every path there and has not changed
+//! `left` since; the state determines which cell that is.
 //!
-//! A row is a row of locks if all its cells start out free and every edge that
-//! touches one of them takes it, gives it back having it, or looks at it having
-//! it. Besides `m == 0 -> m = 1` the shapes are those of a semaphore with one
-//! permit (`s > 0 -> s--` and `s++`). A thread that is still alone may make them
-//! free again, as programs do that initialise their locks.
+//! An array is an array of locks if all its cells are initially free and every edge that
+//! accesses one of them acquires it, releases it while holding it, or reads it while holding
+//! it. Besides `m == 0 -> m = 1` the accepted patterns are those of a binary semaphore (`s > 0
+//! -> s--` and `s++`). A thread that is still the only one may set the cells to free, as
+//! programs do that initialise their locks.
 //!
-//! A row whose cells *name their owner* asks for less. If whoever takes a lock
-//! writes his number into it, and others only compare it with their own
-//! (`fork[right] == self + 1`), then nobody but its owner sees what becomes of
-//! it, whatever way has led there: a thread may give back what its guard says it
-//! has. Which locks of such a row a thread has, the cells tell ([`LockRows::mark`]).
-//! That is how mutexes in C look: to unlock one that somebody else has is an error
-//! that the guard asks for.
+//! Fewer conditions are needed for an array whose cells *name their owner*. If the acquiring
+//! thread writes its number into the lock, and other threads only compare the lock with their
+//! own numbers (`fork[right] == self + 1`), then only the owner observes changes of it,
+//! whatever path led there: a thread may release a lock that its guard says it holds. Which
+//! locks of such an array a thread holds follows from the cells ([`LockRows::mark`]). Mutexes
+//! in C are of this form: unlocking a mutex of another thread is an error, and the guard checks
+//! for it.
 //!
-//! A variable whose address is taken is not looked at here.
+//! Variables whose address is taken are not considered here.
 //!
-//! Two indices that look different can be the same cell. They are not if one was
-//! taken while the thread had the other, for then the other was not free. Two
-//! taken in one edge may be the same; such a row is not used.
+//! Two syntactically different indices can denote the same cell. They do not if one lock was
+//! acquired while the thread held the other, because then the other was not free. Two locks
+//! acquired by one edge may be the same; such an array is not used.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, sign_extend};
 use mover_ir::literal::conjunction;
@@ -35,7 +34,7 @@ use crate::facts::access::EdgeRef;
 use crate::facts::locks::range;
 use crate::facts::single_threaded_prefix::Alone;
 
-/// A lock as the threads of a template see it.
+/// A lock as an expression over the state of a template's thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LockPlace {
     pub variable: VariableId,
@@ -46,31 +45,31 @@ pub struct LockPlace {
 #[derive(Clone, Default, Debug)]
 pub struct Handled {
     pub takes: Vec<LockPlace>,
-    pub gives_back: Vec<LockPlace>,
+    pub releases: Vec<LockPlace>,
 }
 
 pub struct LockRows {
     /// By variable.
     is_lock: Vec<bool>,
-    /// By template and location: locks that a thread there has.
+    /// By template and location: locks that a thread there holds.
     held: Vec<Vec<Vec<LockPlace>>>,
     /// By template, location and edge.
     handled: Vec<Vec<Vec<Handled>>>,
-    /// By variable: what a thread writes into locks that it takes, if the cells have to tell
-    /// who has them.
+    /// By variable: the value that a thread writes into the locks it acquires, if the cells determine
+    /// who holds them.
     marks: Vec<Option<Expr>>,
 }
 
-/// What an edge does to one place, and how.
+/// The use of one lock by an edge, with its details.
 #[derive(Clone, Debug)]
 struct Use {
     index: Expr,
     handling: Handling,
-    /// The thread's mark, if what is done does no more than ask for it, write it, or take it away.
+    /// The thread's mark, if the edge only compares with it, writes it, or removes it.
     mark: Option<Expr>,
 }
 
-/// What an edge does to one place.
+/// The use of one lock by an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Handling {
     Takes(Style),
@@ -78,11 +77,11 @@ enum Handling {
     Looks,
 }
 
-/// Whether an edge treats the lock as a semaphore with one permit, and if not,
-/// whether one could live with it.
+/// Whether an edge treats the lock as a binary semaphore, and if not, whether it is compatible with
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Style {
-    /// Counts: relies on 0 being the only value of a lock that is taken.
+    /// Counts: requires that 0 is the only value of a held lock.
     Counts,
     /// Makes it 0, or free.
     Plain,
@@ -90,7 +89,7 @@ enum Style {
     Other,
 }
 
-/// The places of a row that an edge touches; `None` if it breaks the rules.
+/// The locks of an array that an edge accesses; `None` if it violates the rules.
 type PlacesOfRow = Option<Vec<Use>>;
 
 impl LockRows {
@@ -166,7 +165,7 @@ impl LockRows {
                                     *known = mark.clone();
                                     handles.takes.push(place.clone());
                                 }
-                                Handling::GivesBack(_) => handles.gives_back.push(place.clone()),
+                                Handling::GivesBack(_) => handles.releases.push(place.clone()),
                                 Handling::Looks => {}
                             }
                             if let Handling::Takes(style) | Handling::GivesBack(style) = handling {
@@ -176,7 +175,7 @@ impl LockRows {
                             of_edge.push((place, handling, mark));
                         }
                     }
-                    // It is enabled only if these are not, which is a look at their locks.
+                    // It is enabled only if these are not, so it reads their locks.
                     let above = location.edges.iter();
                     for higher in above.filter(|higher| higher.priority > edge.priority) {
                         for variable in rows_touched(higher) {
@@ -227,7 +226,7 @@ impl LockRows {
                             && !has_other_marks[row];
                         let obeys = match handling {
                             Handling::Takes(_) => !is_atomic && !has,
-                            // To make a lock free before there is anybody to take it does no harm.
+                            // Setting a lock to free before there is another thread is harmless.
                             Handling::GivesBack(Style::Plain) => has || alone.is_alone(program, at),
                             Handling::GivesBack(_) | Handling::Looks => has,
                         };
@@ -253,14 +252,14 @@ impl LockRows {
         self.is_lock[variable.index()]
     }
 
-    /// What a thread writes into the locks of a row that it takes, if that tells which of them it
-    /// has: those, besides the ones that are held by its location.
+    /// The value that a thread writes into the locks of an array that it acquires, if that value
+    /// determines which of them it holds, in addition to those that it must hold at its location.
     pub fn mark(&self, variable: VariableId) -> Option<&Expr> {
         let mark = self.marks[variable.index()].as_ref();
         mark.filter(|_| self.is_lock(variable))
     }
 
-    /// Locks that a thread at the location has.
+    /// Locks that a thread at the location holds.
     pub fn held(&self, template: usize, location: usize) -> &[LockPlace] {
         &self.held[template][location]
     }
@@ -270,8 +269,7 @@ impl LockRows {
     }
 }
 
-/// For each location the locks held on every way to it; none where no way leads,
-/// since nobody is ever there.
+/// For each location the locks held on every path to it; none at unreachable locations.
 fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Vec<Vec<LockPlace>> {
     let body = &program.templates[template];
     let mut held: Vec<Option<Vec<LockPlace>>> = vec![None; body.locations.len()];
@@ -293,10 +291,10 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
                 }
             }
             let is_given_back = |place: &LockPlace| {
-                // An index that the thread is not known to have can be that of any of its locks.
+                // An index that is not known to be held can denote any of the thread's locks.
                 let is_any =
                     |given: &LockPlace| given.variable == place.variable && !before.contains(given);
-                let mut given_back = handles.gives_back.iter();
+                let mut given_back = handles.releases.iter();
                 given_back.any(|given| given == place || is_any(given))
             };
             after.retain(|place| !is_given_back(place));
@@ -352,7 +350,7 @@ pub(crate) fn never_written(program: &Program) -> Vec<bool> {
     never
 }
 
-/// The value that all cells of a row start with.
+/// The common initial value of all cells of an array.
 fn free_value(program: &Program, variable: VariableId) -> Option<u64> {
     match &program.globals[variable.index()].init {
         Init::All(value) => Some(*value),
@@ -364,7 +362,7 @@ fn free_value(program: &Program, variable: VariableId) -> Option<u64> {
     }
 }
 
-/// The global rows that an edge touches.
+/// The global arrays that an edge accesses.
 fn rows_touched(edge: &Edge) -> Vec<VariableId> {
     let mut rows = Vec::new();
     let mut add = |variable: VariableRef| {
@@ -469,8 +467,8 @@ fn places_of_row(
     (taken.len() < 2 || told_apart).then_some(found)
 }
 
-/// The thread's number plus a constant, if that is what the value is. Where such a value is never
-/// that of a lock that is free (`range`), no two threads write the same.
+/// The value, if it is the thread's number plus a constant. Where such a value is never the value
+/// of a free lock (`range`), no two threads write the same value.
 fn own_mark(value: &Expr) -> Option<&Expr> {
     let mark = without_resize(value);
     let is_mark = match mark {
@@ -483,11 +481,11 @@ fn own_mark(value: &Expr) -> Option<&Expr> {
     is_mark.then_some(mark)
 }
 
-/// The mark that a comparison asks a place for.
+/// The mark with which a comparison compares a lock.
 fn mark_in<'e>(condition: &'e Expr, reads: &impl Fn(&Place) -> bool) -> Option<&'e Expr> {
     let is_place = |expr: &Expr| match expr {
         Expr::Read(read) => reads(read),
-        // Widening keeps the number.
+        // Zero extension keeps the value.
         Expr::Resize { arg, width, signed } => match &**arg {
             Expr::Read(read) => reads(read) && read.ty.width <= *width && !signed,
             _ => false,
@@ -504,7 +502,7 @@ fn mark_in<'e>(condition: &'e Expr, reads: &impl Fn(&Place) -> bool) -> Option<&
     }
 }
 
-/// The mark that the guard says is in a place.
+/// The mark that the guard requires a lock to contain.
 fn asked_mark(edge: &Edge, place: &Place) -> Option<Expr> {
     let literals = conjunction(&edge.guard);
     let mut marks = literals.iter().filter_map(|literal| {
@@ -515,7 +513,7 @@ fn asked_mark(edge: &Edge, place: &Place) -> Option<Expr> {
     marks.next()
 }
 
-/// The mark that a place is compared with wherever the edge reads it.
+/// The mark with which the lock is compared wherever the edge reads it.
 fn compared_mark(edge: &Edge, row: VariableRef, index: &Expr) -> Option<Expr> {
     let is_it = |place: &Place| place.variable == row && *place.index == *index;
     let mut reads = 0;
@@ -584,7 +582,7 @@ fn handling(
     (never_free && says(&edge.guard, place, free, false)).then_some(Handling::Takes(style))
 }
 
-/// How much a value differs from what the place holds, if it is that plus a constant.
+/// The difference between a value and the content of the lock, if it is constant.
 fn distance(value: &Expr, place: &Place) -> Option<i64> {
     let Expr::Binary(op, lhs, rhs) = without_resize(value) else {
         return None;
@@ -608,12 +606,12 @@ pub(crate) fn without_resize(expr: &Expr) -> &Expr {
     }
 }
 
-/// Whether the guard implies that the place holds the value, or, for a
-/// permit, that it holds something greater than 0.
+/// Whether the guard implies that the lock contains the value, or, for a semaphore, a value greater
+/// than 0.
 fn says(guard: &Expr, place: &Place, value: u64, positive: bool) -> bool {
     let reads = |expr: &Expr| match expr {
         Expr::Read(read) => read == place,
-        // Widening keeps the number.
+        // Zero extension keeps the value.
         Expr::Resize { arg, width, signed } => {
             let widens = |read: &Place| read.ty.width <= *width && !(*signed && read.ty.width == 1);
             matches!(&**arg, Expr::Read(read) if read == place && widens(read))

@@ -1,23 +1,22 @@
-//! Locks, recognised by what is done with them.
+//! Locks, recognised by how they are used.
 //!
-//! A cell is a lock if it starts out free and every edge that touches it does
-//! one of three things: takes it (its guard says the cell is free, its effect
-//! makes it not free), gives it back (makes it free again, and on every way to
-//! the edge the thread has taken the lock), or looks at it while its thread has
-//! it. How the source spelled it does not matter.
+//! A cell is a lock if it is initially free and every edge that accesses it does one of three
+//! things: it acquires the lock (its guard requires the cell to be free, its effect makes it
+//! not free), releases it (makes it free again, and on every path to the edge the thread has
+//! acquired it), or reads it while its thread holds it. The spelling in the source does not
+//! matter.
 //!
-//! Two conditions are easily missed. An edge that is enabled just because a lock
-//! is *not* free (an `else` beside the taking, a look from outside) tells threads
-//! apart by who holds it; then taking does not commute with it and the cell is
-//! no lock here. And the taking must be the first thing that an atomic sequence
-//! does: one that has begun and finds the lock taken stops in the middle, which
-//! is such a look, too.
+//! Two conditions are easily overlooked. An edge that is enabled because a lock is *not* free
+//! (an `else` next to the acquisition, a test by a thread that does not hold it) observes who
+//! holds the lock; then acquiring does not commute with that edge and the cell is not treated
+//! as a lock. And the acquisition must be the first step of an atomic sequence: a sequence that
+//! has begun and finds the lock held blocks in the middle, which is also an observation.
 //!
-//! Which locks a thread has for certain at a location ([`Locks::held`]) is a
-//! must-analysis over the template's graph. It and the choice of cells depend on
-//! each other: start with all candidates and drop what breaks the rules until
-//! nothing does. Reader-writer locks join afterwards ([`crate::facts::rw_locks`]); who has one
-//! of them to read has it for reading data, but not for writing.
+//! Which locks a thread must hold at a location ([`Locks::held`]) is a must-analysis over the
+//! template's graph. The analysis and the choice of cells depend on each other: start with all
+//! candidates and drop those that violate the rules until none does. Reader-writer locks are
+//! added afterwards ([`crate::facts::rw_locks`]); a thread that holds one for reading may rely
+//! on it for reading data, but not for writing.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +35,7 @@ pub type LockSet = BTreeSet<Object>;
 enum Handling {
     Takes,
     GivesBack,
-    /// Touches it otherwise.
+    /// Any other access.
     Looks,
 }
 
@@ -44,11 +43,11 @@ enum Handling {
 pub struct Locks {
     /// The cells that are locks.
     pub locks: LockSet,
-    /// By template and location: locks that a thread there has.
+    /// By template and location: locks that a thread there holds.
     held: Vec<Vec<LockSet>>,
     /// By template, location and edge.
     takes: Vec<Vec<Vec<LockSet>>>,
-    gives_back: Vec<Vec<Vec<LockSet>>>,
+    releases: Vec<Vec<Vec<LockSet>>>,
     /// The reader-writer locks among them.
     pub rw: Vec<RwLock>,
 }
@@ -92,13 +91,13 @@ impl Locks {
             };
             program.templates.iter().map(of_template).collect()
         };
-        let (mut takes, mut gives_back) = (empty(), empty());
+        let (mut takes, mut releases) = (empty(), empty());
         let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
         for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
             for &lock in accesses.keys().filter(|object| locks.contains(object)) {
                 let set = match handling(program, lock, edge) {
                     Handling::Takes => &mut takes,
-                    Handling::GivesBack => &mut gives_back,
+                    Handling::GivesBack => &mut releases,
                     Handling::Looks => continue,
                 };
                 set[edge.template][edge.location][edge.edge].insert(lock);
@@ -108,7 +107,7 @@ impl Locks {
             held: Vec::new(),
             locks,
             takes,
-            gives_back,
+            releases,
             rw: Vec::new(),
         };
         found.held = (0..program.templates.len())
@@ -134,8 +133,8 @@ impl Locks {
             for (at, _) in &lock.takes {
                 self.takes[at.template][at.location][at.edge].extend(&objects);
             }
-            for at in &lock.gives_back {
-                self.gives_back[at.template][at.location][at.edge].extend(&objects);
+            for at in &lock.releases {
+                self.releases[at.template][at.location][at.edge].extend(&objects);
             }
             self.locks.extend(&objects);
             self.rw.push(lock);
@@ -143,7 +142,7 @@ impl Locks {
         self
     }
 
-    /// For each location the locks held on every way to it; all locks where no way leads.
+    /// For each location the locks held on every path to it; all locks at unreachable locations.
     fn must_hold(&self, program: &Program, template: usize) -> Vec<LockSet> {
         let body = &program.templates[template];
         let mut held: Vec<Option<LockSet>> = vec![None; body.locations.len()];
@@ -156,7 +155,7 @@ impl Locks {
             for (number, edge) in body.locations[location].edges.iter().enumerate() {
                 let mut after = before.clone();
                 after.extend(&self.takes[template][location][number]);
-                for lock in &self.gives_back[template][location][number] {
+                for lock in &self.releases[template][location][number] {
                     after.remove(lock);
                 }
                 let target = edge.target.index();
@@ -198,14 +197,14 @@ impl Locks {
         self.rw.iter().any(|lock| lock.cells.contains(&variable))
     }
 
-    /// Locks that a thread at the location has.
+    /// Locks that a thread at the location holds.
     pub fn held(&self, template: usize, location: usize) -> &LockSet {
         &self.held[template][location]
     }
 
-    /// Locks in hand while an edge is taken, those held before it and those it takes,
-    /// as far as they protect what it reads or what it writes.
-    pub fn in_hand(&self, edge: EdgeRef, writes: bool) -> LockSet {
+    /// Locks held while an edge is executed: those held before it and those it acquires, as far as they
+    /// protect what it reads or what it writes.
+    pub fn held_during(&self, edge: EdgeRef, writes: bool) -> LockSet {
         let mut set = self.held(edge.template, edge.location).clone();
         set.extend(self.takes(edge));
         if writes {
@@ -225,8 +224,8 @@ impl Locks {
         &self.takes[edge.template][edge.location][edge.edge]
     }
 
-    pub fn gives_back(&self, edge: EdgeRef) -> &LockSet {
-        &self.gives_back[edge.template][edge.location][edge.edge]
+    pub fn releases(&self, edge: EdgeRef) -> &LockSet {
+        &self.releases[edge.template][edge.location][edge.edge]
     }
 }
 
@@ -298,7 +297,7 @@ fn handling(program: &Program, lock: Object, at: EdgeRef) -> Handling {
 fn guard_says_free(guard: &Expr, lock: Object, free: u64) -> bool {
     let reads = |expr: &Expr| match expr {
         Expr::Read(place) => is_place(place, lock),
-        // Widening with zeros keeps the number.
+        // Zero extension keeps the value.
         Expr::Resize {
             arg,
             width,
@@ -314,7 +313,7 @@ fn guard_says_free(guard: &Expr, lock: Object, free: u64) -> bool {
                 let says = |a: &Expr, b: &Expr| reads(a) && b.as_const() == Some(free);
                 says(lhs, rhs) || says(rhs, lhs)
             }
-            // A cell of one bit as a truth value.
+            // A one-bit cell used as a Boolean.
             condition @ Expr::Read(_) if condition.width() == 1 => {
                 reads(condition) && u64::from(literal.holds) == free
             }
@@ -323,7 +322,7 @@ fn guard_says_free(guard: &Expr, lock: Object, free: u64) -> bool {
     })
 }
 
-/// The least and the most that an expression can be, as unsigned numbers.
+/// The range of an expression, as unsigned numbers.
 pub(crate) fn range(program: &Program, expr: &Expr) -> (u64, u64) {
     let all = (0, mask(expr.width()));
     match expr {

@@ -1,21 +1,24 @@
-//! Facts about a program that reductions rest on.
+//! Facts about a program on which the reductions are based.
 //!
-//! A fact is conservative: what is not understood is shared, and what is shared without a lock
-//! does not move. Each fact is computed from the program's text alone; nothing is searched here.
+//! Facts are conservative: what is not understood counts as shared, and a shared access without
+//! a lock is not a mover. Each fact is computed statically from the program; no states are
+//! explored here.
 //!
-//! - [`access`]: which shared objects each edge touches; [`access_exprs`]: the same as expressions
-//!   over the state;
-//! - [`points_to`]: what is touched through pointers; [`non_pointer_ints`]: which integers are no
-//!   pointers; [`pointer_provenance`]: whether addresses stay in the object they were taken from;
-//! - [`locks`], [`rw_locks`], [`lock_rows`], [`pointer_locks`]: mutexes, reader-writer locks, locks
-//!   in arrays, locks known by an address, and who holds them where; [`owners`]: cells whose value
-//!   names the owner of others;
+//! - [`access`]: the shared objects that each edge accesses; [`access_exprs`]: the same as
+//!   expressions over the state;
+//! - [`points_to`]: what is accessed through pointers; [`non_pointer_ints`]: which integers are
+//!   never pointers; [`pointer_provenance`]: whether addresses stay in the object from which
+//!   they were derived;
+//! - [`locks`], [`rw_locks`], [`lock_rows`], [`pointer_locks`]: mutexes, reader-writer locks,
+//!   arrays of locks, locks accessed by address, and where they are held; [`owners`]: cells
+//!   whose value names the owner of other cells;
 //! - [`races`]: data races that locks rule out;
-//! - [`thread_bound`]: how many threads there can be; [`quiet_exits`]: thread exits that only
-//!   joiners can observe; [`single_threaded_prefix`]: what runs before there is a second thread;
+//! - [`thread_bound`]: the maximum number of threads; [`quiet_exits`]: thread exits that only
+//!   joiners can observe; [`single_threaded_prefix`]: code that runs before there is a second
+//!   thread;
 //! - [`future_accesses`]: what a thread can still access from a location on;
 //! - [`feedback`]: locations that break every cycle;
-//! - [`partial_eval`]: what an expression is for given values of a cell or two.
+//! - [`partial_eval`]: the values of an expression for given values of one or two cells.
 
 pub mod access;
 pub mod access_exprs;

@@ -1,11 +1,11 @@
-//! Variables that are as wide as a pointer and yet never mention a dynamic object.
+//! Pointer-sized variables that never hold the address of a dynamic object.
 //!
-//! The number of a new object depends on the numbers that cells mention, and in a
-//! language where pointers are as wide as long integers every such integer may
-//! mention one. Most never do: counters that are compared with small bounds aside,
-//! they hold flags, sizes, results of comparisons and what was narrower before. A
-//! variable is *small* if everything that is assigned to it is below the address of
-//! the first dynamic object, given that the other small variables are small.
+//! The number of a new object depends on the numbers that cells mention, and in a language
+//! whose pointers are as wide as long integers every such integer may mention one. Most
+//! integers never do: they hold flags, sizes, results of comparisons and zero-extended narrower
+//! values. A variable is *small* if every value assigned to it is below the address of the
+//! first dynamic object, assuming that the other small variables are small. Counters that are
+//! bounded only by a comparison are not recognised.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use mover_ir::program::{Effect, Init, Program, Variable};
 pub struct SmallVariables {
     /// The address of the first dynamic object; `u64::MAX` if there is none.
     limit: u64,
-    /// Those that are not small; locals with their template.
+    /// Variables that are not small; locals with their template.
     large: BTreeSet<(Option<usize>, VariableRef)>,
 }
 
@@ -29,7 +29,7 @@ impl SmallVariables {
         };
         let id = |number: usize| mover_ir::program::VariableId(number as u32);
         for (number, variable) in program.globals.iter().enumerate() {
-            // What has an address is also written through it.
+            // Addressable variables are also written through pointers.
             if variable.addressable || !found.starts_small(variable) {
                 found.large.insert((None, VariableRef::Global(id(number))));
             }
@@ -69,7 +69,7 @@ impl SmallVariables {
         }
     }
 
-    /// Goes over all edges once; whether another variable turned out to be large.
+    /// One iteration over all edges; returns whether another variable turned out to be large.
     fn pass(&mut self, program: &Program) -> bool {
         let before = self.large.len();
         for (template, body) in program.templates.iter().enumerate() {
@@ -105,7 +105,7 @@ impl SmallVariables {
         self.large.len() > before
     }
 
-    /// No value of the expression is larger.
+    /// An upper bound on the expression.
     fn most(&self, program: &Program, template: usize, expr: &Expr) -> u64 {
         let range = eval(&mut Ranges, expr, &mut |_, read| {
             let most = match read {

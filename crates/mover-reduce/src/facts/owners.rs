@@ -1,59 +1,59 @@
-//! Exclusive access that the value of a cell tells.
+//! Exclusive access that is determined by the value of a cell.
 //!
-//! An exclusive access predicate (Flanagan and Qadeer 2003, Section 4.1) says of a state whether
-//! a thread has something to itself. The predicates here are about one cell and
-//! the number of the thread: `m == _pid + 1`. They come from two sides. The user
-//! gives them with the program; and a cell that names its owner is found by its
-//! shape, also where a plain lock is not seen, because the owner may take it again
-//! (re-entrant locks, Section 5.2) or because not every way to a place takes it.
+//! An exclusive access predicate (Flanagan and Qadeer 2003, Section 4.1) says for a state
+//! whether a thread has exclusive access to something. The predicates here range over one cell
+//! and the thread's number: `m == _pid + 1`. They have two sources. The user can give them with
+//! the program; and a cell that names its owner is found by its pattern of use, also where it
+//! is not recognised as a plain lock because the owner may acquire it again (re-entrant locks,
+//! Section 5.2) or because not every path to a location acquires it.
 //!
-//! The paper *assumes* two things of a predicate, and here they are checked before
-//! the search, for all values that the cell can have and all threads:
+//! The paper *assumes* two conditions on a predicate. Here they are checked before the search,
+//! for all values that the cell can have and for all threads:
 //!
-//! 1. it never holds for two threads;
-//! 2. no thread changes it for another one: it can neither be given nor taken.
+//! 1. it never holds for two threads at once;
+//! 2. no thread changes it for another thread, neither from false to true nor from true to
+//!    false.
 //!
-//! The values come from following the assignments to the cell from its initial
-//! value on; an expression over anything but the cell and the thread's number can
-//! be whatever it wants. Whether a thread has the cell when it comes to a location
-//! is followed along, too: a release need not ask who the owner is, if the way to
-//! it has made sure. That may count on the second condition, since it is about
-//! the first step that breaks it.
+//! The values are computed by following the assignments to the cell from its initial value; an
+//! expression over anything other than the cell and the thread's number may have any value. The
+//! analysis also tracks whether a thread holds the cell at a location: a release need not test
+//! for the owner if every path to it has established ownership. This may use the second
+//! condition, because the check concerns the first step that violates it.
 //!
-//! If moreover whoever touches the cell waits until nobody else has it, the cell
-//! is a lock: taking it moves right, giving it back moves left, and a step of its
-//! owner moves both ways. (The paper calls such actions safe.) An edge that is
-//! possible just because another one is not looks at the other's cell, and an
-//! atomic sequence that has begun and has to wait shows that it waits.
+//! If in addition every thread that accesses the cell waits until no other thread holds it, the
+//! cell is a lock: acquiring it is a right mover, releasing it is a left mover, and an access
+//! by its owner is a both mover. (The paper calls such actions safe.) An edge that is enabled
+//! only if another edge is disabled reads the cells of that edge, and an atomic sequence that
+//! blocks after its first step is observable.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
-use crate::facts::partial_eval::{Eyes, touches, writes};
+use crate::facts::partial_eval::{KnownCells, touches, writes};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
 
-/// Most values of a cell that are told apart.
+/// Maximum number of values of a cell that are distinguished.
 const MOST_VALUES: usize = 300;
 
-/// With more threads owners are not looked for; given predicates are checked all the same.
+/// With more threads, owners are not searched for; given predicates are still checked.
 pub(crate) const MOST_THREADS: u32 = 64;
 
-/// A cell whose value tells who has exclusive access.
+/// A cell whose value determines which thread has exclusive access.
 #[derive(Clone, Debug)]
 pub struct OwnerCell {
     pub variable: VariableId,
-    /// Over the cell and the thread's number: whether the thread has it.
+    /// Over the cell and the thread's number: whether the thread holds it.
     pub predicate: Expr,
     /// The number in [`Program::exclusive`] if the user has given it.
     pub given: Option<usize>,
-    /// Whether steps that touch the cell are those of a lock.
+    /// Whether all accesses of the cell are lock operations.
     pub is_lock: bool,
-    /// Edges after which their thread has it for certain.
+    /// Edges after which the thread must hold it.
     takes: Vec<EdgeRef>,
-    /// Edges after which their thread may have lost it.
-    gives_back: Vec<EdgeRef>,
+    /// Edges after which the thread may no longer hold it.
+    releases: Vec<EdgeRef>,
 }
 
 impl OwnerCell {
@@ -62,7 +62,7 @@ impl OwnerCell {
     }
 
     pub fn is_given_back_by(&self, edge: EdgeRef) -> bool {
-        self.gives_back.contains(&edge)
+        self.releases.contains(&edge)
     }
 }
 
@@ -71,7 +71,7 @@ impl OwnerCell {
 pub enum Flaw {
     /// It is not about one cell that nothing points to and the thread's number.
     Form,
-    /// The cell can have too many values to look at them all.
+    /// The cell can have too many values to check them all.
     Values,
     /// It holds for two threads at once if the cell has this value.
     Shared { value: u64, threads: (u32, u32) },
@@ -86,7 +86,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// `is_lock` says of variables that they are known to be locks anyway.
+    /// `is_lock` says which variables are already known to be locks.
     pub fn find(program: &Program, alone: &Alone, is_lock: impl Fn(VariableId) -> bool) -> Owners {
         let threads = most_threads(program);
         let mut owners = Owners {
@@ -137,7 +137,7 @@ impl Owners {
     }
 }
 
-/// Whether a variable is one cell that is only touched by its name.
+/// Whether a variable is one cell that is accessed only by name.
 pub(crate) fn is_single_cell(program: &Program, variable: VariableId) -> bool {
     let declared = &program.globals[variable.index()];
     declared.len == 1 && !declared.addressable && initial_value(program, variable).is_some()
@@ -151,7 +151,7 @@ pub(crate) fn initial_value(program: &Program, variable: VariableId) -> Option<u
     }
 }
 
-/// The cell that an expression is about, if besides there is only the thread's number in it.
+/// The cell of an expression that otherwise contains only the thread's number.
 fn only_cell(program: &Program, predicate: &Expr) -> Option<VariableId> {
     let mut found = None;
     let mut fits = true;
@@ -171,7 +171,7 @@ fn only_cell(program: &Program, predicate: &Expr) -> Option<VariableId> {
     found.filter(|&variable| fits && is_single_cell(program, variable))
 }
 
-/// The predicate that the cell holds what a thread writes to say that it has it.
+/// The predicate that the cell contains the value that a thread writes to claim it.
 fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Option<Expr> {
     let cell = VariableRef::Global(variable);
     let free = initial_value(program, variable)?;
@@ -196,8 +196,8 @@ fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Opti
     let (place, value) = owner?;
     let mut numbers = Vec::new();
     for thread in 0..threads {
-        let eyes = Eyes::new(cell, free, thread);
-        match eyes.results(value).as_deref() {
+        let known_cells = KnownCells::new(cell, free, thread);
+        match known_cells.results(value).as_deref() {
             Some(&[number]) if number != free && !numbers.contains(&number) => numbers.push(number),
             _ => return None,
         }
@@ -209,7 +209,7 @@ fn owner_in_value(program: &Program, threads: u32, variable: VariableId) -> Opti
     ))
 }
 
-/// The values that a cell can have, whoever runs what.
+/// The values that a cell can have, over all threads and edges.
 fn values_of(program: &Program, threads: u32, variable: VariableId) -> Option<Vec<u64>> {
     let cell = VariableRef::Global(variable);
     let mut values = vec![initial_value(program, variable)?];
@@ -221,12 +221,12 @@ fn values_of(program: &Program, threads: u32, variable: VariableId) -> Option<Ve
     while next < values.len() {
         for edge in &writing {
             for thread in 0..threads {
-                let eyes = Eyes::new(cell, values[next], thread);
-                if !eyes.may_hold(&edge.guard) {
+                let known_cells = KnownCells::new(cell, values[next], thread);
+                if !known_cells.may_hold(&edge.guard) {
                     continue;
                 }
                 let width = program.globals[variable.index()].ty.width;
-                match eyes.after(&edge.effects) {
+                match known_cells.after(&edge.effects) {
                     Some(after) => {
                         for value in after {
                             if !values.contains(&value) {
@@ -247,7 +247,7 @@ fn values_of(program: &Program, threads: u32, variable: VariableId) -> Option<Ve
     Some(values)
 }
 
-/// Whether a thread may not have it, and whether it may.
+/// Whether the thread may not hold it, and whether it may hold it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Possible {
     without: bool,
@@ -270,7 +270,7 @@ impl Possible {
     }
 }
 
-/// Checks the conditions on a predicate and looks what follows from it.
+/// Checks the conditions on a predicate and derives its consequences.
 fn examine(
     program: &Program,
     alone: &Alone,
@@ -284,8 +284,8 @@ fn examine(
     for &value in &values {
         let mut of_value = None;
         for thread in 0..threads {
-            let eyes = Eyes::new(cell, value, thread);
-            if !eyes.may_hold(predicate) {
+            let known_cells = KnownCells::new(cell, value, thread);
+            if !known_cells.may_hold(predicate) {
                 continue;
             }
             match of_value {
@@ -314,17 +314,17 @@ fn examine(
 struct Examination<'a> {
     program: &'a Program,
     alone: &'a Alone,
-    /// Most there can be.
+    /// Maximum number of threads.
     threads: u32,
     cell: VariableRef,
     values: Vec<u64>,
-    /// By number of the value: the thread that has it.
+    /// By index of the value: the thread that holds the cell.
     owner: Vec<Option<u32>>,
     /// By template, location and thread.
     possible: Vec<Vec<Vec<Possible>>>,
 }
 
-/// A step of a thread as far as the cell is concerned.
+/// A step of a thread, restricted to the cell.
 struct Change {
     before: usize,
     after: usize,
@@ -335,22 +335,22 @@ impl Examination<'_> {
         self.owner[value] == Some(thread)
     }
 
-    /// What an edge can do to the cell when a thread that may have it or not gets there.
+    /// The changes that an edge can make to the cell for a thread that may or may not hold it.
     fn changes(&self, at: EdgeRef, thread: u32, possible: Possible) -> Vec<Change> {
         let edge = at.of(self.program);
-        // Nobody else has been there to take it.
+        // No other thread exists that could hold it.
         let is_alone = self.alone.is_alone(self.program, at);
         let mut changes = Vec::new();
         for (before, &value) in self.values.iter().enumerate() {
-            let eyes = Eyes::new(self.cell, value, thread);
+            let known_cells = KnownCells::new(self.cell, value, thread);
             let is_others = self.owner[before].is_some_and(|owner| owner != thread);
             if !possible.allows(self.has(before, thread))
                 || is_alone && is_others
-                || !eyes.may_hold(&edge.guard)
+                || !known_cells.may_hold(&edge.guard)
             {
                 continue;
             }
-            let after: Vec<usize> = match eyes.after(&edge.effects) {
+            let after: Vec<usize> = match known_cells.after(&edge.effects) {
                 Some(after) => after
                     .iter()
                     .filter_map(|value| self.values.iter().position(|known| known == value))
@@ -362,7 +362,7 @@ impl Examination<'_> {
         changes
     }
 
-    /// Finds out where a thread has it.
+    /// Computes where a thread holds it.
     fn follow(&mut self) {
         let program = self.program;
         let threads = self.threads as usize;
@@ -399,7 +399,7 @@ impl Examination<'_> {
                     after = possible;
                 }
                 let leaves = edge.effects.contains(&Effect::Exit);
-                // The next thread with this number finds it as it was left.
+                // The next thread with this number inherits the state of the cell.
                 let targets: Vec<(usize, usize)> = if leaves {
                     let bodies = program.templates.iter().enumerate();
                     bodies
@@ -429,7 +429,7 @@ impl Examination<'_> {
             given: None,
             is_lock: true,
             takes: Vec::new(),
-            gives_back: Vec::new(),
+            releases: Vec::new(),
         };
         for (at, edge) in edges(self.program) {
             let here = &self.program.templates[at.template].locations[at.location];
@@ -462,7 +462,7 @@ impl Examination<'_> {
                 found.takes.push(at);
             }
             if ends_without && writes(edge, self.cell) {
-                found.gives_back.push(at);
+                found.releases.push(at);
             }
         }
         Ok(found)

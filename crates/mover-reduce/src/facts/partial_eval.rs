@@ -1,29 +1,29 @@
 //! Partial evaluation of expressions.
 //!
-//! Some cells are inspected for what their value means: who has a lock, how many
-//! read. Here an expression is evaluated for one value of such a cell (or of two)
-//! and one thread; whatever else it reads can be anything. The result is the set
-//! of values that the expression can have.
+//! Some cells are inspected for the meaning of their value: which thread holds a lock, how many
+//! threads read. Here an expression is evaluated for one value of such a cell (or of two) and
+//! one thread; everything else that it reads may have any value. The result is the set of
+//! values that the expression can have.
 
 use mover_ir::eval::{ValueSet, ValueSets};
 use mover_ir::expr::{Expr, INDEX_WIDTH, VariableRef, mask};
 use mover_ir::program::{Edge, Effect};
 
-/// An expression of more values can have any.
+/// Expressions with more values count as unconstrained.
 const DOMAIN: ValueSets = ValueSets { most: 16 };
 
-/// What is known when expressions are looked at: a cell or two, and the thread.
+/// What is known during evaluation: the values of one or two cells, and the thread.
 #[derive(Clone, Copy)]
-pub(crate) struct Eyes {
+pub(crate) struct KnownCells {
     cell: VariableRef,
     value: u64,
     beside: Option<(VariableRef, u64)>,
     thread: u32,
 }
 
-impl Eyes {
-    pub fn new(cell: VariableRef, value: u64, thread: u32) -> Eyes {
-        Eyes {
+impl KnownCells {
+    pub fn new(cell: VariableRef, value: u64, thread: u32) -> KnownCells {
+        KnownCells {
             cell,
             value,
             beside: None,
@@ -31,10 +31,10 @@ impl Eyes {
         }
     }
 
-    /// The same with another cell known.
-    pub fn beside(self, cell: VariableRef, value: u64) -> Eyes {
+    /// The same with another known cell.
+    pub fn with(self, cell: VariableRef, value: u64) -> KnownCells {
         let beside = Some((cell, value));
-        Eyes { beside, ..self }
+        KnownCells { beside, ..self }
     }
 
     fn known(&self, variable: VariableRef) -> Option<u64> {
@@ -76,11 +76,11 @@ impl Eyes {
             };
             let mut next = Vec::new();
             for before in values {
-                let eyes = Eyes {
+                let known_cells = KnownCells {
                     value: before,
                     ..*self
                 };
-                next.extend(eyes.results(value)?);
+                next.extend(known_cells.results(value)?);
             }
             next.sort_unstable();
             next.dedup();

@@ -1,17 +1,18 @@
-//! Locks that are reached through pointers.
+//! Locks that are accessed through pointers.
 //!
-//! In Günther et al.'s case of dynamic locking the lock is picked at run time, and a
-//! thread knows it only by a pointer in a local variable. Which objects are locks
-//! is found as for locks with names: every edge that touches one
-//! - takes it: finds 0 there and stores the thread's number plus 1; or
-//! - gives it back: finds its own number plus 1 there and stores 0, or stores 0 where
-//!   the thread certainly has it (so it is where misuse of locks is not looked for); or
-//! - asks whether it has it: compares with its own number plus 1.
+//! In the dynamic-locking example of Günther et al. (2017) the lock is selected at run time,
+//! and a thread knows it only by a pointer in a local variable. Objects that are locks are
+//! found as for named locks: every edge that accesses one
 //!
-//! So an object that holds a thread's number is changed by nobody else, and what
-//! other threads ask about it has one answer whether it is free or taken by that
-//! thread. By which addresses a thread has taken locks is a must-analysis over its
-//! graph, as long as the local variables of the address stay as they are.
+//! - acquires it: finds 0 there and stores the thread's number plus 1; or
+//! - releases it: finds its own number plus 1 there and stores 0, or stores 0 where the thread
+//!   must hold it (as in programs that are not checked for misuse of locks); or
+//! - tests whether it holds it: compares it with its own number plus 1.
+//!
+//! So an object that contains a thread's number is changed by no other thread, and the tests of
+//! the other threads have the same result whether the lock is free or held by that thread. The
+//! addresses of the locks that a thread holds are computed by a must-analysis over its graph,
+//! as long as the local variables in the address do not change.
 
 use std::collections::BTreeSet;
 
@@ -27,9 +28,9 @@ use crate::facts::points_to::PointsTo;
 enum Handling {
     Takes(Expr),
     GivesBack(Expr),
-    /// Stores 0 without looking; gives back if the thread has it.
+    /// Stores 0 without a test; a release if the thread holds the lock.
     Clears(Expr),
-    /// Asks, or does not touch it.
+    /// Tests it, or does not access it.
     Asks,
     Other,
 }
@@ -37,7 +38,7 @@ enum Handling {
 pub struct PointerLocks {
     /// The objects that are locks.
     pub objects: BTreeSet<Object>,
-    /// By template and location: addresses of locks that a thread there has.
+    /// By template and location: addresses of locks that a thread there holds.
     held: Vec<Vec<Vec<Expr>>>,
 }
 
@@ -54,7 +55,7 @@ impl PointerLocks {
                 }
             }
         }
-        // Objects of one cell may have been named as such.
+        // Objects of one cell may be accessed by name.
         let named: Vec<Object> = table
             .iter()
             .flat_map(|(_, accesses)| accesses.keys().copied())
@@ -78,7 +79,7 @@ impl PointerLocks {
         PointerLocks { objects, held }
     }
 
-    /// Addresses of locks that a thread at the location has.
+    /// Addresses of locks that a thread at the location holds.
     pub fn held(&self, template: usize, location: usize) -> &[Expr] {
         &self.held[template][location]
     }
@@ -87,18 +88,18 @@ impl PointerLocks {
         matches!(handling(edge), Handling::Takes(_))
     }
 
-    pub fn gives_back(&self, edge: &Edge) -> bool {
+    pub fn releases(&self, edge: &Edge) -> bool {
         matches!(handling(edge), Handling::GivesBack(_) | Handling::Clears(_))
     }
 }
 
-/// The value by which a thread marks what is its own.
+/// The value by which a thread marks the locks it holds.
 pub fn own_mark(width: u8) -> Expr {
     let mark = Expr::binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1));
     mark.resize(width, false)
 }
 
-/// Addresses in one or more local variables, so that they can be compared.
+/// Whether an address consists of local variables, so that it can be compared.
 fn is_local(expr: &Expr) -> bool {
     let mut local = true;
     expr.walk(&mut |expr| {
@@ -141,7 +142,7 @@ fn handling(edge: &Edge) -> Handling {
     if !is_local(address) {
         return Handling::Other;
     }
-    // The address as it is when the guard looks: nothing may change it before.
+    // The address when the guard is evaluated: nothing may change it before.
     let before = edge
         .effects
         .iter()
@@ -171,7 +172,7 @@ fn handling(edge: &Edge) -> Handling {
     }
 }
 
-/// Whether an edge that touches a lock does nothing to it that is not allowed.
+/// Whether all accesses of an edge to a lock are allowed.
 fn is_proper(
     program: &Program,
     points_to: &PointsTo,
@@ -204,7 +205,7 @@ fn is_proper(
         Handling::Asks => (None, false),
         Handling::Other => return false,
     };
-    // By name it is not touched at all.
+    // It is never accessed by name.
     let named = names(&edge.guard)
         || edge.effects.iter().any(|effect| {
             let mut found = false;
@@ -218,7 +219,7 @@ fn is_proper(
     if named {
         return false;
     }
-    // Loads stand in comparisons with the own mark, or with 0 where the lock is taken.
+    // Loads occur only in comparisons with the thread's mark, or with 0 where the lock is acquired.
     let is_allowed = |literal: &Literal| {
         let mut loads = 0;
         literal.condition.walk(&mut |expr| {
@@ -247,7 +248,7 @@ fn is_proper(
             proper &= !matches!(expr, Expr::Load { address, .. } if may_be(address));
         });
     }
-    // A taking that waits inside of an atomic sequence is seen by others.
+    // An acquisition that blocks inside an atomic sequence is observable.
     proper && !(is_taking && location.atomic)
 }
 
@@ -263,7 +264,7 @@ fn locals(expr: &Expr) -> BTreeSet<VariableId> {
     found
 }
 
-/// For each location the addresses of locks taken on every way to it.
+/// For each location the addresses of locks acquired on every path to it.
 fn must_hold(program: &Program, template: usize) -> Vec<Vec<Expr>> {
     let body = &program.templates[template];
     let mut held: Vec<Option<Vec<Expr>>> = vec![None; body.locations.len()];
@@ -277,7 +278,7 @@ fn must_hold(program: &Program, template: usize) -> Vec<Vec<Expr>> {
             let mut after = before.clone();
             match handling(edge) {
                 Handling::Takes(address) => after.push(address),
-                // Another address may be that of the same lock.
+                // Another address may denote the same lock.
                 Handling::GivesBack(_) | Handling::Clears(_) | Handling::Other => after.clear(),
                 Handling::Asks => {}
             }

@@ -1,31 +1,31 @@
-//! Whether pointers stay in their objects, found out from the program itself.
+//! Whether pointers stay in their objects, derived from the program.
 //!
-//! Points-to analysis rests on [`Program::pointers_stay`]: that an address which points
-//! into an object was computed from an address of that object. A front end whose addresses
-//! are plain numbers cannot promise this in general, for a large enough index leads from one
-//! object into another. For many programs it can be seen: whatever they use as an address is
-//! an address that was taken, plus numbers too small to lead anywhere else.
+//! Points-to analysis relies on [`Program::pointers_stay`]: an address that points into an
+//! object was computed from an address of that object. A front end whose addresses are plain
+//! integers cannot guarantee this in general, because a large enough index leads from one
+//! object into another. For many programs it can be proved: everything that they use as an
+//! address is an address of an object plus integers too small to reach another object.
 //!
-//! What a value can be is a number of at most so much, or an address that was taken and
-//! moved upwards by at most so many bytes. Objects lie as far apart as offsets reach, so a
-//! number below that is no address of an object, and an address that is moved by less than
-//! the distance to the next object is none of another. Sums of variables that
-//! depend on themselves grow until they are too large; then nothing is promised.
+//! The abstract value is an upper bound on an integer, or the address of some object plus an
+//! offset with an upper bound. The distance between objects is the range of offsets; so an
+//! integer below that distance is not the address of an object, and an address plus a smaller
+//! offset is not the address of another object. Sums of variables that depend on themselves
+//! grow until they exceed the bound; then nothing is guaranteed.
 
 use mover_ir::eval::{Domain, Range, Ranges, eval};
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef, mask};
 use mover_ir::program::{Effect, Init, Program, Variable};
 
-/// What a value as wide as a pointer can be.
+/// The abstraction of a pointer-sized value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Value {
-    /// A number of at most this, besides its sign.
+    /// An integer of at most this absolute value.
     number: Option<u64>,
     /// Whether the number may be below 0.
     is_negative: bool,
-    /// An address, moved by at most so many bytes, upwards.
+    /// An address plus an offset of at most this many bytes.
     moved: Option<u64>,
-    /// Something else.
+    /// Possibly any other value.
     is_other: bool,
 }
 
@@ -61,22 +61,22 @@ impl Value {
     }
 }
 
-struct Staying<'p> {
+struct Provenance<'p> {
     program: &'p Program,
     globals: Vec<Value>,
     /// By template and variable.
     locals: Vec<Vec<Value>>,
-    /// What is stored in objects.
+    /// The values stored in objects.
     stored: Value,
-    /// Nothing may be moved further than this.
+    /// Maximum offset.
     most: u64,
     has_changed: bool,
 }
 
-/// Rounds after which what still grows counts as unbounded.
+/// Iterations after which a value that still grows counts as unbounded.
 const ROUNDS: usize = 60;
 
-/// Whether every address that the program uses stays in the object it was taken from.
+/// Whether every address that the program uses stays in the object from which it was derived.
 pub fn pointers_stay(program: &Program) -> bool {
     if program.pointers_stay {
         return true;
@@ -89,7 +89,7 @@ pub fn pointers_stay(program: &Program) -> bool {
     else {
         return false;
     };
-    let mut staying = Staying {
+    let mut staying = Provenance {
         program,
         globals: Vec::new(),
         locals: Vec::new(),
@@ -110,7 +110,7 @@ pub fn pointers_stay(program: &Program) -> bool {
             staying.locals[template][param] = staying.locals[template][param].join(value);
         }
     }
-    // What is stored by parts cannot be loaded as a whole.
+    // A value stored in parts cannot be loaded as a whole.
     let narrow = program
         .effects()
         .any(|effect| matches!(effect, Effect::Store { value, .. } if value.width() != width));
@@ -144,8 +144,8 @@ fn is_zero(variable: &Variable) -> bool {
     }
 }
 
-impl Staying<'_> {
-    /// A constant may be an address that the front end has written out.
+impl Provenance<'_> {
+    /// A constant may be an address written by the front end.
     fn constant(&self, value: u64) -> Value {
         let pointers = self.program.pointers;
         let object = pointers.object(value);
@@ -178,7 +178,7 @@ impl Staying<'_> {
         }
     }
 
-    /// The value, unless it is too large to say anything.
+    /// The value, or "other" if it exceeds the bound.
     fn limited(&self, value: Value) -> Value {
         let is_large = |most: Option<u64>| most.is_some_and(|most| most > self.most);
         if is_large(value.number) || is_large(value.moved) || value.is_other {
@@ -227,7 +227,7 @@ impl Staying<'_> {
             VariableRef::Global(id) => &mut self.globals[id.index()],
             VariableRef::Local(id) => &mut self.locals[template][id.index()],
         };
-        Staying::include(known, value, &mut self.has_changed);
+        Provenance::include(known, value, &mut self.has_changed);
     }
 
     fn pass(&mut self) {
@@ -243,7 +243,7 @@ impl Staying<'_> {
                     }
                     Effect::Store { value, .. } if value.width() == width => {
                         let value = self.value(template, value);
-                        Staying::include(&mut self.stored, value, &mut self.has_changed);
+                        Provenance::include(&mut self.stored, value, &mut self.has_changed);
                     }
                     Effect::Allocate { result, .. } => {
                         let fresh = Value::ADDRESS.join(Value::number(0));
@@ -259,7 +259,7 @@ impl Staying<'_> {
                             if arg.width() == width {
                                 let value = self.value(template, arg);
                                 let known = &mut self.locals[made.index()][param];
-                                Staying::include(known, value, &mut self.has_changed);
+                                Provenance::include(known, value, &mut self.has_changed);
                             }
                         }
                         if let Some(place) = result {
@@ -285,7 +285,7 @@ impl Staying<'_> {
         }
     }
 
-    /// Whether nothing else than what is known is used as an address.
+    /// Whether every value used as an address is one that stays in its object.
     fn is_kept(&self) -> bool {
         let mut kept = true;
         for (template, body) in self.program.templates.iter().enumerate() {
@@ -314,14 +314,14 @@ impl Staying<'_> {
     }
 }
 
-/// The domain of such values, with ranges beside them, for values of any width.
-impl Domain for &Staying<'_> {
+/// The abstract domain of such values combined with ranges, for values of any width.
+impl Domain for &Provenance<'_> {
     type Value = (Range, Value);
 
     fn constant(&mut self, value: u64, width: u8) -> Self::Value {
         (
             Ranges.constant(value, width),
-            Staying::constant(self, value),
+            Provenance::constant(self, value),
         )
     }
 
@@ -338,7 +338,7 @@ impl Domain for &Staying<'_> {
         width: u8,
     ) -> Self::Value {
         let range = Ranges.binary(op, range_a, range_b, width);
-        // Downwards lies another object, if only its end.
+        // A negative offset leads into another object, if only to its end.
         let is_down = |x: Value, y: Value| x.moved.is_some() && y.is_negative;
         let is_followed = !a.is_other
             && !b.is_other
@@ -376,7 +376,7 @@ impl Domain for &Staying<'_> {
     fn resize(&mut self, arg: Self::Value, from: u8, to: u8, signed: bool) -> Self::Value {
         let most = arg.0.most;
         let value = if signed {
-            // Either sign, unless the highest bit is certainly not set.
+            // Either sign, unless the highest bit is known to be 0.
             let half = mask(from) / 2;
             Value {
                 is_negative: most > half,

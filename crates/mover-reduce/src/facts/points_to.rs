@@ -1,17 +1,15 @@
-//! What an address may point into.
+//! Points-to analysis: the objects that an address may point into.
 //!
-//! An inclusion-based analysis in the manner of Andersen (1994), insensitive to
-//! flow, fields and cells: each variable, each allocation site and the channels
-//! together have one set of objects whose addresses they may hold, and the effects
-//! of all edges say which sets include which. The least sets are found by going
-//! over the edges until nothing changes.
+//! An inclusion-based analysis after Andersen (1994), insensitive to flow, fields and cells:
+//! each variable, each allocation site, and all channels together have one set of objects whose
+//! addresses they may hold, and the effects of the edges say which sets include which. The
+//! least sets are computed by iterating over the edges until nothing changes.
 //!
-//! In the IR addresses are numbers, and a number can be made in any way. The
-//! analysis therefore rests on a promise of the front end
-//! ([`Program::pointers_stay`]) and says "anything" where it is not given. It also
-//! says "anything" where a promising program does something else with an address
-//! than copy it, add, subtract or choose: that is more than the promise asks for,
-//! and costs little.
+//! Addresses are integers in the IR, and an integer can be computed in any way. The analysis
+//! therefore depends on a guarantee of the front end ([`Program::pointers_stay`]) and answers
+//! "anything" without it. It also answers "anything" where a program with this guarantee uses
+//! an address in any other way than copying, adding, subtracting or choosing: that is stricter
+//! than the guarantee requires, and costs little precision.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +23,7 @@ use mover_ir::semantics::Machine;
 pub struct Targets {
     pub globals: BTreeSet<VariableId>,
     pub sites: BTreeSet<SiteId>,
-    /// Whether it may be made of an address in a way that is not followed.
+    /// Whether it may be derived from an address in a way that is not tracked.
     is_mixed: bool,
 }
 
@@ -45,7 +43,7 @@ impl Targets {
         self
     }
 
-    /// What is computed from such values by an operator that is not followed.
+    /// The result of an operator that is not tracked, applied to such values.
     fn mixed(self) -> Targets {
         Targets {
             is_mixed: !self.is_empty(),
@@ -56,13 +54,13 @@ impl Targets {
 
 pub struct PointsTo<'p> {
     program: &'p Program,
-    /// Of global variables, which are also the contents of the addressable ones.
+    /// By global variable; for addressable variables also their contents.
     globals: Vec<Targets>,
     /// By template and local variable.
     locals: Vec<Vec<Targets>>,
-    /// What dynamic objects hold, by site.
+    /// Contents of dynamic objects, by allocation site.
     sites: Vec<Targets>,
-    /// What messages hold.
+    /// Contents of messages.
     messages: Targets,
     anything: Targets,
 }
@@ -94,7 +92,7 @@ impl<'p> PointsTo<'p> {
         found
     }
 
-    /// Whether anything is known of addresses.
+    /// Whether anything is known about addresses.
     pub fn is_known(&self) -> bool {
         self.program.pointers_stay
     }
@@ -111,7 +109,7 @@ impl<'p> PointsTo<'p> {
         found
     }
 
-    /// The global that a number is an address of.
+    /// The global whose address an integer is.
     fn constant(&self, value: u64) -> Targets {
         let number = self.program.pointers.object(value);
         let mut addressable = self.anything.globals.iter();
@@ -177,7 +175,7 @@ impl<'p> PointsTo<'p> {
         }
     }
 
-    /// Goes over all edges once; whether a set has grown.
+    /// One iteration over all edges; returns whether a set has grown.
     fn pass(&mut self) -> bool {
         let mut has_grown = false;
         let program = self.program;
@@ -197,7 +195,7 @@ impl<'p> PointsTo<'p> {
                 self.assign(template, place, value)
             }
             Effect::Store { address, value } => {
-                // What is narrower than an address is none.
+                // A value narrower than an address is not an address.
                 if value.width() != self.program.pointers.width {
                     return false;
                 }
@@ -266,7 +264,7 @@ impl<'p> PointsTo<'p> {
         include(variable, &value)
     }
 
-    /// What the value of an expression may be an address of.
+    /// The objects whose addresses an expression may evaluate to.
     fn value(&self, template: usize, expr: &Expr) -> Targets {
         eval(&mut { self }, expr, &mut |_, read| match read {
             Expr::Address { variable, .. } => Targets {
@@ -294,7 +292,7 @@ impl<'p> PointsTo<'p> {
     }
 }
 
-/// The domain of what values may be addresses of.
+/// The abstract domain of points-to sets.
 impl Domain for &PointsTo<'_> {
     type Value = Targets;
 
@@ -331,7 +329,7 @@ impl Domain for &PointsTo<'_> {
     }
 }
 
-/// Makes a set include another; whether it has grown.
+/// Makes a set include another; returns whether it has grown.
 fn include(set: &mut Targets, other: &Targets) -> bool {
     let size = |set: &Targets| (set.globals.len(), set.sites.len(), set.is_mixed);
     let before = size(set);

@@ -1,18 +1,17 @@
-//! Threads that end with nobody the wiser.
+//! Thread exits that only joiners can observe.
 //!
-//! A thread that ends leaves word of it for whoever waits for it. Those who wait
-//! could not go on before, and if nobody else can tell the two states apart, the
-//! end of a thread moves left: whatever another thread did before it, it can do
-//! after it as well and with the same effect. So a transaction can go on to the
-//! very end of its thread.
+//! A thread that exits records this for the threads that wait for it. The waiting threads were
+//! blocked before, and if no other thread can distinguish the two states, the exit is a left
+//! mover: whatever another thread did before it, that thread can do after it as well, with the
+//! same effect. So a transaction can extend to the exit of its thread.
 //!
-//! The word is left in a row of cells that the front end names
-//! ([`Program::presence`]). Whether others can tell is found out edge by edge: the
-//! comparisons of such a cell with constants are decided once for a thread that
-//! is there and once for one that has ended, and the guard must be the same both
-//! times, or be false as long as the thread is there. An edge that is possible just
-//! because another is not, and an atomic sequence that has to wait in its middle,
-//! look at the row in ways that are not followed here: then no end is quiet.
+//! The exit is recorded in an array of cells that the front end names ([`Program::presence`]).
+//! Whether other threads can observe it is decided edge by edge: the comparisons of such a cell
+//! with constants are evaluated once for a running thread and once for a thread that has
+//! exited, and the guard must have the same value in both cases, or be false while the thread
+//! runs. An edge that is enabled only if another edge is disabled, and an atomic sequence that
+//! blocks after its first step, read the array in ways that are not analysed here: if there is
+//! one, no exit is quiet.
 
 use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::literal::Literal;
@@ -21,7 +20,7 @@ use mover_ir::simplify::assuming;
 
 use crate::facts::access::{EdgeRef, edges};
 
-/// The edges by which a thread ends and nobody can tell but those who wait for it.
+/// The exit edges that only joiners can observe.
 pub fn quiet_ends(program: &Program) -> Vec<EdgeRef> {
     let Some(row) = program.presence else {
         return Vec::new();
@@ -41,16 +40,15 @@ pub fn quiet_ends(program: &Program) -> Vec<EdgeRef> {
     };
     let nobody_tells =
         |&ended: &u64| edges(program).all(|(_, edge)| !tells(edge, row, &values, ended));
-    if !looks_aside(program, row) && ended.iter().all(nobody_tells) {
+    if !is_read_indirectly(program, row) && ended.iter().all(nobody_tells) {
         found
     } else {
         Vec::new()
     }
 }
 
-/// Whether the row is looked at inside of an atomic sequence, or by an edge that
-/// has others below it.
-fn looks_aside(program: &Program, row: VariableId) -> bool {
+/// Whether the array is read inside an atomic sequence, or by an edge with others of lower priority.
+fn is_read_indirectly(program: &Program, row: VariableId) -> bool {
     let mut locations = program.templates.iter().flat_map(|body| &body.locations);
     locations.any(|location| {
         location.edges.iter().any(|edge| {
@@ -60,7 +58,7 @@ fn looks_aside(program: &Program, row: VariableId) -> bool {
     })
 }
 
-/// What the cells of the row can be, if that is known.
+/// The values that the cells of the array can have, if they are known.
 fn values(program: &Program, row: VariableId) -> Option<Vec<u64>> {
     let mut values = match &program.globals[row.index()].init {
         Init::All(value) => vec![*value],
@@ -82,7 +80,7 @@ fn values(program: &Program, row: VariableId) -> Option<Vec<u64>> {
     Some(values)
 }
 
-/// The constants that an expression chooses from.
+/// The constants that an expression can evaluate to.
 fn constants(expr: &Expr, found: &mut Vec<u64>) -> Option<()> {
     match expr {
         Expr::Const { value, .. } => found.push(*value),
@@ -99,7 +97,7 @@ fn is_row(variable: VariableRef, row: VariableId) -> bool {
     variable == VariableRef::Global(row)
 }
 
-/// What an edge that ends its thread writes into the row, without looking at it.
+/// The value that an exit edge writes into the array without reading it.
 fn end_value(edge: &Edge, row: VariableId) -> Option<u64> {
     if !edge.effects.contains(&Effect::Exit) || reads(edge, row) > 0 {
         return None;
@@ -114,7 +112,7 @@ fn end_value(edge: &Edge, row: VariableId) -> Option<u64> {
     }
 }
 
-/// How often an edge reads the row.
+/// Number of reads of the array by an edge.
 fn reads(edge: &Edge, row: VariableId) -> usize {
     let mut count = 0;
     walk(edge, &mut |expr| {
@@ -130,7 +128,7 @@ fn walk(edge: &Edge, visit: &mut impl FnMut(&Expr)) {
     }
 }
 
-/// The comparison of a cell of the row with a constant: index and constant.
+/// The index and constant of a comparison of a cell of the array with a constant.
 fn comparison(expr: &Expr, row: VariableId) -> Option<(&Expr, u64)> {
     let Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, lhs, rhs) = expr else {
         return None;
@@ -143,8 +141,7 @@ fn comparison(expr: &Expr, row: VariableId) -> Option<(&Expr, u64)> {
     }
 }
 
-/// Whether an edge does anything with a cell of a thread that is there that it
-/// would not do with one of a thread that has ended.
+/// Whether an edge distinguishes a running thread from one that has exited.
 fn tells(edge: &Edge, row: VariableId, values: &[u64], ended: u64) -> bool {
     let mut compared = Vec::new();
     walk(edge, &mut |expr| {
@@ -171,7 +168,7 @@ fn tells(edge: &Edge, row: VariableId, values: &[u64], ended: u64) -> bool {
         })
 }
 
-/// A guard with the comparisons of one cell decided for a value.
+/// A guard with the comparisons of one cell evaluated for a value.
 fn decided(guard: &Expr, row: VariableId, index: &Expr, value: u64) -> Expr {
     let mut known = Vec::new();
     guard.walk(&mut |expr| {

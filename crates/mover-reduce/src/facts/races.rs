@@ -1,10 +1,11 @@
 //! Data races that locks rule out.
 //!
-//! Where data races are asked for, a thread that is about to access memory has steps into errors,
-//! each on the condition that another thread is about to access the same. Threads then look at
-//! where others stand, which leaves little to reduce. If both have the same lock in hand at these
-//! places ([`Locks::held`]) they are never there at the same time, and the condition is false; put
-//! in its place, `false` makes nobody look. What programs do by the book then costs nothing.
+//! Where data races are checked, a thread that is about to access memory has edges to error
+//! locations, each guarded by the condition that another thread is about to access the same
+//! memory. Threads then read the locations of other threads, which leaves little to reduce. If
+//! both threads hold the same lock at these locations ([`Locks::held`]) they are never there at
+//! the same time, and the condition is false. Replacing it by `false` removes the read. So
+//! programs that protect their data by locks pay nothing for the check.
 //!
 //! Nothing else changes: steps keep their numbers, and the program has the same runs.
 
@@ -15,7 +16,7 @@ use crate::facts::access::{AccessTable, EdgeRef, Object, edges};
 use crate::facts::locks::{LockSet, Locks};
 use crate::facts::single_threaded_prefix::Alone;
 
-/// Puts `false` in place of the conditions of races that locks rule out; how many these are.
+/// Replaces the race conditions that locks rule out by `false`; returns their number.
 pub fn rule_out(program: &mut Program) -> usize {
     let watchers: Vec<EdgeRef> = edges(program)
         .filter(|(at, edge)| {
@@ -44,7 +45,7 @@ pub fn rule_out(program: &mut Program) -> usize {
     excluded.len()
 }
 
-/// The locks that a thread has there and that no other can have at the same time.
+/// The locks that a thread holds there and that no other thread can hold at the same time.
 fn exclusive(locks: &Locks, template: usize, location: usize) -> LockSet {
     let can_be_shared = |lock: &Object| match lock {
         Object::Cell(id, _) => locks.is_rw(*id),
@@ -54,8 +55,8 @@ fn exclusive(locks: &Locks, template: usize, location: usize) -> LockSet {
     held.filter(|lock| !can_be_shared(lock)).copied().collect()
 }
 
-/// Whether a truth value of a thread that has these locks cannot hold because others would have
-/// to have them, too.
+/// Whether a condition of a thread that holds these locks is false because another thread would
+/// have to hold them as well.
 fn is_impossible(condition: &Expr, held: &LockSet, locks: &Locks) -> bool {
     match condition {
         Expr::Const { value: 0, .. } => true,
@@ -86,7 +87,7 @@ fn is_impossible(condition: &Expr, held: &LockSet, locks: &Locks) -> bool {
     }
 }
 
-/// The parts of a conjunction, none of which is one itself.
+/// The conjuncts of a condition.
 fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
     match condition {
         Expr::Binary(BinaryOp::And, a, b) => {
@@ -97,7 +98,7 @@ fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
     }
 }
 
-/// Whether a condition says that a thread is not the one that asks.
+/// Whether a condition says that a thread is not the executing one.
 fn is_another(condition: &Expr, thread: &Expr) -> bool {
     matches!(condition, Expr::Binary(BinaryOp::Ne, a, b)
         if **a == *thread && **b == Expr::ThreadId || **a == Expr::ThreadId && **b == *thread)

@@ -1,59 +1,57 @@
-//! Reader-writer locks, recognised by what is done with them.
+//! Reader-writer locks, recognised by how they are used.
 //!
-//! Many threads may have such a lock to read, or one to write. It is kept in one
-//! cell (`rw >= 0 -> rw++` and `rw--`, `rw == 0 -> rw = -1` and `rw = 0`) or in
-//! two, the writer and the number of readers (`!writer -> readers++` and
-//! `readers--`, `!writer && readers == 0 -> writer = 1` and `writer = 0`), as
-//! `pthread_rwlock_t` is lowered. The rest of the text calls what the cells hold
-//! their *value*: `k` readers, or written by `t`.
+//! Many threads may hold such a lock for reading, or one for writing. It is stored in one cell
+//! (`rw >= 0 -> rw++` and `rw--`, `rw == 0 -> rw = -1` and `rw = 0`) or in two, the writer and
+//! the number of readers (`!writer -> readers++` and `readers--`, `!writer && readers == 0 ->
+//! writer = 1` and `writer = 0`), which is how `pthread_rwlock_t` is lowered. Below, the
+//! *value* of the lock is what its cells encode: `k` readers, or written by `t`.
 //!
-//! **What is checked.** To each location a mode is given: its threads have nothing,
-//! have the lock to read, or have it to write; entries have nothing. An edge that
-//! touches a cell is then worked out ([`crate::facts::partial_eval`]) for every value that the
-//! lock can have while a thread is there, for every thread:
+//! **What is checked.** Each location gets a mode: its threads hold nothing, hold the lock for
+//! reading, or hold it for writing; threads start in the mode "nothing". An edge that accesses
+//! a cell is then evaluated ([`crate::facts::partial_eval`]) for every thread and for every
+//! value that the lock can have while the thread is there:
 //!
-//! - where a thread has nothing: `0` to `N - 1` readers, or written by another one
-//!   (N threads there are at most);
-//! - where it reads: `1` to `N` readers;
-//! - where it writes: written by it.
+//! - where a thread holds nothing: `0` to `N - 1` readers, or written by another thread (N is
+//!   the maximum number of threads);
+//! - where it holds the lock for reading: `1` to `N` readers;
+//! - where it holds the lock for writing: written by it.
 //!
-//! The edge must take the lock to read (possible for any number of readers and
-//! never while somebody writes; one reader more), take it to write (possible for 0
-//! readers and for nothing else; written by the thread), give it back (possible
-//! for every value of its mode; one reader less, or 0 readers), be impossible for
-//! all values of its mode, or be possible for all of them alike, change nothing and
-//! use the value for nothing else. Its mode is that of the location where it begins, and the mode
-//! behind it must be that of the location where it ends. Anything else, a
-//! look from outside, an upgrade or a thread that exits with the lock, and the
-//! cells are ordinary variables.
+//! The edge must do one of the following. It acquires the lock for reading: it is enabled for
+//! any number of readers and never while a thread writes, and adds one reader. It acquires the
+//! lock for writing: it is enabled for 0 readers only, and the lock is then written by the
+//! thread. It releases the lock: it is enabled for every value of its mode, and leaves one
+//! reader less, or 0 readers. It is disabled for all values of its mode. Or it is enabled for
+//! all of them alike, changes nothing and does not use the value otherwise. The mode of an edge
+//! is that of its source location, and the resulting mode must be that of its target location.
+//! If any edge does something else (a test by a thread that does not hold the lock, an upgrade,
+//! a thread that exits while holding it), the cells are ordinary variables.
 //!
-//! By induction over steps: in every reachable state the lock is written by the one
-//! thread at a location of that mode, and nobody reads; or nobody writes and the
-//! number of readers is the number of threads at locations that read. Each
-//! thread counts once, so there are at most N readers, and the cell is wide enough for
-//! that: nothing wraps around.
+//! By induction over steps: in every reachable state either the lock is written by the one
+//! thread at a location of that mode and no thread reads, or no thread writes and the number of
+//! readers is the number of threads at locations that read. Each thread counts once, so there
+//! are at most N readers, and the cell is checked to be wide enough for N: nothing wraps
+//! around.
 //!
 //! **What follows.** Let t take a step and u the next one.
 //!
-//! - *Taking to read moves right.* Behind it t reads, so u neither writes nor
-//!   begins to, nor was it written before. If u takes or gives back to read, each of the two steps is possible for
-//!   any number of readers, and plus and minus one commute.
-//! - *Giving back to read moves left.* Before it t reads, so u's step does not touch the lock, or takes it or gives
-//!   it back to read, which commutes as above; and what u can do while
-//!   t reads it can do after t has stopped.
-//! - Taking to write moves right and giving back moves left, for while t writes
-//!   nobody else can touch the lock at all.
-//! - A cell of data that is only read with the lock in hand, in either way, and only
-//!   written with the lock to write in hand: while t reads, nobody writes it; while
-//!   t writes, nobody touches it. So accesses to it move both ways.
+//! - *Acquiring for reading is a right mover.* After it t reads, so u neither writes nor starts
+//!   to write, and no thread wrote before. If u acquires or releases for reading, each of the
+//!   two steps is enabled for any number of readers, and the increments and decrements commute.
+//! - *Releasing after reading is a left mover.* Before it t reads, so u's step does not access
+//!   the lock, or acquires or releases it for reading, which commutes as above; and what u can
+//!   do while t reads it can do after t has released the lock.
+//! - Acquiring for writing is a right mover and releasing is a left mover, because while t
+//!   writes no other thread can access the lock at all.
+//! - A data cell that is only read while holding the lock, in either mode, and only written
+//!   while holding it for writing: while t reads, no thread writes the cell; while t writes, no
+//!   other thread accesses it. So accesses to it are both movers.
 //!
-//! Nothing moves that does not move for a mutex in its place, so where
-//! transactions end and how deadlocks are kept needs no other argument: either
-//! way of taking counts as taking a lock.
+//! Every mover here would also be a mover if the lock were a mutex. So the arguments about
+//! where transactions end and how deadlocks are preserved need no change: acquiring in either
+//! mode counts as acquiring a lock.
 //!
-//! As with other locks, the taking must not be in the middle of an atomic sequence, and
-//! an edge that is possible just because another one is not looks at what the
-//! other one looks at.
+//! As with other locks, the acquisition must not be in the middle of an atomic sequence, and an
+//! edge that is enabled only if another edge is disabled reads what that edge reads.
 
 use std::collections::BTreeSet;
 
@@ -63,11 +61,11 @@ use mover_ir::program::{Edge, Effect, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
 use crate::facts::owners::{MOST_THREADS, initial_value, is_single_cell};
-use crate::facts::partial_eval::{Eyes, touches, writes};
+use crate::facts::partial_eval::{KnownCells, touches, writes};
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
 
-/// How a thread has the lock.
+/// How a thread holds the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Mode {
     Reads,
@@ -79,19 +77,19 @@ pub enum Mode {
 pub struct RwLock {
     /// One cell, or the writer's and the readers'.
     pub cells: Vec<VariableId>,
-    /// By template and location; `None` also where nobody comes.
+    /// By template and location; `None` also at unreachable locations.
     held: Vec<Vec<Option<Mode>>>,
     pub takes: Vec<(EdgeRef, Mode)>,
-    pub gives_back: Vec<EdgeRef>,
+    pub releases: Vec<EdgeRef>,
 }
 
 impl RwLock {
-    /// How a thread at the location has the lock.
+    /// How a thread at the location holds the lock.
     pub fn held(&self, template: usize, location: usize) -> Option<Mode> {
         self.held[template][location]
     }
 
-    /// How the thread has it behind an edge that takes it.
+    /// How the thread holds it after an edge that acquires it.
     pub fn taken_by(&self, edge: EdgeRef) -> Option<Mode> {
         let mut takes = self.takes.iter();
         let (_, mode) = takes.find(|(taking, _)| *taking == edge)?;
@@ -99,7 +97,7 @@ impl RwLock {
     }
 }
 
-/// All reader-writer locks among the variables that are not known to be something else.
+/// All reader-writer locks among the variables that are not yet classified.
 pub fn find(
     program: &Program,
     alone: &Alone,
@@ -123,15 +121,15 @@ pub fn find(
     found
 }
 
-/// The cells of what may be a lock, and what they hold.
+/// The cells of a lock candidate, and the encoding of its value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Cells {
     writer: VariableId,
-    /// What the writer's cell holds if nobody writes; with one cell: and nobody reads.
+    /// The content of the writer's cell if no thread writes; with one cell: and none reads.
     free: u64,
-    /// What a thread writes to it when it begins to write.
+    /// The value that a thread stores there when it acquires the lock for writing.
     written: Vec<u64>,
-    /// The cell that counts readers and what it holds if there are none.
+    /// The cell that counts readers and its content if there are none.
     readers: Option<(VariableId, u64)>,
 }
 
@@ -148,7 +146,7 @@ impl Cells {
         std::iter::once(self.writer).chain(readers).collect()
     }
 
-    /// What the writer's and the readers' cell hold.
+    /// The contents of the writer's and the readers' cell.
     fn contents(&self, value: Value) -> (u64, u64) {
         match (value, self.readers) {
             (Value::Readers(count), None) => (self.free + count, 0),
@@ -158,11 +156,11 @@ impl Cells {
         }
     }
 
-    fn eyes(&self, contents: (u64, u64), thread: u32) -> Eyes {
-        let eyes = Eyes::new(VariableRef::Global(self.writer), contents.0, thread);
+    fn known_cells(&self, contents: (u64, u64), thread: u32) -> KnownCells {
+        let known_cells = KnownCells::new(VariableRef::Global(self.writer), contents.0, thread);
         match self.readers {
-            Some((readers, _)) => eyes.beside(VariableRef::Global(readers), contents.1),
-            None => eyes,
+            Some((readers, _)) => known_cells.with(VariableRef::Global(readers), contents.1),
+            None => known_cells,
         }
     }
 
@@ -189,7 +187,7 @@ impl Cells {
         variables.any(|variable| writes(edge, VariableRef::Global(variable)))
     }
 
-    /// Whether different values look different and the readers fit in.
+    /// Whether different values have different encodings and the number of readers fits.
     fn are_wide_enough(&self, program: &Program, threads: u32) -> bool {
         let most = |variable: VariableId| mask(program.globals[variable.index()].ty.width);
         let fits = |none: u64, variable| {
@@ -207,7 +205,7 @@ impl Cells {
     }
 }
 
-/// What could be a lock, by the edges that look like taking it to write.
+/// Lock candidates, from the edges that look like acquisitions for writing.
 fn candidates(
     program: &Program,
     threads: u32,
@@ -238,8 +236,8 @@ fn candidates(
                 continue;
             };
             let by_thread = |thread| {
-                let eyes = Eyes::new(place.variable, free, thread);
-                match eyes.results(value).as_deref() {
+                let known_cells = KnownCells::new(place.variable, free, thread);
+                match known_cells.results(value).as_deref() {
                     Some(&[only]) if only != free => Some(only),
                     _ => None,
                 }
@@ -267,7 +265,7 @@ fn candidates(
     found
 }
 
-/// What an edge is for the values that the lock can have there.
+/// The operation of an edge on the values that the lock can have there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Impossible,
@@ -276,7 +274,7 @@ enum Step {
     GivesBack,
 }
 
-/// The cells are no lock.
+/// The cells are not a lock.
 struct Broken;
 
 struct Examination<'a> {
@@ -284,7 +282,7 @@ struct Examination<'a> {
     alone: &'a Alone,
     threads: u32,
     cells: Cells,
-    /// By template and location, where somebody comes.
+    /// By template and reachable location.
     modes: Vec<Vec<Option<Option<Mode>>>>,
 }
 
@@ -304,7 +302,7 @@ impl<'a> Examination<'a> {
 
     fn run(mut self) -> Option<RwLock> {
         let mut takes = Vec::new();
-        let mut gives_back = Vec::new();
+        let mut releases = Vec::new();
         let mut work = Vec::new();
         for (template, body) in self.program.templates.iter().enumerate() {
             self.modes[template][body.entry.index()] = Some(None);
@@ -327,7 +325,7 @@ impl<'a> Examination<'a> {
                         Some(mode)
                     }
                     Step::GivesBack => {
-                        gives_back.push(at);
+                        releases.push(at);
                         None
                     }
                 };
@@ -354,15 +352,15 @@ impl<'a> Examination<'a> {
                 .map(|modes| modes.into_iter().map(Option::flatten).collect())
                 .collect(),
             takes,
-            gives_back,
+            releases,
         })
     }
 
-    /// What the lock can be for a thread at a place of this mode.
+    /// The values of the lock for a thread at a location of this mode.
     fn values(&self, at: EdgeRef, mode: Option<Mode>, thread: u32) -> Vec<Value> {
         let readers = |range: std::ops::Range<u32>| range.map(|count| Value::Readers(count.into()));
         match mode {
-            // Nobody is there to have it.
+            // There is no other thread that could hold it.
             None if self.alone.is_alone(self.program, at) => vec![Value::Readers(0)],
             None => {
                 let others = (0..self.threads).filter(|&other| other != thread);
@@ -405,14 +403,14 @@ impl<'a> Examination<'a> {
             step = Some(of_thread);
         }
         let step = step.ok_or(Broken)?;
-        // One that has begun and finds the lock taken stops in the middle, for all to see.
+        // A sequence that has begun and finds the lock held blocks in the middle, which is observable.
         if matches!(step, Step::Takes(_)) && here.atomic {
             return Err(Broken);
         }
         Ok(step)
     }
 
-    /// Whether an edge is possible for all values alike, as far as the lock has a say in it.
+    /// Whether the lock enables the edge for all values alike.
     fn is_same_for_all(&self, at: EdgeRef, edge: &Edge, mode: Option<Mode>, thread: u32) -> bool {
         let mut first = None;
         self.values(at, mode, thread).into_iter().all(|value| {
@@ -421,15 +419,15 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// Whether the lock lets the edge be taken.
+    /// Whether the lock enables the edge.
     fn is_possible(&self, edge: &Edge, value: Value, thread: u32) -> Result<bool, Broken> {
-        let eyes = self.cells.eyes(self.cells.contents(value), thread);
+        let known_cells = self.cells.known_cells(self.cells.contents(value), thread);
         let mut is_certain = true;
         for literal in conjunction(&edge.guard) {
             if !self.cells.are_read_in(&literal.condition) {
                 continue;
             }
-            match eyes.results(&literal.condition).as_deref() {
+            match known_cells.results(&literal.condition).as_deref() {
                 Some(&[result]) if (result != 0) == literal.holds => {}
                 Some(&[_]) => return Ok(false),
                 _ => is_certain = false,
@@ -507,7 +505,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Whether the cells are read for something else than what they hold next.
+    /// Whether the cells are read for anything other than computing their next content.
     fn uses_value(&self, edge: &Edge) -> bool {
         let variables = self.cells.variables();
         let is_cell = |variable: VariableRef| matches!(variable, VariableRef::Global(id) if variables.contains(&id));
@@ -525,7 +523,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// What the cells hold behind an edge, if that is certain.
+    /// The contents of the cells after an edge, if they are determined.
     fn after(&self, edge: &Edge, value: Value, thread: u32) -> Option<(u64, u64)> {
         let mut contents = self.cells.contents(value);
         for effect in &edge.effects {
@@ -535,12 +533,12 @@ impl<'a> Examination<'a> {
             let VariableRef::Global(id) = place.variable else {
                 continue;
             };
-            let eyes = self.cells.eyes(contents, thread);
+            let known_cells = self.cells.known_cells(contents, thread);
             let is_readers = |(readers, _)| readers == id;
             if id == self.cells.writer {
-                contents.0 = only(eyes.results(value))?;
+                contents.0 = only(known_cells.results(value))?;
             } else if self.cells.readers.is_some_and(is_readers) {
-                contents.1 = only(eyes.results(value))?;
+                contents.1 = only(known_cells.results(value))?;
             }
         }
         Some(contents)

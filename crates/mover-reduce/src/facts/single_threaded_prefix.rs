@@ -1,11 +1,11 @@
-//! Where a thread is alone.
+//! Locations at which a thread is the only one.
 //!
-//! A program that begins with one thread has no others until that thread starts
-//! one. What it does up to there (initialising locks and data, in most C programs)
-//! disturbs nobody: such edges move, and they say nothing of how threads use locks
-//! or protect data later.
+//! A program that begins with one thread has no other threads until that thread starts one.
+//! What it does before (in most C programs: initialising locks and data) cannot interfere with
+//! another thread: such edges are movers, and they are ignored when the use of locks and the
+//! protection of data are analysed.
 //!
-//! A location is *alone* if every way to it from the start passes no spawn.
+//! A location is *alone* if no path to it from the start contains a spawn.
 
 use mover_ir::program::{Edge, Effect, Program};
 
@@ -62,7 +62,7 @@ impl Alone {
         Alone { locations }
     }
 
-    /// Whether nobody else is there before the edge and after it.
+    /// Whether there is no other thread before and after the edge.
     pub fn is_alone(&self, program: &Program, edge: EdgeRef) -> bool {
         self.locations[edge.template][edge.location] && !spawns(edge.of(program))
     }

@@ -1,14 +1,14 @@
-//! How many threads there can be.
+//! An upper bound on the number of threads.
 //!
-//! The limit of a program is generous (255 processes in Promela) where most start
-//! a handful. Each template is run by its instances at the start and by one more
-//! for each `spawn` of it; a spawn on a cycle, or in a template that comes to
-//! start itself, has no bound of its own. A new thread gets the lowest free
-//! number, so the bound is one on the numbers, too.
+//! The limit of the language is generous (255 processes in Promela), but most programs start a
+//! handful. Each template is run by its initial instances and by one more thread for each
+//! `spawn` of it; a spawn on a cycle, or in a template that can directly or indirectly spawn
+//! itself, has no bound of its own. A new thread gets the lowest free number, so the bound also
+//! limits the thread numbers.
 
 use mover_ir::program::{Effect, Program, Template};
 
-/// Most threads that can ever be started, or the program's limit if that is less.
+/// Upper bound on the number of threads, at most the program's limit.
 pub fn most_threads(program: &Program) -> u32 {
     let limit = u64::from(program.max_threads);
     let mut started: Vec<u64> = vec![0; program.templates.len()];
@@ -25,7 +25,7 @@ pub fn most_threads(program: &Program) -> u32 {
         })
         .collect();
     let at_start = started.clone();
-    // Without a cycle among the templates this many rounds are enough.
+    // Without a cycle among the templates this many iterations are enough.
     for _ in 0..=program.templates.len() {
         let mut next = at_start.clone();
         for &(by, spawned, repeats) in &spawns {
@@ -45,8 +45,8 @@ pub fn most_threads(program: &Program) -> u32 {
     program.max_threads
 }
 
-/// The templates that a template spawns, one for each place, and whether the place
-/// can be passed again.
+/// The templates that a template spawns, one entry per edge, with whether the edge can be taken
+/// repeatedly.
 fn spawns_of(body: &Template) -> Vec<(usize, bool)> {
     let mut spawns = Vec::new();
     for (location, here) in body.locations.iter().enumerate() {

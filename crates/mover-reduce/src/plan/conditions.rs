@@ -1,16 +1,15 @@
 //! Mover conditions as expressions.
 //!
-//! The design's table: for each edge α two expressions over the state.
-//! `left(α)`, if true before α, says that α is a left mover there; `right(α)`, if
-//! true after α, says that it was a right mover. What is known without looking at
-//! the state is a constant. The conditions are for a thread's own eyes:
+//! For each edge α the plan has two expressions over the state. If `left(α)` is true before α,
+//! then α is a left mover in that state; if `right(α)` is true after α, then α was a right
+//! mover. Static facts are constants. The conditions are written for the executing thread:
 //! [`Expr::ThreadId`] is the thread that takes the edge.
 //!
-//! - `none`: no edge moves.
+//! - `none`: no edge is a mover.
 //! - `static` and `phase`: the static movers of [`mod@crate::plan::movers`]; the two differ in
-//!   how an engine keeps phases (by location or by path).
-//! - `dynamic`: what does not move statically may move in states in which nobody
-//!   can interfere any more ([`crate::plan::dynamic`], Günther et al. 2017).
+//!   how an engine tracks phases (by location or by path).
+//! - `dynamic`: an edge that is not a static mover may be a mover in states in which no other
+//!   thread can interfere any more ([`crate::plan::dynamic`], Günther et al. 2017).
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +22,7 @@ use crate::plan::dynamic::{Dynamic, Heuristics};
 use crate::plan::movers::movers;
 use crate::transform::fuse::Part;
 
-/// Which interleavings are left out.
+/// Which interleavings are omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub enum Reduction {
     #[default]
@@ -68,7 +67,7 @@ impl FromStr for Reduction {
     }
 }
 
-/// When an edge moves.
+/// When an edge is a mover.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
     pub left: Expr,
@@ -78,16 +77,16 @@ pub struct Condition {
 
 /// The conditions of a program.
 pub struct Conditions {
-    /// The program that the conditions are about: with atomic sequences fused if reduced.
+    /// The program to which the conditions apply: with fused atomic sequences if reduced.
     pub program: Program,
-    /// By template, location and edge: which edges of the original it is made of.
+    /// By template, location and edge: the original edges that it consists of.
     pub made_of: Vec<Vec<Vec<Vec<Part>>>>,
     /// By template, location and edge.
     pub edges: Vec<Vec<Vec<Condition>>>,
     /// Locations at which a thread can be the receiver of a rendezvous.
     pub meets: Vec<Vec<bool>>,
     pub reduction: Reduction,
-    /// Why there is no reduction although one was asked for.
+    /// Why there is no reduction although one was requested.
     pub declined: Option<String>,
 }
 
@@ -130,7 +129,7 @@ impl Conditions {
                             location,
                             edge,
                         };
-                        // That an offer was not made is seen by others in whatever state.
+                        // A missing offer is observable in every state.
                         if !mover.left && !movers.offers[template][location][edge] {
                             condition.left = dynamic.left(at);
                         }

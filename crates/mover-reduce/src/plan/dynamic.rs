@@ -1,32 +1,31 @@
-//! Edges that move in some states only.
+//! Edges that are movers in some states only.
 //!
-//! After Günther et al. (2017), Section 4.1 and Table 2. An edge α that touches an
-//! unprotected object does not move statically, because some edge β of another
-//! thread conflicts with it. In a given state no such β may be left. For each
-//! other thread j and each conflicting β one of these must hold:
+//! After Günther et al. (2017), Section 4.1 and Table 2. An edge α that accesses an unprotected
+//! object is not a static mover, because some edge β of another thread conflicts with it. In a
+//! given state no such β may be reachable any more. For each other thread j and each
+//! conflicting β one of these conditions must hold:
 //!
-//! - *reachability*: j stands where β cannot be reached any more, and can spawn no
-//!   thread that could;
-//! - *static pointer dereference*: α and β pick what they touch of the object by
-//!   local variables (an address or an index), the two do not overlap, and j can
-//!   change its own no more before it comes to β;
-//! - *monotonic atomic*: α only looks at a cell, or is itself a compare-and-swap
-//!   that expects c there; β writes the object only by compare-and-swap that
-//!   expects c; and the cell holds something else than c.
+//! - *reachability*: j is at a location from which β is unreachable, and j cannot spawn a
+//!   thread that reaches β;
+//! - *static pointer dereference*: α and β select what they access of the object by local
+//!   variables (an address or an index), the two parts do not overlap, and j cannot change its
+//!   local variables before it reaches β;
+//! - *monotonic atomic*: α only reads a cell, or is itself a compare-and-swap that expects c
+//!   there; β writes the object only by compare-and-swap that expects c; and the cell contains
+//!   a value other than c.
 //!
-//! - *locks through pointers*: both edges are taken with a lock in hand that is known
-//!   by an address in local variables ([`crate::facts::pointer_locks`]); the addresses are
-//!   equal, this thread has the lock, and j can change its own no more.
+//! - *locks through pointers*: both edges are taken while holding a lock that is given by an
+//!   address in local variables ([`crate::facts::pointer_locks`]); the addresses are equal,
+//!   this thread holds the lock, and j can no longer change its own address.
 //!
-//! Each of these, once it holds, keeps β from touching what α touches for as
-//! long as all of them hold, so no step of another thread makes the conjunction
-//! false again (Definition 12). That is the argument in which the paper's
-//! statements need care, and ours differ: β may be any mixture of the three kinds
-//! (the paper wants all conflicts to be of one); plain accesses beside
-//! dereferences and plain writers beside compare-and-swap count as conflicts that
-//! must be out of reach; a compare-and-swap that would write its own expected
-//! value is harmless, so nothing is asked of the value written; and a step that
-//! writes the cell is no right mover however the cell looks afterwards.
+//! Each of these conditions, once it holds, prevents β from accessing what α accesses for as
+//! long as all of them hold, so no step of another thread makes the conjunction false again
+//! (Definition 12). This is the argument in which the paper's statements need care, and ours
+//! differ: β may be any mixture of the kinds (the paper requires all conflicts to be of one
+//! kind); plain accesses next to dereferences and plain writers next to compare-and-swap count
+//! as conflicts that must be unreachable; a compare-and-swap that would write its own expected
+//! value is harmless, so there is no condition on the value written; and a step that writes the
+//! cell is not a right mover, whatever the cell contains afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +39,7 @@ use crate::facts::pointer_locks::{PointerLocks, own_mark};
 use crate::facts::points_to::PointsTo;
 use crate::plan::movers::{Movers, Protection};
 
-/// Which of the three are used.
+/// Which of the conditions are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heuristics {
     pub reachability: bool,
@@ -61,13 +60,13 @@ pub struct Dynamic<'m> {
     program: &'m Program,
     heuristics: Heuristics,
     threads: usize,
-    /// By template and location: where a thread can come to.
+    /// By template and location: the reachable locations.
     reach: Vec<Vec<FixedBitSet>>,
     points_to: PointsTo<'m>,
     locks: PointerLocks,
 }
 
-/// A part of an object that an edge touches, picked by local variables.
+/// A part of an object that an edge accesses, selected by local variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Spot {
     /// The address of the first byte, or, in a variable without address, the index.
@@ -82,7 +81,7 @@ struct Spot {
 /// An edge that conflicts.
 struct Conflict {
     by: EdgeRef,
-    /// What it touches of the object, if picked only by local variables.
+    /// The accessed parts of the object, if selected only by local variables.
     spots: Option<Vec<Spot>>,
 }
 
@@ -105,28 +104,28 @@ impl<'m> Dynamic<'m> {
         }
     }
 
-    /// When the edge is a left mover, asked before it is taken.
+    /// When the edge is a left mover, evaluated before it is taken.
     pub fn left(&self, at: EdgeRef) -> Expr {
         let held = self.movers.locks.held(at.template, at.location).clone();
         self.all_objects(at, |object| self.exclusive(object, &held), true)
     }
 
-    /// When the edge was a right mover, asked after it was taken.
+    /// When the edge was a right mover, evaluated after it was taken.
     pub fn right(&self, at: EdgeRef) -> Expr {
         let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
         if at.of(self.program).effects.iter().any(spawns) {
-            // What the new thread does cannot come before it.
+            // The steps of the new thread cannot come before it.
             return Expr::FALSE;
         }
         let mut held = self.movers.locks.held(at.template, at.location).clone();
         held.extend(self.movers.locks.takes(at));
-        for lock in self.movers.locks.gives_back(at) {
+        for lock in self.movers.locks.releases(at) {
             held.remove(lock);
         }
         self.all_objects(at, |object| self.exclusive(object, &held), false)
     }
 
-    /// Whether the edge takes a lock that is known by an address.
+    /// Whether the edge acquires a lock given by an address.
     pub fn takes_lock(&self, at: EdgeRef) -> bool {
         let touches = self.movers.table.of(at).keys();
         self.locks.takes(at.of(self.program))
@@ -158,13 +157,13 @@ impl<'m> Dynamic<'m> {
         all
     }
 
-    /// That no other thread interferes with what the edge does to the object.
+    /// The condition that no other thread interferes with the edge's access to the object.
     fn alone(&self, at: EdgeRef, object: Object, written: bool, left: bool) -> Expr {
         if self.heuristics.pointers && self.locks.objects.contains(&object) {
             let edge = at.of(self.program);
             let moves = if self.locks.takes(edge) {
                 !left
-            } else if self.locks.gives_back(edge) {
+            } else if self.locks.releases(edge) {
                 left
             } else {
                 !self.locks.held(at.template, at.location).is_empty()
@@ -191,7 +190,7 @@ impl<'m> Dynamic<'m> {
         let Some((spots, expected)) = self.monotone_spots(at, object, written, left) else {
             return plain;
         };
-        // Of the writers only those that are no compare-and-swap with that value are left.
+        // The remaining writers are those that are not a compare-and-swap with that value.
         let rest: Vec<Conflict> = conflicts
             .into_iter()
             .filter(|conflict| {
@@ -207,7 +206,7 @@ impl<'m> Dynamic<'m> {
         plain.or(settled)
     }
 
-    /// That every other thread is past all of the conflicting edges, or touches other parts.
+    /// The condition that every other thread is past all conflicting edges, or accesses other parts.
     fn out_of_reach(
         &self,
         at: EdgeRef,
@@ -222,18 +221,17 @@ impl<'m> Dynamic<'m> {
             .filter(|_| self.heuristics.pointers && !matches!(object, Object::Cell(..)))
             .and_then(|at| self.spots(at, object))
             .filter(|spots| left || self.outlast(at, spots));
-        // Edges whose parts can be compared are treated apart, together with those
-        // that pick by the same expressions.
+        // Edges whose parts can be compared are grouped by the expressions that select the parts.
         let mut compared: BTreeMap<(usize, String), (Vec<Spot>, Vec<EdgeRef>)> = BTreeMap::new();
         let mut locked: BTreeMap<(usize, String), (Expr, Vec<EdgeRef>)> = BTreeMap::new();
-        let in_hand = self.lock_in_hand(at, left);
+        let held_during = self.lock_held(at, left);
         let mut dangerous: Vec<EdgeRef> = Vec::new();
         for conflict in conflicts {
             let theirs = self
                 .locks
                 .held(conflict.by.template, conflict.by.location)
                 .first();
-            if let (Some(_), Some(theirs)) = (&in_hand, theirs) {
+            if let (Some(_), Some(theirs)) = (&held_during, theirs) {
                 let key = (conflict.by.template, format!("{theirs:?}"));
                 let group = locked
                     .entry(key)
@@ -256,7 +254,7 @@ impl<'m> Dynamic<'m> {
             return Expr::FALSE;
         }
         let away = self.before(&dangerous);
-        let mut all = match &in_hand {
+        let mut all = match &held_during {
             Some(address) if !locked.is_empty() => {
                 let lock = Expr::load(address.clone(), Ty::unsigned(32));
                 Expr::binary(BinaryOp::Eq, lock, own_mark(32))
@@ -281,14 +279,14 @@ impl<'m> Dynamic<'m> {
                 let past = if self.heuristics.reachability {
                     self.not_at(thread, &self.before_within(edges))
                 } else {
-                    // Without it only threads of other templates are known to be past.
+                    // Without it only threads of other templates are known to be past the edges.
                     let everywhere = self.everywhere(*template);
                     self.not_at(thread, &everywhere)
                 };
                 harmless = harmless.and(past.or(beside));
             }
             for ((template, _), (theirs, edges)) in &locked {
-                let Some(own) = &in_hand else { continue };
+                let Some(own) = &held_during else { continue };
                 harmless = harmless.and(self.not_at(thread, &self.before_spawn(edges)));
                 let id = TemplateId(*template as u32);
                 let same = Expr::binary(BinaryOp::Eq, own.clone(), remote(theirs, thread, id));
@@ -313,8 +311,8 @@ impl<'m> Dynamic<'m> {
         all
     }
 
-    /// The address of a lock that the thread has before the edge, and still after it.
-    fn lock_in_hand(&self, at: EdgeRef, left: bool) -> Option<Expr> {
+    /// The address of a lock that the thread holds before and after the edge.
+    fn lock_held(&self, at: EdgeRef, left: bool) -> Option<Expr> {
         if !self.heuristics.pointers || self.locks.objects.is_empty() {
             return None;
         }
@@ -329,8 +327,8 @@ impl<'m> Dynamic<'m> {
         .then(|| lock.clone())
     }
 
-    /// By template: locations from which one of the edges can be reached, also by
-    /// threads that are spawned on the way.
+    /// By template: locations from which one of the edges can be reached, also by threads spawned on the
+    /// path.
     fn before(&self, edges: &[EdgeRef]) -> Vec<Vec<LocationId>> {
         let mut sources: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.reach.len()];
         for edge in edges {
@@ -340,7 +338,7 @@ impl<'m> Dynamic<'m> {
         self.reaching(&sources)
     }
 
-    /// The same without what the threads spawn.
+    /// The same without spawned threads.
     fn before_within(&self, edges: &[EdgeRef]) -> Vec<Vec<LocationId>> {
         let mut sources: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.reach.len()];
         for edge in edges {
@@ -434,8 +432,8 @@ impl<'m> Dynamic<'m> {
             })
     }
 
-    /// Edges of a template that write a local variable of the spots and can be
-    /// followed by one of the edges that touch them.
+    /// Edges of a template that write a local variable of the spots and can be followed by one of the
+    /// edges that access them.
     fn changers(&self, template: usize, spots: &[Spot], edges: &[EdgeRef]) -> Vec<EdgeRef> {
         let read: BTreeSet<VariableId> =
             spots.iter().flat_map(|spot| locals_of(&spot.at)).collect();
@@ -462,17 +460,17 @@ impl<'m> Dynamic<'m> {
         found
     }
 
-    /// Whether the edge leaves the local variables of its own spots as they are.
+    /// Whether the edge does not change the local variables of its own spots.
     fn outlast(&self, at: EdgeRef, spots: &[Spot]) -> bool {
         let written = written_locals(at.of(self.program));
         let mut read = spots.iter().flat_map(|spot| locals_of(&spot.at));
         !read.any(|local| written.contains(&local))
     }
 
-    /// What an edge touches of an object, and what decides whether it is enabled;
-    /// none if it is not all picked by local variables, as they are before the edge.
-    /// That an object lives is looked at by every access and changed only by edges
-    /// that make or free objects, for which there is no answer.
+    /// The parts of an object that an edge or its enabledness accesses; `None` unless all of them are
+    /// selected by local variables with their values before the edge. Whether an object is alive is
+    /// read by every access and changed only by edges that allocate or free, for which the result is
+    /// `None`.
     fn spots(&self, at: EdgeRef, object: Object) -> Option<Vec<Spot>> {
         if !matches!(
             object,
@@ -490,7 +488,7 @@ impl<'m> Dynamic<'m> {
         {
             self.read_spots(at.template, object, &other.guard, &[], &mut spots)?;
             for effect in &other.effects {
-                // What decides of it is a part of what it evaluates.
+                // The accesses that determine enabledness are among those of the evaluation.
                 let mut known = Some(());
                 effect.walk(&mut |expr| {
                     if known.is_some() {
@@ -641,7 +639,7 @@ impl<'m> Dynamic<'m> {
     fn expects(&self, at: EdgeRef, object: Object, spot: &Spot, expected: u64) -> bool {
         match self.swapped(at, object) {
             Some((swapped, value)) => {
-                // Parts of one size that all lie at multiples of it are equal or apart.
+                // Aligned parts of one size are equal or disjoint.
                 let fits = swapped.bytes == 0
                     || swapped.bytes == spot.bytes
                         && is_multiple(&swapped.at, spot.bytes)
@@ -669,9 +667,9 @@ impl<'m> Dynamic<'m> {
         assigns.then_some((spot, value))
     }
 
-    /// The parts of the object that an edge looks at, and the value that
-    /// compare-and-swaps expect, if the edge does not write them itself or writes
-    /// them only by such a one (for then it is not enabled).
+    /// The parts of the object that an edge reads, and the value that compare-and-swaps expect, if the
+    /// edge does not write them itself or writes them only by such a compare-and-swap (which is then
+    /// disabled).
     fn monotone_spots(
         &self,
         at: EdgeRef,
@@ -714,7 +712,7 @@ impl<'m> Dynamic<'m> {
     }
 }
 
-/// Whether an expression is made of local variables that have not been changed yet.
+/// Whether an expression consists of local variables that have not been changed yet.
 fn is_picked_before(expr: &Expr, changed: &[VariableId]) -> bool {
     is_local(expr) && !locals_of(expr).iter().any(|local| changed.contains(local))
 }
@@ -739,12 +737,12 @@ fn is_multiple(expr: &Expr, of: u64) -> bool {
     }
 }
 
-/// That two parts of an object do not overlap.
+/// The condition that two parts of an object do not overlap.
 fn apart(a: &Spot, b: &Spot) -> Expr {
     if a.bytes == 0 || b.bytes == 0 {
         return differ(a.at.clone(), b.at.clone());
     }
-    // Neither begins within the other; differences wrap around.
+    // Neither begins inside the other; differences wrap around.
     let distance = |from: &Expr, to: &Expr| Expr::binary(BinaryOp::Sub, to.clone(), from.clone());
     let width = a.at.width();
     let bytes = |count: u64| Expr::constant(count as i64, width);
@@ -767,7 +765,7 @@ fn variable_of(object: Object) -> Option<VariableId> {
     }
 }
 
-/// Whether an expression is made of constants, the thread's number and local scalars or rows.
+/// Whether an expression consists of constants, the thread's number and local scalars or arrays.
 fn is_local(expr: &Expr) -> bool {
     let mut local = true;
     expr.walk(&mut |expr| {
@@ -809,7 +807,7 @@ fn written_locals(edge: &Edge) -> Vec<VariableId> {
         .collect()
 }
 
-/// The expression as another thread sees its own variables.
+/// The expression with local variables read from another thread.
 fn remote(expr: &Expr, thread: usize, template: TemplateId) -> Expr {
     let number = || Expr::constant(thread as i64, INDEX_WIDTH);
     expr.rewrite(&mut |expr| match expr {
@@ -828,13 +826,13 @@ fn remote(expr: &Expr, thread: usize, template: TemplateId) -> Expr {
     })
 }
 
-/// That two indices are different numbers, whatever their widths.
+/// The condition that two indices differ, whatever their widths.
 fn differ(a: Expr, b: Expr) -> Expr {
     let width = a.width().max(b.width());
     Expr::binary(BinaryOp::Ne, a.resize(width, false), b.resize(width, false))
 }
 
-/// The constant that the guard makes a value in memory equal to.
+/// The constant to which the guard equates a value in memory.
 fn expected_value(guard: &Expr, there: &Expr) -> Option<u64> {
     let is_there = |expr: &Expr| match (expr, there) {
         (Expr::Read(a), Expr::Read(b)) => a == b,

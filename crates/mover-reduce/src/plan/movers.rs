@@ -1,36 +1,36 @@
-//! Which edges move.
+//! Static movers.
 //!
-//! An edge is a *right mover* if a thread that takes it could as well take it
-//! later, past whatever others do next; a *left mover* if it could have taken it
-//! earlier. After Flanagan and Qadeer (2003) (Section 4) this follows from who has exclusive
-//! access to the objects that the edge touches: in the state after it for a
-//! right mover, before it for a left mover.
+//! An edge is a *right mover* if it commutes to the right of every step that another thread may
+//! take directly after it, and a *left mover* if it commutes to the left of every step that
+//! another thread may take directly before it. After Flanagan and Qadeer (2003, Section 4) this
+//! follows from exclusive access to the objects that the edge accesses: in the state after the
+//! edge for a right mover, in the state before it for a left mover.
 //!
-//! - A lock is exclusive to the thread that has it. So taking is a right mover,
-//!   giving back a left mover.
-//! - An object that only one thread ever touches is exclusive to it.
-//! - An object that every edge touches with one and the same lock in hand is
-//!   exclusive to the thread that has that lock.
-//! - The same with a reader-writer lock, where having it to read is enough for
-//!   reading ([`crate::facts::rw_locks`]).
-//! - An object that nothing writes disturbs nobody.
-//! - Where a thread is alone ([`crate::facts::single_threaded_prefix`]) everything is exclusive to it.
-//! - Starting a thread takes the lowest number that is free. If only one thread starts
-//!   others and none ends, nobody else has a say in that, and starting is a left mover;
-//!   it is never a right mover, for what the new thread does cannot come before it.
+//! - A lock is exclusive to the thread that holds it. So acquiring is a right mover and
+//!   releasing is a left mover.
+//! - An object that only one thread ever accesses is exclusive to that thread.
+//! - An object that every edge accesses while holding one common lock is exclusive to the
+//!   thread that holds that lock.
+//! - The same holds for a reader-writer lock, where holding it for reading is sufficient for
+//!   reads ([`crate::facts::rw_locks`]).
+//! - Accesses to an object that is never written do not conflict.
+//! - Where a thread is the only one ([`crate::facts::single_threaded_prefix`]) everything is
+//!   exclusive to it.
+//! - Starting a thread takes the lowest free number. If only one thread starts others and none
+//!   exits, no other thread affects that number, and starting is a left mover. It is never a
+//!   right mover, because the steps of the new thread cannot come before it.
 //!
-//! A thread that stands at a receive without buffer offers a rendezvous, and by
-//! any step of its own it withdraws the offer; others can get stuck by that. So
-//! edges from such a location are non-movers, whatever they touch. An edge that
-//! leads there makes the offer. That others can take it is no harm, but in three
-//! ways they can also see that it was *not* made: by an `else` beside the send,
-//! by a statement that the send would interrupt (`unless`), and by an atomic
-//! sequence that stops before the send. In programs with one of these such an
-//! edge is no left mover.
+//! A thread at an unbuffered receive offers a rendezvous, and withdraws the offer by any other
+//! step; other threads can get stuck by that. So edges from such a location are non-movers,
+//! whatever they access. An edge that leads to such a location makes the offer. That other
+//! threads can accept it is harmless, but in three ways they can also observe that it was *not*
+//! made: by an `else` next to the send, by a statement that the send would interrupt
+//! (`unless`), and by an atomic sequence that blocks before the send. In programs with one of
+//! these such an edge is not a left mover.
 //!
-//! Everything else is exclusive to nobody, and its edges are non-movers. Here
-//! all of it is static: the classes hold in every state, which is the reduction
-//! called `static`.
+//! All other objects are exclusive to no thread, and the edges that access them are non-movers.
+//! Everything here is static: the classes hold in every state. This is the reduction called
+//! `static`.
 
 use std::collections::BTreeMap;
 
@@ -42,27 +42,27 @@ use crate::facts::single_threaded_prefix::Alone;
 use crate::transform::dead_values::forget_dead_values;
 use crate::transform::fuse::{Fused, fuse};
 
-/// Why an object is exclusive to a thread, or that it is not.
+/// Why an object is exclusive to a thread, or `Unprotected`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Protection {
     /// It is a lock itself.
     Lock,
-    /// Only one thread touches it.
+    /// Only one thread accesses it.
     OneThread,
     NeverWritten,
-    /// Touched only with this lock in hand.
+    /// Accessed only while holding this lock.
     By(Object),
-    /// Touched by several threads without a common lock.
+    /// Accessed by several threads without a common lock.
     Unprotected,
 }
 
-/// What is known of an edge.
+/// The class of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mover {
     pub left: bool,
     pub right: bool,
     pub takes_lock: bool,
-    pub gives_lock_back: bool,
+    pub releases_lock: bool,
 }
 
 impl Mover {
@@ -70,7 +70,7 @@ impl Mover {
         left: true,
         right: true,
         takes_lock: false,
-        gives_lock_back: false,
+        releases_lock: false,
     };
 }
 
@@ -82,7 +82,7 @@ pub struct Movers {
     pub edges: Vec<Vec<Vec<Mover>>>,
     /// Locations at which a thread can be the receiver of a rendezvous.
     pub meets: Vec<Vec<bool>>,
-    /// Edges that make an offer, where others can see that none was made.
+    /// Edges that make an offer, in programs where a missing offer is observable.
     pub offers: Vec<Vec<Vec<bool>>>,
     pub protection: BTreeMap<Object, Protection>,
     pub locks: Locks,
@@ -90,9 +90,9 @@ pub struct Movers {
 }
 
 impl Movers {
-    /// The same without right movers: what remains is the reduction of Stoller and Cohen, as
-    /// Flanagan and Qadeer (2003) (Section 7) describes it. A transaction then begins with a step of any kind and
-    /// goes on with left movers.
+    /// The same without right movers: the reduction of Stoller and Cohen, as described by Flanagan and
+    /// Qadeer (2003, Section 7). A transaction then begins with a step of any kind and continues with
+    /// left movers.
     pub fn left_only(mut self) -> Movers {
         for mover in self.edges.iter_mut().flatten().flatten() {
             mover.right = false;
@@ -104,9 +104,9 @@ impl Movers {
 /// Why a program has no movers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoMovers {
-    #[error("`timeout` depends on all threads at once, so no step moves")]
+    #[error("`timeout` depends on all threads, so no step is a mover")]
     Timeout,
-    #[error("with priorities every step can hold up the others, so no step moves")]
+    #[error("with priorities every step can block the others, so no step is a mover")]
     Priorities,
 }
 
@@ -116,8 +116,7 @@ pub fn movers(original: &Program) -> Result<Movers, NoMovers> {
     Ok(movers_of(fuse(original)))
 }
 
-/// The same for a program that also forgets what nobody reads any more: fewer states for searches
-/// that store them.
+/// The same for the program with dead values reset: fewer states for searches that store them.
 pub fn forgetful_movers(original: &Program) -> Result<Movers, NoMovers> {
     check_for_movers(original)?;
     let mut fused = fuse(original);
@@ -200,7 +199,7 @@ fn protections(
     let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
     for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
         for (&object, &written) in accesses {
-            let held = locks.in_hand(edge, written);
+            let held = locks.held_during(edge, written);
             let found = uses.entry(object).or_insert_with(|| Use {
                 templates: Vec::new(),
                 written: false,
@@ -236,7 +235,7 @@ fn protections(
             (object, protection)
         })
         .collect();
-    // What is touched only by a thread that is alone.
+    // Objects accessed only in the single-threaded prefix.
     for (_, accesses) in table.iter() {
         for &object in accesses.keys() {
             protection.entry(object).or_insert(Protection::OneThread);
@@ -245,7 +244,7 @@ fn protections(
     protection
 }
 
-/// Whether a template has exactly one thread, now and for ever.
+/// Whether a template has exactly one thread in every run.
 pub(crate) fn runs_once(program: &Program, template: usize) -> bool {
     let instances = program
         .initial
@@ -270,8 +269,8 @@ fn classify(
     edge: EdgeRef,
 ) -> Mover {
     let before = locks.held(edge.template, edge.location);
-    let mut after = locks.in_hand(edge, false);
-    for lock in locks.gives_back(edge) {
+    let mut after = locks.held_during(edge, false);
+    for lock in locks.releases(edge) {
         after.remove(lock);
     }
     let exclusive = |object: &Object, held: &LockSet| match &protection[object] {
@@ -285,14 +284,14 @@ fn classify(
     let spawns = edge.of(program).effects.iter().any(is_spawn);
     Mover {
         left: accesses.keys().all(|object| exclusive(object, before)),
-        // What a new thread does cannot come before it.
+        // The steps of a new thread cannot come before it.
         right: !spawns && accesses.keys().all(|object| exclusive(object, &after)),
         takes_lock: !locks.takes(edge).is_empty(),
-        gives_lock_back: !locks.gives_back(edge).is_empty(),
+        releases_lock: !locks.releases(edge).is_empty(),
     }
 }
 
-/// Where a thread may be met: it stands at a receive that may have no buffer.
+/// Locations of receives that may be unbuffered, where a thread may be the receiver of a rendezvous.
 fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
     let has_rendezvous = program.has_rendezvous();
     program
@@ -315,7 +314,7 @@ fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
         .collect()
 }
 
-/// The edges that lead to where their thread may be met, if anybody can tell that it is not there.
+/// The edges that lead to such a location, if a missing offer is observable.
 fn noticed_offers(program: &Program, meets: &[Vec<bool>]) -> Vec<Vec<Vec<bool>>> {
     let mut locations = program.templates.iter().flat_map(|t| &t.locations);
     let is_noticed = locations.any(|location| {

@@ -1,10 +1,9 @@
-//! What a search needs to classify steps while it runs.
+//! Static facts with which explicit search classifies steps while it runs.
 //!
-//! With the reductions `phase` and `dynamic` the class of a step is a matter of
-//! the state: which cell it touches, which locks its thread has there, and what
-//! has been seen so far of who touches the cell (Flanagan and Qadeer 2003, Section 6). This
-//! module puts together the static side of that, for a program whose atomic
-//! sequences have been fused.
+//! With the reductions `phase` and `dynamic` the class of a step depends on the state: which
+//! cell it accesses, which locks its thread holds, and which threads have been observed to
+//! access the cell so far (Flanagan and Qadeer 2003, Section 6). This module collects the
+//! static part of that, for a program whose atomic sequences have been fused.
 
 use mover_ir::expr::Expr;
 use mover_ir::program::{Program, VariableId};
@@ -28,7 +27,7 @@ pub struct PhaseFacts {
     pub ahead: Ahead,
     /// By template, location and edge; see [`Movers::offers`].
     pub offers: Vec<Vec<Vec<bool>>>,
-    /// Edges by which threads end quietly.
+    /// Exit edges that only joiners can observe.
     pub quiet_ends: Vec<EdgeRef>,
     never_written: Vec<bool>,
 }

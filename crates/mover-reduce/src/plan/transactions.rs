@@ -1,19 +1,19 @@
-//! Transactions, as far as they show before a search.
+//! Transactions that are known before a search.
 //!
-//! A transaction (Levin et al. 2005, Flanagan and Qadeer 2003) is a run of right movers, one step of any
-//! kind, its *commit point*, and a run of left movers. Where a thread is between
-//! two of them depends on how it came there, so a template's graph is walked in
-//! two phases: from a place between transactions in *pre* as long as right movers
-//! follow, behind the first other step in *post* as long as nothing but left
-//! movers can follow. Where post ends, the next transaction begins.
+//! A transaction (Levin et al. 2005, Flanagan and Qadeer 2003) is a sequence of right movers,
+//! one step of any kind, its *commit point*, and a sequence of left movers. The position of a
+//! thread within a transaction depends on the path it took, so a template's graph is traversed
+//! in two phases: from a location between transactions in phase *pre* as long as right movers
+//! follow, and after the first other step in phase *post* as long as only left movers can
+//! follow. Where post ends, the next transaction begins.
 //!
-//! The classes are those of `movers` and what `lock_rows` adds to them: locks
-//! picked at run time (`fork[left]`), semaphores, and data under these. A search
-//! with `phase` or `dynamic` knows more, since it sees the states; so what is
-//! one transaction here is one there, and two here may be one there.
+//! The classes are those of `movers` and the additions of `lock_rows`: locks selected at run
+//! time (`fork[left]`), semaphores, and data protected by these. A search with `phase` or
+//! `dynamic` has more information, because it sees the states; so one transaction here is at
+//! most one transaction there, and two here may be one there.
 //!
-//! That a thread ends is seen by others, so its last step is never part of a
-//! longer transaction; it is left out here.
+//! The exit of a thread is observed by other threads, so its last step is never part of a
+//! longer transaction; it is omitted here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,16 +39,16 @@ pub struct Transaction {
     pub ends: BTreeSet<usize>,
 }
 
-/// The movers of a program with what rows of locks add to them.
+/// The movers of a program with the additions from arrays of locks.
 pub struct Classes<'a> {
     pub movers: &'a Movers,
     pub rows: LockRows,
     touches: Touches,
-    /// Locks from rows that protect what no other lock does.
+    /// Locks from arrays that protect objects without another lock.
     by_row: BTreeMap<Object, Object>,
 }
 
-/// Before an edge or behind it.
+/// Before an edge or after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,
@@ -84,7 +84,7 @@ impl<'a> Classes<'a> {
         }
     }
 
-    /// Whether the object belongs to a row of locks.
+    /// Whether the object belongs to an array of locks.
     fn is_row(&self, object: Object) -> bool {
         match object {
             Object::Cell(variable, _) | Object::Variable(variable) => self.rows.is_lock(variable),
@@ -92,10 +92,10 @@ impl<'a> Classes<'a> {
         }
     }
 
-    /// Locks in hand while an edge is taken, as far as their cell is known and they
-    /// protect what it reads or what it writes.
-    pub fn in_hand(&self, at: EdgeRef, writes: bool) -> LockSet {
-        let mut locks = self.movers.locks.in_hand(at, writes);
+    /// Locks held while an edge is executed, as far as their cell is known and they protect what it
+    /// reads or what it writes.
+    pub fn held_during(&self, at: EdgeRef, writes: bool) -> LockSet {
+        let mut locks = self.movers.locks.held_during(at, writes);
         let held = self.rows.held(at.template, at.location).iter();
         let taken = &self.rows.handled(at.template, at.location, at.edge).takes;
         locks.extend(held.chain(taken).filter_map(known_cell));
@@ -106,7 +106,7 @@ impl<'a> Classes<'a> {
         let mut common: BTreeMap<Object, LockSet> = BTreeMap::new();
         for (edge, accesses) in table.iter() {
             for (&object, &written) in accesses {
-                let locks = self.in_hand(edge, written);
+                let locks = self.held_during(edge, written);
                 let is_data = matches!(object, Object::Cell(..) | Object::Variable(_));
                 if is_data && self.movers.protection[&object] == Protection::Unprotected {
                     common
@@ -130,7 +130,7 @@ impl<'a> Classes<'a> {
         self.moves(at, Side::After)
     }
 
-    /// Whether the thread has all to itself that the edge touches, on one side of it.
+    /// Whether the thread has exclusive access to everything that the edge accesses, before or after it.
     fn moves(&self, at: EdgeRef, side: Side) -> bool {
         let offers = self.movers.offers[at.template][at.location][at.edge];
         let withdraws = self.movers.meets[at.template][at.location];
@@ -139,7 +139,7 @@ impl<'a> Classes<'a> {
         }
         let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
         if side == Side::After && at.of(self.program()).effects.iter().any(spawns) {
-            // What the new thread does cannot come before it.
+            // The steps of the new thread cannot come before it.
             return false;
         }
         let rows: &[LockPlace] = match side {
@@ -153,8 +153,8 @@ impl<'a> Classes<'a> {
         let mut held = match side {
             Side::Before => locks.held(at.template, at.location).clone(),
             Side::After => {
-                let mut after = locks.in_hand(at, false);
-                after.retain(|lock| !locks.gives_back(at).contains(lock));
+                let mut after = locks.held_during(at, false);
+                after.retain(|lock| !locks.releases(at).contains(lock));
                 after
             }
         };
@@ -170,7 +170,7 @@ impl<'a> Classes<'a> {
             })
     }
 
-    /// Whether all cells of a row of locks that an edge touches are among those held.
+    /// Whether all accessed cells of an array of locks are among those held.
     fn has_cells(&self, at: EdgeRef, object: Object, held: &[LockPlace]) -> bool {
         let (Object::Cell(row, _) | Object::Variable(row)) = object else {
             return false;
@@ -195,7 +195,7 @@ impl<'a> Classes<'a> {
         any && all
     }
 
-    /// The transactions of a template, in the order in which they are come to.
+    /// The transactions of a template, in the order of discovery.
     pub fn transactions(&self, template: usize) -> Vec<Transaction> {
         let body = &self.program().templates[template];
         let mut starts = vec![body.entry.index()];
@@ -218,7 +218,7 @@ impl<'a> Classes<'a> {
         found
     }
 
-    /// Whether a thread there has nothing left to do but to end.
+    /// Whether a thread there can only exit.
     fn is_over(&self, template: usize, location: usize) -> bool {
         let location = &self.program().templates[template].locations[location];
         let mut edges = location.edges.iter();
@@ -269,7 +269,7 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// A lock of a row as an object, if it is known before the search which one it is.
+/// A lock of an array as an object, if its index is known statically.
 fn known_cell(place: &LockPlace) -> Option<Object> {
     let index = u32::try_from(place.index.as_const()?).ok()?;
     Some(Object::Cell(place.variable, index))

@@ -1,8 +1,8 @@
-//! Why an edge moves or does not, for people.
+//! Explains why an edge is a mover or not.
 //!
-//! The facts that the reduction uses, put beside the source: for each shared
-//! object how it is protected and where it is not, for each statement its class
-//! and the objects that decide it, and the transactions that follow from it.
+//! The facts that the reduction uses are shown next to the source: for each shared object how
+//! it is protected and where it is not, for each statement its class and the objects that
+//! determine it, and the resulting transactions.
 
 use std::collections::BTreeSet;
 
@@ -18,21 +18,21 @@ use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
 use crate::plan::transactions::{Classes, Transaction};
 
-/// What is known of one shared object.
+/// Facts about one shared object.
 pub struct ObjectFacts {
     pub name: String,
     /// `lock`, `one-thread`, `never-written`, `protected`, `unprotected`.
     pub kind: &'static str,
-    /// The lock that protects it, or the one that comes closest.
+    /// The lock that protects it, or the one that protects most accesses.
     pub lock: Option<String>,
     pub accesses: usize,
-    /// Accesses with that lock in hand.
+    /// Number of accesses while holding that lock.
     pub with_lock: usize,
     /// Lines of the accesses without it.
     pub lines_without: Vec<usize>,
 }
 
-/// What is known of one statement.
+/// Facts about one statement.
 pub struct StatementFacts {
     pub file: String,
     pub line: usize,
@@ -40,13 +40,13 @@ pub struct StatementFacts {
     pub text: String,
     /// `both mover`, `right mover`, `left mover`, `non-mover`.
     pub class: &'static str,
-    /// Whether a transaction commits by it.
+    /// Whether it is the commit point of a transaction.
     pub commits: bool,
-    /// The shared objects it touches and what they are.
+    /// The shared objects it accesses and their protection.
     pub reasons: Vec<String>,
 }
 
-/// What a thread does as if nobody came between.
+/// A transaction of a thread.
 pub struct TransactionFacts {
     pub thread: String,
     /// The lines of all its statements, in order.
@@ -57,12 +57,12 @@ pub struct TransactionFacts {
     pub repeats: bool,
 }
 
-/// A cell whose value tells who has exclusive access.
+/// A cell whose value determines which thread has exclusive access.
 pub struct OwnerFacts {
     pub name: String,
-    /// When a thread has it.
+    /// When a thread holds it.
     pub predicate: String,
-    /// Whether it is a lock that goes by its value.
+    /// Whether it is a lock that is identified by its value.
     pub is_lock: bool,
     /// The variable that the user says it protects.
     pub protects: Option<String>,
@@ -177,7 +177,7 @@ fn transaction_facts(program: &Program, transaction: &Transaction) -> Transactio
     }
 }
 
-/// A lock of a row in the words of the source.
+/// The source name of a lock in an array.
 fn place_name(program: &Program, template: usize, place: &LockPlace) -> String {
     let row = &program.globals[place.variable.index()];
     if !row.is_array {
@@ -193,8 +193,7 @@ fn line_of(program: &Program, edge: EdgeRef) -> Option<usize> {
     Some(program.info.sources.locate(span).line)
 }
 
-/// A check fails by an edge of its own, and a bound is met by one; the statement is counted by its
-/// other edge.
+/// Whether an edge is a failed check or a bound; the statement is counted by its other edge.
 fn ends_run(program: &Program, edge: EdgeRef) -> bool {
     let template = &program.templates[edge.template];
     template.location(edge.of(program).target).ends_run()
@@ -209,23 +208,28 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
         .filter(|(edge, accesses)| accesses.contains_key(&object) && !ends_run(program, *edge))
         .map(|(edge, _)| edge)
         .collect();
-    let in_hand: Vec<_> = edges
+    let held_during: Vec<_> = edges
         .iter()
-        .map(|&edge| classes.in_hand(edge, movers.table.of(edge)[&object]))
+        .map(|&edge| classes.held_during(edge, movers.table.of(edge)[&object]))
         .collect();
-    let count = |lock: Object| in_hand.iter().filter(|held| held.contains(&lock)).count();
+    let count = |lock: Object| {
+        held_during
+            .iter()
+            .filter(|held| held.contains(&lock))
+            .count()
+    };
     let protection = classes.protection(object);
     let lock = match protection {
         Protection::By(lock) => Some(lock),
         Protection::Unprotected => {
-            let known: BTreeSet<Object> = in_hand.iter().flatten().copied().collect();
+            let known: BTreeSet<Object> = held_during.iter().flatten().copied().collect();
             known.into_iter().max_by_key(|&lock| count(lock))
         }
         _ => None,
     };
     let without: BTreeSet<usize> = edges
         .iter()
-        .zip(&in_hand)
+        .zip(&held_during)
         .filter(|(_, held)| !lock.is_some_and(|lock| held.contains(&lock)))
         .filter_map(|(&edge, _)| line_of(program, edge))
         .collect();
@@ -273,7 +277,7 @@ pub(super) fn class_name(left: bool, right: bool) -> &'static str {
     }
 }
 
-/// The shared objects that an edge touches and what they are.
+/// The shared objects that an edge accesses and their protection.
 pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
     let movers = classes.movers;
     let program = &movers.fused.program;
@@ -293,15 +297,15 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
     for lock in names(movers.locks.takes(at), &handled.takes) {
         reasons.push(format!("takes {lock}"));
     }
-    for lock in names(movers.locks.gives_back(at), &handled.gives_back) {
-        reasons.push(format!("gives {lock} back"));
+    for lock in names(movers.locks.releases(at), &handled.releases) {
+        reasons.push(format!("releases {lock}"));
     }
     for lock in &movers.locks.rw {
         let name = &program.globals[lock.cells[0].index()].name;
         match lock.taken_by(at) {
             Some(Mode::Reads) => reasons.push(format!("takes {name} to read")),
             Some(Mode::Writes) => reasons.push(format!("takes {name} to write")),
-            None if lock.gives_back.contains(&at) => reasons.push(format!("gives {name} back")),
+            None if lock.releases.contains(&at) => reasons.push(format!("releases {name}")),
             None => {}
         }
     }
@@ -309,7 +313,7 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
         let name = object.name(program);
         reasons.push(match classes.protection(*object) {
             Protection::Lock if !reasons.is_empty() => continue,
-            Protection::Lock => format!("looks at {name}, a lock"),
+            Protection::Lock => format!("reads {name}, a lock"),
             Protection::OneThread => format!("{name}: one thread only"),
             Protection::NeverWritten => format!("{name}: never written"),
             Protection::By(lock) => format!("{name}: protected by {}", lock.name(program)),
@@ -323,7 +327,7 @@ pub(super) fn reasons(classes: &Classes, at: EdgeRef) -> Vec<String> {
         reasons.push("offers a rendezvous".into());
     }
     if reasons.is_empty() {
-        reasons.push("touches nothing shared".into());
+        reasons.push("accesses nothing shared".into());
     }
     reasons
 }

@@ -1,5 +1,6 @@
-//! The plan for people: [`mod@explain`] puts it beside the source, [`run_transactions`] cuts a run
-//! into its transactions, [`mod@plan_text`] writes all of it down.
+//! The plan for human readers: [`mod@explain`] shows it next to the source,
+//! [`run_transactions`] divides a run into its transactions, [`mod@plan_text`] prints the whole
+//! plan.
 
 pub mod explain;
 pub mod plan_text;

@@ -1,14 +1,15 @@
 //! The plan of a program as text.
 //!
-//! The text says what moves when: for each shared object how it is protected, for each edge of the
-//! fused program its class under `static`, what locks in rows add to that, the conditions under
-//! which it moves with `dynamic`, and where transactions begin, commit and end. How the facts are
-//! found is left out, so the text stays the same as long as the plan does. It is made for tests
-//! that compare it with a stored text and for engineers who ask why a search stores a state.
+//! The text contains for each shared object how it is protected, for each edge of the fused
+//! program its class under `static`, the additions from arrays of locks, the conditions under
+//! which it is a mover with `dynamic`, and where transactions begin, commit and end. How the
+//! facts are derived is omitted, so the text changes only if the plan changes. It is used by
+//! snapshot tests, and by engineers who want to know why a search stores a state.
 //!
-//! A location is its number in the template. An edge is written as `l1 -> l2`, with a letter behind
-//! the first number where the location has several (`l1b` is the second of them). Conditions say
-//! the same of every thread but the own one, so they are written once, for a thread `j`.
+//! A location is its number in the template. An edge is written as `l1 -> l2`, with a letter
+//! after the first number where the location has several edges (`l1b` is the second of them).
+//! Conditions say the same about every other thread, so they are written once, for a thread
+//! `j`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -32,7 +33,7 @@ pub fn plan_text(program: &Program) -> String {
         Err(reason) => return format!("no movers: {reason}\n"),
     };
     let classes = Classes::new(&movers);
-    // For two threads, so that what differs between them can be told from what does not.
+    // For two threads, so that the parts that depend on the thread can be recognised.
     let conditions = Conditions::new(program, Reduction::Dynamic, Heuristics::ALL, 2);
     let mut text = format!("threads: {} at most\n", most_threads(program));
     write_objects(&mut text, &classes);
@@ -129,7 +130,7 @@ fn write_template(text: &mut String, classes: &Classes, conditions: &Conditions,
     }
 }
 
-/// A condition made for two threads, with what it says of each of them written once.
+/// A condition for two threads, with the part that repeats for each of them written once.
 fn condition_text(program: &Program, body: &Template, expr: &Expr) -> String {
     let print = |expr: &Expr| condition_text(program, body, expr);
     let Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) = expr else {
@@ -154,7 +155,7 @@ fn condition_text(program: &Program, body: &Template, expr: &Expr) -> String {
     format!("({} {sign} {})", print(a), print(b))
 }
 
-/// What a condition of the form `self == thread | …` says of that thread.
+/// The part about the thread in a condition of the form `self == thread | …`.
 fn of_thread(thread: i64, expr: &Expr) -> Option<&Expr> {
     let itself = Expr::binary(BinaryOp::Eq, Expr::ThreadId, Expr::int(thread));
     match expr {
@@ -163,7 +164,7 @@ fn of_thread(thread: i64, expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// A text about thread 0 and the same about thread 1 as one about `j`.
+/// Merges a text about thread 0 and the same about thread 1 into one about `j`.
 fn any_thread(first: &str, second: &str) -> String {
     let pairs = first.chars().zip(second.chars());
     pairs.map(|(a, b)| if a == b { a } else { 'j' }).collect()

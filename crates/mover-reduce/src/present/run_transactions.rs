@@ -1,12 +1,13 @@
 //! The transactions of a run.
 //!
-//! `transactions` says where transactions begin and end in a template, whatever the way; here a run
-//! is given, so each step has its place in one: before the commit point, at it, or behind it. A
-//! transaction goes on as long as its thread does, nobody else comes between, and it has not
-//! committed or only left movers can follow. The steps of an atomic sequence are never apart.
+//! `transactions` says where transactions begin and end in a template, for all paths. Here a
+//! run is given, so each step has one position in a transaction: before the commit point, at
+//! it, or after it. A transaction continues as long as its thread runs without a context switch
+//! and it has not committed or only left movers can follow. The steps of an atomic sequence are
+//! never separated.
 //!
-//! The run is one of the original program; the classes are those of the fused one, in which an
-//! atomic sequence is one edge. Locations have the same numbers in both.
+//! The run is one of the original program; the classes are those of the fused program, in which
+//! an atomic sequence is one edge. Locations have the same numbers in both.
 
 use mover_ir::program::{LocationId, Program, TemplateId};
 use mover_ir::semantics::{Machine, Step};
@@ -15,14 +16,14 @@ use crate::facts::access::EdgeRef;
 use crate::plan::movers::Movers;
 use crate::plan::transactions::Classes;
 
-/// Where a step stands in its transaction.
+/// The position of a step in its transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Phase {
     /// A right mover: the transaction could still begin later.
     Before,
     /// The step by which the transaction takes effect.
     Commit,
-    /// A left mover behind the commit point.
+    /// A left mover after the commit point.
     After,
 }
 
@@ -35,15 +36,15 @@ pub struct Placed {
     pub is_right: bool,
 }
 
-/// A thread in the middle of an edge that is made of several.
+/// A thread in the middle of a fused edge.
 struct Middle {
-    /// How many of its steps are still to come.
+    /// Number of its remaining steps.
     left: usize,
     edge: EdgeRef,
 }
 
-/// Places the steps of a run of the program that the movers were found for. The run must be
-/// possible.
+/// Assigns the steps of a run to transactions. The run must be one of the program for which the
+/// movers were computed.
 pub fn place(original: &Program, movers: &Movers, steps: &[Step]) -> Vec<Placed> {
     let classes = Classes::new(movers);
     let machine = Machine::new(original);
@@ -103,12 +104,12 @@ pub fn place(original: &Program, movers: &Movers, steps: &[Step]) -> Vec<Placed>
 struct Class {
     is_left: bool,
     is_right: bool,
-    /// How many edges of the original it is made of.
+    /// Number of original edges it consists of.
     parts: usize,
 }
 
 impl Class {
-    /// An edge that the fused program does not have is of no use to anybody: it does not move.
+    /// An edge that is absent from the fused program is a non-mover.
     fn of(classes: &Classes, edge: EdgeRef) -> Class {
         let movers = classes.movers;
         let location = &movers.fused.program.templates[edge.template].locations[edge.location];
@@ -127,7 +128,7 @@ impl Class {
     }
 }
 
-/// Whether a transaction may go on from a location, as in [`Classes::transactions`].
+/// Whether a transaction may continue from a location, as in [`Classes::transactions`].
 fn may_go_on(
     classes: &Classes,
     template: TemplateId,
@@ -156,7 +157,7 @@ mod tests {
     use mover_ir::expr::Ty;
     use mover_ir::semantics::Move;
 
-    /// Takes a lock, writes what it protects, gives it back, writes what nothing protects.
+    /// Takes a lock, writes what it protects, releases it, writes what nothing protects.
     fn program() -> Program {
         let mut model = ProgramBuilder::new("test");
         let lock = model.mutex("lock");

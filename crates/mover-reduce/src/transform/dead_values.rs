@@ -1,28 +1,29 @@
-//! Values that nobody reads any more.
+//! Dead values.
 //!
-//! After `counter = tmp + 1` the value of `tmp` tells two states apart and makes no other
-//! difference: whatever reads `tmp` next has written it before. Such a variable is *dead*, and
-//! [`forget_dead_values`] gives it back its first value on the edge on which it dies. States that
-//! differ in dead values only have the same errors and deadlocks ahead of them, step for step, so
-//! nothing is lost by making one of them (live-variable analysis, as compilers do it; SPIN does it for
-//! some variables). No paper that mover rests on has it, but transactions profit more than single
-//! steps: between transactions most of what a thread has worked out is dead.
+//! After `counter = tmp + 1` the value of `tmp` distinguishes states but makes no other
+//! difference: `tmp` is always written before it is read again. Such a variable is *dead*, and
+//! [`forget_dead_values`] resets it to its initial value on the edge on which it dies. States
+//! that differ only in dead values have the same errors and deadlocks ahead of them, step for
+//! step, so merging them loses nothing (live-variable analysis, as in compilers; SPIN does it
+//! for some variables). None of the papers that mover implements describes it, but transactions
+//! profit more than single steps: between transactions most of a thread's intermediate results
+//! are dead.
 //!
-//! Edges and locations keep their numbers, so a run of the program that forgets is told as a run of
-//! the one that does not.
+//! Edges and locations keep their numbers, so a run of the transformed program is also a run of
+//! the original one.
 //!
-//! A variable that another thread may look at is never dead. Nor is anything in programs that
-//! allocate: which number a new object gets depends on what the state still mentions, so there a
-//! forgotten pointer would be noticed. (The C front end forgets what is in registers by itself.)
+//! A variable that another thread may read is never dead. Nor is any variable in programs that
+//! allocate: the number of a new object depends on what the state mentions, so resetting a
+//! pointer would be observable there. (The C front end itself resets dead registers.)
 
 use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::graph::{FixedBitSet, include};
 use mover_ir::program::{Edge, Effect, Init, Program, Template, Variable, VariableId};
 
-/// Longest row that is forgotten; each of its cells is an assignment.
+/// Longest array that is reset; each of its cells needs an assignment.
 const LONGEST_ROW: u32 = 16;
 
-/// Gives variables back their first values where they die.
+/// Resets variables to their initial values where they die.
 pub fn forget_dead_values(program: &mut Program) {
     if !program.sites.is_empty() {
         return;
@@ -45,7 +46,7 @@ fn is_forgettable(variable: &Variable) -> bool {
     variable.len <= LONGEST_ROW && !matches!(variable.init, Init::Channels(_))
 }
 
-/// For each template the variables that an expression somewhere reads from outside.
+/// For each template the variables that other threads read.
 fn seen_by_others(program: &Program) -> Vec<FixedBitSet> {
     let sizes = program.templates.iter();
     let mut seen: Vec<FixedBitSet> = sizes
@@ -63,7 +64,7 @@ fn seen_by_others(program: &Program) -> Vec<FixedBitSet> {
     seen
 }
 
-/// The assignments that make a variable what it was in the beginning, a parameter 0.
+/// The assignments that reset a variable to its initial value; 0 for a parameter.
 fn first_values(template: &Template, local: usize) -> Vec<Effect> {
     let variable = &template.locals[local];
     let first_value = |cell: usize| match &variable.init {
@@ -86,8 +87,8 @@ fn first_values(template: &Template, local: usize) -> Vec<Effect> {
     (0..variable.len as usize).map(of_cell).collect()
 }
 
-/// Appends first values to the edges on which variables die. By induction over a run, a variable
-/// that is dead at both ends of an edge that does not write it has its first value already.
+/// Appends resets to the edges on which variables die. By induction over a run, a variable that is
+/// dead before and after an edge that does not write it already has its initial value.
 fn forget_in(template: &mut Template, live: &[FixedBitSet], clean: &[(usize, Vec<Effect>)]) {
     for (location, alive_before) in live.iter().enumerate() {
         for number in 0..template.locations[location].edges.len() {
@@ -137,7 +138,7 @@ fn live_variables(template: &Template) -> Vec<FixedBitSet> {
                 let before = live_before(template, edge, live[edge.target.index()].clone());
                 grew |= include(&mut live[number], &before);
             }
-            // A search that goes on behind errors comes back from here.
+            // A search that continues after errors resumes from here.
             let resume = location.error.as_ref().and_then(|error| error.resume);
             if let Some(resume) = resume {
                 let behind = live[resume.index()].clone();
@@ -148,7 +149,7 @@ fn live_variables(template: &Template) -> Vec<FixedBitSet> {
     live
 }
 
-/// What is live before an edge, given what is live behind it.
+/// The variables live before an edge, given those live after it.
 fn live_before(template: &Template, edge: &Edge, mut live: FixedBitSet) -> FixedBitSet {
     for effect in edge.effects.iter().rev() {
         for place in effect.written_places() {

@@ -1,19 +1,18 @@
 //! Atomic sequences as single edges.
 //!
-//! `atomic { m == 0 -> m = 1 }` is two edges with an atomic location between
-//! them. Nobody else can move there and the second edge cannot block, so the two
-//! are one action, and only seen as one does it take a lock. [`fuse`] joins an
-//! edge with the one behind it where the location between is atomic and exactly
-//! one of its edges is possible whatever the state, given what the guard before
-//! it has made known.
+//! `atomic { m == 0 -> m = 1 }` is two edges with an atomic location between them. No other
+//! thread can run there and the second edge cannot block, so the two are one action, and only
+//! as one action do they acquire a lock. [`fuse`] joins an edge with the following one where
+//! the location between them is atomic and exactly one of its edges is enabled in every state,
+//! given the guard before it.
 //!
-//! An edge that may be one half of a rendezvous is not joined with what follows:
-//! after it the right to go on is the receiver's. Nor is one whose effects ask where threads of
-//! its own template are: the thread itself may be one of them, and in the joined edge it would be
-//! somewhere else while they are evaluated.
+//! An edge that may be one half of a rendezvous is not joined with its successor: after it,
+//! control passes to the receiver. Nor is an edge whose effects depend on the locations of
+//! threads of its own template: the thread itself may be one of them, and in the joined edge it
+//! would be at another location while they are evaluated.
 //!
-//! Locations keep their numbers. Each fused edge remembers the edges it is made
-//! of, so that a run of the fused program can be told as a run of the original.
+//! Locations keep their numbers. Each fused edge records the edges it consists of, so that a
+//! run of the fused program can be translated into a run of the original.
 
 use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::graph::{control_flow, reachable};
@@ -25,8 +24,8 @@ use mover_ir::simplify::assuming;
 #[derive(Clone)]
 pub struct Fused {
     pub program: Program,
-    /// By template, location and edge: the edges of the original, each at the
-    /// location where the one before it leads.
+    /// By template, location and edge: the original edges, each at the target location of the previous
+    /// one.
     pub made_of: Vec<Vec<Vec<Vec<Part>>>>,
 }
 
@@ -34,7 +33,7 @@ pub struct Fused {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     pub edge: usize,
-    /// Whether the choice that the fused edge makes is made here.
+    /// Whether this edge makes the choice of the fused edge.
     pub chooses: bool,
 }
 
@@ -83,8 +82,7 @@ pub fn fuse(original: &Program) -> Fused {
     Fused { program, made_of }
 }
 
-/// Takes the edges from locations that no way leads to any more, so that what
-/// they would do does not count.
+/// Removes the edges of locations that have become unreachable, so that their accesses do not count.
 fn clear_unreachable(template: &mut Template) {
     let reached = reachable(&control_flow(template), [template.entry.index()]);
     for location in reached.zeroes() {
@@ -92,7 +90,7 @@ fn clear_unreachable(template: &mut Template) {
     }
 }
 
-/// Whether the effects depend on where threads of a template are.
+/// Whether the effects depend on the locations of a template's threads.
 fn asks_for_places_of(id: usize, edge: &Edge) -> bool {
     let mut asks = false;
     for effect in &edge.effects {
@@ -126,7 +124,7 @@ fn fuse_edge(
         if template.location(edge.target).ends_run() || may_not_join(edge) {
             break;
         }
-        // A step has one choice, and none beside a channel operation.
+        // A step has at most one choice, and none together with a channel operation.
         let mut effects = fused.effects.iter();
         let is_taken = has_choice(&fused) || effects.any(Effect::is_channel_operation);
         if is_taken && has_choice(edge) {
@@ -142,7 +140,7 @@ fn fuse_edge(
     fused
 }
 
-/// The edge of a location that is always possible and the only one that ever is.
+/// The only edge of a location that is ever enabled, if it is always enabled.
 fn only_possible(template: &Template, location: LocationId, known: &[Literal]) -> Option<usize> {
     let mut possible = template
         .location(location)

@@ -9,7 +9,7 @@ use crate::layout::Turn;
 use crate::machine::{Meeting, Performer, Readiness, Symbols, View};
 use crate::term::{Term, Terms};
 
-/// A way to go on from a node.
+/// A way to continue from a node.
 struct Alternative<'e> {
     condition: Term,
     edge: usize,
@@ -124,7 +124,7 @@ impl Encoding<'_, '_> {
         }
     }
 
-    /// Goes on from a node.
+    /// Continues from a node.
     #[allow(clippy::too_many_arguments)]
     fn node(
         &mut self,
@@ -168,7 +168,7 @@ impl Encoding<'_, '_> {
             _ => false,
         };
         if ends_if_stuck {
-            // A thread that can only stay where it is must let the others go on, too.
+            // A thread that can only stay where it is must let the others continue, too.
             let is_bound = |edge: &Edge| body.location(edge.target).bound.is_some();
             let (bounds, others): (Vec<_>, Vec<_>) = options.iter().partition(|o| is_bound(o.body));
             let leads_on = others.iter().filter(|o| !is_idle(node.location, o.body));
@@ -212,7 +212,7 @@ impl Encoding<'_, '_> {
         }
     }
 
-    /// The enabled ways to go on, by the edges' priorities.
+    /// The enabled ways to continue, by the edges' priorities.
     fn options<'e>(
         &mut self,
         terms: &mut Terms,

@@ -1,7 +1,8 @@
-//! Locations with phases, in an order in which a formula can be made of them.
+//! Locations with phases, in an order in which they can be encoded.
 //!
-//! The graph of a template is found by a fixed point: where blocks may end others may begin. Loops are
-//! cut at as few nodes as possible, those of the left phase first, since a block ends there anyway.
+//! The graph of a template is computed as a fixed point: where blocks may end, other blocks may
+//! begin. Loops are cut at as few nodes as possible, preferably in the left phase, because a
+//! block ends there anyway.
 
 use mover_ir::expr::Expr;
 use mover_ir::graph::{feedback_set, from_successors, reverse_postorder};
@@ -88,7 +89,7 @@ impl Blocks<'_> {
             done: &mut FxHashSet<usize>,
         ) -> bool {
             let place = &blocks.template(template).locations[location];
-            // Whoever is about to meet a bound in it must let the others go on first.
+            // Whoever is about to meet a bound in it must let the others continue first.
             if place.bound.is_some() {
                 return false;
             }
@@ -136,7 +137,7 @@ impl Blocks<'_> {
             for location in self.ends(template, &graph) {
                 grew |= !std::mem::replace(&mut external[location], true);
             }
-            // Statically a location that can be left on some way is left on all ways.
+            // Statically a location that can be left on some path is left on all paths.
             if self.conditions.reduction == Reduction::Static {
                 for node in graph.order.iter().filter(|node| node.phase == Phase::Left) {
                     grew |= !std::mem::replace(&mut always_left[node.location], true);
@@ -182,7 +183,7 @@ impl Blocks<'_> {
             always_left,
             external,
         };
-        // All nodes that can be come to, first without cuts.
+        // All reachable nodes, first without cuts.
         let mut nodes: Vec<Node> = Vec::new();
         let mut numbers: FxHashMap<Node, usize> = FxHashMap::default();
         let locations = 0..self.template(template).locations.len();
@@ -224,7 +225,7 @@ impl Blocks<'_> {
         });
         for node in cut.ones().map(|number| nodes[number]) {
             graph.cut.insert(node);
-            // A cut right-phase atomic sequence goes on as a plain atomic one.
+            // A cut right-phase atomic sequence continues as a plain atomic one.
             if matches!(node.phase, Phase::AtomicRight { .. }) {
                 let plain = Node {
                     phase: Phase::Atomic,
@@ -233,7 +234,7 @@ impl Blocks<'_> {
                 graph.cut.insert(plain);
             }
         }
-        // What is gone on with behind a cut may be new, and lead to what is new.
+        // What is continued with after a cut may be new, and lead to what is new.
         let mut resumed: Vec<Node> = graph.cut.iter().copied().collect();
         resumed.sort_unstable();
         let mut number_of = |node: Node, nodes: &mut Vec<Node>| {
@@ -296,7 +297,7 @@ impl Blocks<'_> {
     }
 
     /// Where an edge leads from a phase; `right` says whether it was a right mover,
-    /// `moves` whether the thread can go on in the atomic sequence that it leads into.
+    /// `moves` whether the thread can continue in the atomic sequence that it leads into.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn arrival(
         &self,

@@ -1,43 +1,44 @@
 //! A transaction as a formula.
 //!
 //! After Günther et al. (2017), Sections 4.2, 4.3 and 5. Between transactions every thread is
-//! *external*. A block takes one thread from an external state through one
-//! transaction; while it only takes right movers it is *right* (pre-commit), after
-//! another step it is *left* (post-commit) and takes left movers only. The paper
-//! rewrites the program so that locations carry phases (its Table 3); here the
-//! same graph is walked while the formula is made: a node is a location with a
-//! phase, and the mover conditions of the edges decide which node a step leads to.
+//! *external*. A block takes one thread from an external state through one transaction; while
+//! it takes only right movers it is *right* (pre-commit), after another step it is *left*
+//! (post-commit) and takes only left movers. The paper rewrites the program so that locations
+//! carry phases (its Table 3); here the same graph is traversed while the formula is built: a
+//! node is a location with a phase, and the mover conditions of the edges determine the target
+//! node of a step.
 //!
-//! The formula is made by *merging*: nodes are visited in an order in which every
-//! node comes after those that lead to it; each has a condition (the block passes
-//! here) and a state, which is a choice between the states that came in. So its
-//! size grows with the program and not with the number of its paths (large-block
+//! The formula is built by *merging*: nodes are visited in topological order; each has a
+//! condition (the block passes here) and a state, which is a choice between the incoming
+//! states. So its size grows with the program and not with the number of its paths (large-block
 //! encoding).
 //!
-//! Graphs with loops have no such order, so loops are cut:
-//! - in the left phase the block ends at a cut, which is also what keeps a
-//!   transaction from running for ever after its commit while others wait;
-//! - in the right phase the state at a cut is exposed, and only the same thread
-//!   may go on from there (the paper's C′);
+//! Graphs with loops have no topological order, so loops are cut:
+//!
+//! - in the left phase the block ends at a cut, which also prevents a transaction from running
+//!   for ever after its commit while other threads wait;
+//! - in the right phase the state at a cut is exposed, and only the same thread may continue
+//!   from there (the paper's C′);
 //! - the same inside an atomic sequence.
 //!
-//! Corrections to the paper, found by experiment: a left location is external not
-//! only where some edge may not move, but also where no edge is enabled or none is
-//! there; otherwise others would wait for it for ever.
+//! Correction to the paper, found by experiment: a left location is external not only where
+//! some edge may not be a left mover, but also where no edge is enabled or there is none;
+//! otherwise other threads would wait for it for ever.
 //!
-//! **Bounds.** A run that meets a bound ends there and says nothing of what others could have done
-//! before. So where the only way on in the left phase leads to a bound, the block may also end, and
-//! an atomic sequence that may meet a bound is not entered in the left phase.
+//! **Bounds.** A run that meets a bound ends there and says nothing about what other threads
+//! could have done before. So where the only continuation in the left phase leads to a bound,
+//! the block may also end, and an atomic sequence that may meet a bound is not entered in the
+//! left phase.
 //!
-//! **Atomic sequences.** Steps inside of one are a single step to others: right if
-//! all its steps are, left only if that is known statically, for it cannot be left
-//! half done; and never left if it may run for ever.
+//! **Atomic sequences.** The steps of an atomic sequence are a single step to other threads. It
+//! is a right mover if all its steps are; it is a left mover only if that is known statically,
+//! because it cannot be interrupted; and it is never a left mover if it may run for ever.
 //!
-//! **Deadlocks.** Right movers hide them. If deadlocks matter, a block also ends
-//! where its thread cannot go on, and before it takes a second lock.
+//! **Deadlocks.** Right movers hide deadlocks. If deadlocks are checked, a block also ends
+//! where its thread is blocked, and before it acquires a second lock.
 //!
-//! **Rendezvous.** A thread at a receive without buffer is moved by others, so it
-//! is external there; after a rendezvous a block ends.
+//! **Rendezvous.** A thread at an unbuffered receive is moved by other threads, so it is
+//! external there; a block ends after a rendezvous.
 
 mod encoding;
 mod graph;
@@ -232,7 +233,7 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    /// For each slot whether its thread can move, whoever's turn it is.
+    /// For each slot whether its thread can move, whichever thread must run next.
     pub fn enabled(&self, terms: &mut Terms, state: &[Term], timeout: Term) -> Vec<Term> {
         (0..self.layout.slots.len())
             .map(|slot| {

@@ -1,12 +1,14 @@
-//! Lemmas that exclude more.
+//! Generalisation of lemmas.
 //!
-//! A cube that cannot be reached from the frame before is made smaller for as long as that stays so:
-//! literals are dropped one after the other, in an order that leaves predicates for last. A state that
-//! speaks against a smaller cube may be unreachable itself; then a lemma against it, one frame before, is
-//! worth more than the literal (Hassan, Bradley and Somenzi, *Better Generalization in IC3*).
+//! A cube that is unreachable from the previous frame is shrunk as long as it stays
+//! unreachable: literals are dropped one after the other, predicates last. A counterexample to
+//! a smaller cube may be unreachable itself; then a lemma against it, one frame earlier, is
+//! worth more than the literal (Hassan, Bradley and Somenzi 2013, *Better Generalization in
+//! IC3*).
 //!
-//! Where what is left has to speak about single bits of a number, a comparison that is true of the
-//! counterexample is tried in their place (`system::refine`); one that serves is a predicate from then on.
+//! Where the result still contains single bits of a number, a comparison that is true in the
+//! counterexample is tried in their place (`system::refine`); a comparison that works is a
+//! predicate from then on.
 
 use super::{Cube, Search, Stop};
 use crate::system::Source;
@@ -14,7 +16,7 @@ use crate::system::Source;
 /// Lemmas on the side that may be learnt to make another one shorter by a literal.
 const MOST_ASIDE: u32 = 2;
 
-/// How many lemmas must speak about bits of a cell before a comparison is looked for.
+/// How many lemmas must speak about bits of a cell before a comparison is searched for.
 const FEW_LEMMAS: u64 = 3;
 
 /// Most comparisons that a proof may add to the predicates.

@@ -1,15 +1,15 @@
-//! States that are reached for sure.
+//! States that are known to be reachable.
 //!
-//! Before a proof is looked for, the relation is run on random choices. That costs little, and the
-//! states it comes to serve twice. A lemma must not exclude any of them: one that does would be given
-//! up some frames later, so generalisation leaves it alone without asking the solver. And a set of
-//! states from which a violation is inevitable, and that one of them is in, is a violation: the walk
-//! to it is the beginning of the run (compare Ivrii and Gurfinkel, *Pushing to the Top*, where such
-//! states come from the proof itself).
+//! Before the search for a proof, the relation is executed on random choices. That is cheap,
+//! and the states it reaches are used twice. A lemma must not exclude any of them: such a lemma
+//! would be dropped some frames later, so generalisation avoids it without a solver query. And
+//! if a reached state is in a set of states from which a violation is inevitable, there is a
+//! violation: the walk to it is the beginning of the run (compare Ivrii and Gurfinkel 2015,
+//! *Pushing to the Top*, where such states come from the proof itself).
 //!
-//! What the states have in common, bits that never change or what is true while a thread stands at a
-//! place, was tried as a guess at an invariant; to find out which guesses are inductive took as long
-//! as the proofs became shorter.
+//! Common properties of the reached states (bits that never change, facts that hold while a
+//! thread is at a location) were tried as guesses at an invariant; finding the inductive ones
+//! took as long as it saved in the proofs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,13 +21,13 @@ use mover_engine::Control;
 /// Terms that are evaluated in all.
 const MOST_WORK: usize = 15_000_000;
 
-/// Most states that are kept.
+/// Maximum number of states that are kept.
 const MOST_STATES: usize = 2_000;
 
 /// The walk is over when so many choices in a row, for each state there is, led to nothing new.
 const FRUITLESS: usize = 8;
 
-/// Tries between two looks at the clock.
+/// Tries between two checks of the clock.
 const BETWEEN_LOOKS: usize = 64;
 
 pub struct Reached {
@@ -81,7 +81,7 @@ impl Reached {
         }
     }
 
-    /// Looks at the states for observables that are new.
+    /// Inspects the states for observables that are new.
     pub fn observe(&mut self, system: &System) {
         let first = self.rows.len();
         let observables = &system.observables[first..];

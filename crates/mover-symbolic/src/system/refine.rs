@@ -1,15 +1,16 @@
-//! Comparisons that a proof asks for while it is being looked for.
+//! Predicates that are added during the search for a proof.
 //!
-//! Günther et al. (2017) proves with CTIGAR (Birgmeier, Bradley, Weissenbacher, *Counterexample to
-//! Induction-Guided Abstraction-Refinement*): where the predicates cannot tell a state that stands
-//! in the way from those that are reachable, a predicate is added that can. There it comes from an
-//! interpolant. Here the bits of the state can always tell, so the sign that a predicate is missing
-//! is a lemma that speaks about single bits of a number; and the state that the lemma is about is
-//! the source of candidates: how a cell compares there with its neighbours, and that it is at least,
-//! or at most, as large as there. Which candidate serves is for the solver to say ([`crate::ic3`]).
+//! Günther et al. (2017) prove with CTIGAR (Birgmeier, Bradley and Weissenbacher 2014,
+//! *Counterexample to Induction-Guided Abstraction-Refinement*): where the predicates cannot
+//! distinguish a counterexample to induction from the reachable states, a predicate is added
+//! that can. There it comes from an interpolant. Here the bits of the state can always
+//! distinguish the two, so the sign of a missing predicate is a lemma over single bits of a
+//! number; and the state that the lemma excludes is the source of candidates: how a cell
+//! compares with its neighbours there, and that it is at least, or at most, as large as there.
+//! The solver decides which candidate works ([`crate::ic3`]).
 //!
-//! Places are numbered in the order of the source, so a range of them would be a stretch of code; but
-//! such predicates made proofs longer more often than shorter.
+//! Locations are numbered in the order of the source, so a range of them would be a section of
+//! code; but such predicates made proofs longer more often than shorter.
 
 use rustc_hash::FxHashSet;
 
@@ -146,7 +147,7 @@ impl System<'_, '_> {
         format!("({left} {sign} {right})")
     }
 
-    /// Whether a cell says where somebody stands, and not a number.
+    /// Whether a cell contains a location, and not a number.
     pub fn holds_place(&self, cell: usize) -> bool {
         matches!(
             self.blocks.layout.cells[cell],

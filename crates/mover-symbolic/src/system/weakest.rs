@@ -1,11 +1,12 @@
-//! Comparisons that decide, a block later, the comparisons of the program.
+//! Comparisons that determine the program's comparisons one block later.
 //!
-//! `while (*p < 1024) (*p)++; assert(*p == 1024)` compares what was read through a pointer. What
-//! has to be known of the cells themselves, and of the copy that waits to be written back, is
-//! said nowhere: `cells[0] < 1024`, `copy + 1 == 1024`. Günther et al.'s engine finds such predicates
-//! when a proof fails without them; here they are read off beforehand. A comparison after a
-//! block is a term over the state before it; the comparisons in that, with one of the values
-//! that each side can have, are as good as weakest preconditions, without the conditions.
+//! `while (*p < 1024) (*p)++; assert(*p == 1024)` compares what was read through a pointer. The
+//! facts that are needed about the cells themselves, and about the copy that is to be written
+//! back, appear nowhere in the program: `cells[0] < 1024`, `copy + 1 == 1024`. The engine of
+//! Günther et al. (2017) finds such predicates when a proof fails without them; here they are
+//! derived in advance. A comparison after a block is a term over the state before it; the
+//! comparisons in that term, with one of the values that each side can have, serve as weakest
+//! preconditions without the conditions.
 
 use rustc_hash::FxHashSet;
 
@@ -21,7 +22,7 @@ const MOST_ADDED: usize = 48;
 /// Most terms that a predicate consists of.
 const MOST_TERMS: usize = 12;
 
-/// Most values that one side of a comparison is taken to have.
+/// Maximum number of values that one side of a comparison is taken to have.
 const MOST_VALUES: usize = 8;
 
 impl System<'_, '_> {

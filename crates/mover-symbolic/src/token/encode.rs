@@ -1,22 +1,22 @@
 //! The token as a formula.
 //!
-//! The threads of an unrolling know nothing of each other. What makes runs of them is a
-//! token: an event takes place only where the token is. For each allowed pair of events
-//! there is a variable that says that the token goes from the one to the other; with it go
-//! the values of all shared cells and a clock. Of the rest of Ganai and Kundu's constraints:
+//! The threads of an unrolling are independent. A token combines them into runs: an event takes
+//! place only where the token is. For each allowed pair of events there is a variable that says
+//! that the token is passed from the one to the other, together with the values of all shared
+//! cells and a clock. The other constraints of Ganai and Kundu (2009):
 //!
 //! - One thread begins with the token.
-//! - An event gives the token to one event at most. That an event gets it from one only
-//!   follows: the token's way from the start is a line, and each change of hands moves the
+//! - An event passes the token to at most one event. That an event receives it from only one
+//!   event follows: the path of the token from the start is a line, and each pass increases the
 //!   clock.
-//! - In each thread the clock grows from visit to visit, so the token comes back to where
-//!   the thread was left.
+//! - In each thread the clock increases from visit to visit, so the token returns to the point
+//!   at which the thread was left.
 //! - Where a ghost is, values pass unchanged.
 //!
-//! The clock is not the paper's counter where that can be avoided, but literals ([`order`]).
+//! The clock is the paper's counter only where literals cannot be used instead ([`order`]).
 //!
-//! A thread has the token or not, its clock and how often it got the token are terms that
-//! flow along its graph like its variables do.
+//! Whether a thread has the token, its clock and the number of times it received the token are
+//! terms that are propagated along its graph like its variables.
 
 mod goals;
 mod order;
@@ -186,7 +186,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         }
     }
 
-    /// What waits for a value goes on only if somebody has written it. That is known already,
+    /// What waits for a value continues only if some thread has written it. That is known already,
     /// but only to who follows the values through the whole run.
     fn waits_are_over(&self, terms: &mut Terms, blaster: &mut Blaster, waits: &[Wait]) {
         for Wait { waiting, openers } in waits {
@@ -242,7 +242,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let somebody = terms.any(starts.iter().copied());
         blaster.assert(terms, somebody);
         // A thread that is alone at first has the token, and what it writes before it needs it
-        // must not be lost. If it never uses it, nobody else ever begins.
+        // must not be lost. If it never uses it, no other thread ever begins.
         if let ([_], Some(&first)) = (&self.unroller.layout.program.initial[..], starts.first()) {
             let nodes = &self.unrolled.threads[0].nodes;
             let uses = nodes.iter().filter(|node| node.is_event);
@@ -353,7 +353,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 blaster.assert(terms, sense);
                 let with_token = terms.implies(reach, is_here);
                 blaster.assert(terms, with_token);
-                // Who keeps the token goes on with the values as they are.
+                // Who keeps the token continues with the values as they are.
                 let node = &self.unrolled.threads[thread].nodes[number];
                 let kept = terms.not(gets);
                 for (&flow, &now) in node.flow.iter().zip(&node.received) {

@@ -1,10 +1,10 @@
-//! The events of an unrolling as a system of accesses, and what is clear of their order.
+//! The events of an unrolling as a system of accesses, and what is known about their order.
 //!
 //! Some events can only happen after others: a thread begins after it was started,
-//! `pthread_join` returns after the thread has ended. Such an event is recognised by its
-//! guard: it is false for every value that the cell can have had before the other thread
-//! wrote it ([`ordered`]). Pairs against the order are left out and such conflicts do not
-//! count, for nothing needs to be decided there.
+//! `pthread_join` returns after the thread has exited. Such an event is recognised by its
+//! guard: it is false for every value that the cell can have had before the other thread wrote
+//! it ([`ordered`]). Pairs against the order are omitted and such conflicts do not count,
+//! because their order is already determined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -207,7 +207,7 @@ fn is_open(
     }
 }
 
-/// Events behind which every way passes one of the openers, and before which none does.
+/// Events after which every way passes one of the openers, and before which none does.
 pub fn surely_before(events: &[Event], opening: &BTreeSet<usize>) -> Vec<usize> {
     let mut leads = vec![false; events.len()];
     let mut comes_after = vec![false; events.len()];

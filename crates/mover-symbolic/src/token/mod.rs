@@ -1,24 +1,24 @@
 //! Token passing without a scheduler, after Ganai and Kundu (2009).
 //!
 //! *Reduction of Verification Conditions for Concurrent System using Mutually Atomic
-//! Transactions* (Ganai, Kundu). There is no transition relation and no scheduler: every
-//! thread is unrolled on its own ([`unroll`]), and a token that is passed between accesses
-//! makes runs of them ([`encode`]). What keeps the formula small is that the token may be
-//! passed between few pairs of accesses only ([`pairs`], [`events`]).
+//! Transactions*. There is no transition relation and no scheduler: every thread is unrolled
+//! separately ([`unroll`]), and a token that is passed between accesses combines them into runs
+//! ([`encode`]). The formula stays small because the token may be passed between few pairs of
+//! accesses only ([`pairs`], [`events`]).
 //!
-//! **When `safe` is said.** The unrolling is deepened until a solver shows that no run gets
-//! to its end; till then the answer is at best `safe up to`. And it is said on account of a
-//! set of pairs only that is proved adequate: `all` and `lex` are. For `mat` there is no
-//! proof for more than two threads, and its printed form is wrong; so what the pairs of
-//! `lex` have beyond those of `mat` waits behind a switch, and before the answer is given
-//! the question is asked once more with the switch on. And some run must satisfy the formula.
+//! **When the verdict is `safe`.** The unrolling is deepened until a solver shows that no run
+//! reaches its end; before that the answer is at best `safe up to`. And `safe` requires a set
+//! of pairs that is proved adequate: `all` and `lex` are. For `mat` there is no proof for more
+//! than two threads, and its printed form is wrong; so the pairs that `lex` has in addition to
+//! those of `mat` are guarded by a switch, and before the answer is given the query is repeated
+//! with the switch on. In addition some run must satisfy the formula.
 //!
-//! **Where it looks first.** Most violations need few changes of hands (that is what makes the
-//! paper's bound of contexts fast), so runs in which each thread is given the token once are
-//! asked for first, for a while. Whatever comes out but a violation counts for nothing.
+//! **What is searched first.** Most violations need few passes of the token (which makes the
+//! paper's bound on contexts fast), so runs in which each thread receives the token once are
+//! tried first, with a limit. Only a violation counts as an answer of this first search.
 //!
-//! What the engine does not take (`timeout`, rendezvous, priorities, dynamic objects) ends
-//! in `unknown` with its line.
+//! Programs with features that the engine does not support (`timeout`, rendezvous, priorities,
+//! dynamic objects) get `unknown` with the line.
 
 pub mod encode;
 mod events;
@@ -45,7 +45,7 @@ use encode::{ContextBound, Encoding};
 use pairs::Pairs;
 use unroll::{Cut, MOST_NODES, Plan, Unroller};
 
-/// What is asked of this engine besides the question.
+/// Options of this engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub pairs: Pairs,
@@ -107,7 +107,7 @@ pub fn check(
         let found = match search.at(depth, &mut statistics, &mut proof, &mut bounds) {
             Err(EngineError::Unsupported(reason)) => {
                 break Conclusion::Refused {
-                    reason: format!("`--engine token` does not take this: {reason}"),
+                    reason: format!("`--engine token` does not support this: {reason}"),
                     advice: "another --engine".into(),
                 };
             }
@@ -129,7 +129,7 @@ pub fn check(
                     let span = place.edges.iter().find_map(|edge| edge.span);
                     break Conclusion::Refused {
                         reason: format!(
-                            "an atomic sequence cannot go on and lets others pass{}, which \
+                            "an atomic sequence blocks and lets other threads run{}, which \
                              `--engine token` does not follow; no violation elsewhere",
                             at(program, span)
                         ),
@@ -220,7 +220,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks for a violation in the unrolling to some depth, and for bounds that are not known to
+    /// Searches for a violation in the unrolling to some depth, and for bounds that are not known to
     /// be met yet.
     fn at(
         &self,
@@ -414,7 +414,7 @@ fn at(program: &Program, span: Option<Span>) -> String {
 fn refusal(program: &Program) -> Option<String> {
     let refuse = |what: &str, span| {
         let place = at(program, span);
-        Some(format!("`--engine token` does not take {what}{place}"))
+        Some(format!("`--engine token` does not support {what}{place}"))
     };
     let has_rendezvous = program.has_rendezvous();
     for template in &program.templates {
@@ -487,7 +487,7 @@ fn has_buffer(program: &Program, template: &Template, channel: &Expr) -> bool {
     }
 }
 
-/// The program in which threads that are done stay where they are, if nobody can tell.
+/// The program in which finished threads stay at their last location, if that is not observable.
 ///
 /// A Promela process that has ended goes as soon as all younger ones are gone. That is an
 /// access of its own, in conflict with all others of its kind, and often to no end.

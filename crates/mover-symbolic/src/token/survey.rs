@@ -1,7 +1,7 @@
-//! Events and pairs without a question: what `mover explain --mat` and `mover bench mat` tell.
+//! Events and pairs without a query: what `mover explain --mat` and `mover bench mat` report.
 //!
-//! Here every access of something that several threads touch is an event, also where
-//! nothing is ever written, as in the paper's counts.
+//! Here every access of an object that several threads access is an event, even if the object
+//! is never written, as in the counts of Ganai and Kundu (2009).
 
 use std::collections::BTreeSet;
 

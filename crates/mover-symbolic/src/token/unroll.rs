@@ -1,32 +1,32 @@
-//! Each thread on its own, unrolled.
+//! Unrolling of each thread on its own.
 //!
-//! A thread becomes a graph without cycles: a node is a location together with the
-//! number of repetitions so far, an edge a step of the program. Shared cells are local
-//! copies. At an *event*, a node at which the thread needs the token, all of them take
-//! any value ([`Node::received`]); the constraints of `encode` make the copies agree.
-//! Between events the copies belong to the thread alone.
+//! A thread becomes an acyclic graph: a node is a location together with the number of loop
+//! iterations so far, an edge is a step of the program. Shared cells are local copies. At an
+//! *event*, a node at which the thread needs the token, all of them take any value
+//! ([`Node::received`]); the constraints of `encode` make the copies agree. Between events the
+//! copies belong to the thread alone.
 //!
-//! **What is an event.** With one event for each access (`--pairs all`) every location
-//! that touches something shared is one. Otherwise events are transactions: a thread
-//! keeps the token through right movers up to its first other step, and from there on
-//! through left movers; an event begins where that ends. That contains what the paper
-//! gets from lock sets, mutual exclusion and lock acquisition patterns (its step 3): a
-//! critical section is a single event. An atomic sequence never gives the token away.
+//! **What is an event.** With one event for each access (`--pairs all`) every location with a
+//! shared access is one. Otherwise events are transactions: a thread keeps the token through
+//! right movers up to its first other step, and from there on through left movers; the next
+//! event begins where that ends. This subsumes what the paper derives from lock sets, mutual
+//! exclusion and lock acquisition patterns (its step 3): a critical section is a single event.
+//! An atomic sequence never passes the token.
 //!
 //! **Ghosts.** A thread may be blocked for ever, and sets of pairs are adequate for whole
-//! schedules only. So a thread that stops goes on as a *ghost*: it walks some way to its
-//! end, and what it passes has no effect. Where a ghost is, a node is reached but not alive.
-//! Threads stop only where they can never go on ([`Plan::maximal`]): every run can be
-//! continued until that is so, also past an error, since the trace is cut off there. They
-//! may stop anywhere if changes of hands are counted, and if going on could lead to where the
+//! schedules only. So a thread that stops continues as a *ghost*: it takes some path to its
+//! end, and its steps have no effect. Where a ghost is, a node is reached but not alive.
+//! Threads stop only where they can never continue ([`Plan::maximal`]): every run can be
+//! extended until that is so, also past an error, because the trace is cut off there. They may
+//! stop anywhere if passes of the token are counted, and if continuing could lead to where the
 //! encoding ends in the middle of something ([`Thread::broken`]).
 //!
-//! What an event touches is found on the terms ([`touched`]).
+//! The accesses of an event are determined on the terms ([`touched`]).
 //!
-//! **How far.** Repetitions are free where the exit of the loop was excluded by
-//! constants alone, such as `for (i = 0; i < 3; i++)`, and the constants are not those of
-//! an earlier repetition. Of all others each thread gets as many as are asked for; what
-//! lies beyond is a [`Cut`].
+//! **How far.** Iterations are free where the exit of the loop was excluded by constants alone,
+//! such as `for (i = 0; i < 3; i++)`, and the constants are not those of an earlier iteration.
+//! Of all other iterations each thread gets the requested number; what lies beyond is a
+//! [`Cut`].
 
 mod ground;
 mod touched;
@@ -85,7 +85,7 @@ pub struct Node {
     pub goes: Term,
     /// Whether it may stop here although it could take a step.
     pub is_free: bool,
-    /// Whether no way goes on from here.
+    /// Whether no way continues from here.
     pub is_leaf: bool,
     /// The events that may be the last before this node, or this one.
     pub sources: BTreeSet<usize>,
@@ -105,7 +105,7 @@ pub enum Cut {
     Size,
     /// More threads or objects than are encoded.
     Bounds,
-    /// An atomic sequence that cannot go on and has to let others pass.
+    /// An atomic sequence that cannot continue and has to let others pass.
     AtomicBlocks(usize, usize),
 }
 
@@ -118,11 +118,11 @@ pub struct Thread {
     /// Steps into bounds of the program.
     pub bounds: Vec<(BoundMet, Term)>,
     pub cuts: Vec<(Cut, Term)>,
-    /// Nodes at which the unrolling ends before a thread that somebody may start.
+    /// Nodes at which the unrolling ends before a thread that may be started.
     pub unborn: Vec<usize>,
     /// What the thread writes to shared cells before it needs the token.
     pub early: Writes,
-    /// When the run is no run any more: the thread stands where nobody else may move, or the run
+    /// When the run is not a run any more: the thread stands where no other thread may move, or the run
     /// is beyond the bounds.
     pub broken: Vec<Term>,
 }
@@ -137,7 +137,7 @@ pub struct Unrolled {
     pub inputs: Vec<Term>,
 }
 
-/// What is asked of the unrolling.
+/// Options of the unrolling.
 #[derive(Clone, Copy)]
 pub struct Plan {
     /// Repetitions that are not excluded or forced by constants.
@@ -148,13 +148,13 @@ pub struct Plan {
     pub errors: bool,
     /// Whether it matters where in a transaction a thread stops.
     pub stops: bool,
-    /// Whether a thread stops only where it can never go on.
+    /// Whether a thread stops only where it can never continue.
     pub maximal: bool,
-    /// Whether reading what nobody writes is an event, too.
+    /// Whether reading a cell that is never written is an event.
     pub unwritten: bool,
 }
 
-/// Most nodes of a thread.
+/// Maximum number of nodes of a thread.
 pub const MOST_NODES: usize = 20_000;
 
 /// Why nothing follows a node that was cut off.
@@ -433,7 +433,7 @@ impl<'p> Unrolling<'_, 'p> {
             && from.any(|from| self.thread.nodes[from].standing != Standing::Unborn)
     }
 
-    /// Whether the thread needs the token anew to go on.
+    /// Whether the thread needs the token anew to continue.
     fn begins_event(&self, standing: Standing, pending: &Pending, is_held: bool) -> bool {
         match standing {
             Standing::Unborn => true,
@@ -474,7 +474,7 @@ impl<'p> Unrolling<'_, 'p> {
         merged
     }
 
-    /// A thread that somebody may have started begins.
+    /// A thread that may have been started begins.
     fn begin(&mut self, origin: Origin) {
         let layout = self.of.layout;
         let state = self.thread.nodes[origin.number].state.clone();
@@ -592,7 +592,7 @@ impl<'p> Unrolling<'_, 'p> {
         self.take(origin, options, &ready, is_free);
         let can_end = self.terms.any(ends);
         if is_held && can_end != Terms::FALSE {
-            // Nobody else may move while the run can end here.
+            // No other thread may move while the run can end here.
             let node = &self.thread.nodes[number];
             let stays = self.terms.not(node.goes);
             let waits = self.terms.all([node.live, can_end, stays]);
@@ -632,7 +632,7 @@ impl<'p> Unrolling<'_, 'p> {
         let exits = edge.effects.contains(&Effect::Exit);
         let place = layout.slots[self.slot].place;
         if !exits && !self.of.observed[at.template] {
-            // Nobody else looks there; that the thread lives is all that counts.
+            // No other thread looks there; that the thread lives is all that counts.
             performer.state[place] = state[place];
         }
         let residents = &layout.slots[self.slot].residents;

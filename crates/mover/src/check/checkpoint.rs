@@ -1,9 +1,10 @@
 //! `--checkpoint` and `--resume`: searches that survive being killed.
 //!
-//! A checkpoint is written beside its name and then given it, so at any moment there is a whole
-//! one or none. It names what it belongs to: this build of mover, the program as it was
-//! understood, and every option that decides which states are stored in which order. Limits of
-//! time and memory are not among them: to go on with a larger one is what checkpoints are for.
+//! A checkpoint is written to a temporary file and then renamed, so at any moment there is a
+//! complete one or none. It names what it belongs to: this build of mover, the program as it
+//! was translated, and every option that determines which states are stored in which order.
+//! Limits of time and memory are not among them: continuing with a larger limit is the purpose
+//! of checkpoints.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -24,11 +25,11 @@ use mover_cli::seconds::parse_seconds;
 
 #[derive(Args)]
 pub struct CheckpointArgs {
-    /// Explicit search: write the search to a file now and then, to go on from there with `--resume`
+    /// Explicit search: periodically save the search to a file, to continue it with `--resume`
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// Seconds between two checkpoints, at least; writing them takes a tenth of the time at most
+    /// Minimum seconds between two checkpoints; writing them takes at most a tenth of the time
     #[arg(
         long,
         value_name = "SECONDS",
@@ -38,7 +39,7 @@ pub struct CheckpointArgs {
     )]
     checkpoint_every: Duration,
 
-    /// Explicit search: go on from a checkpoint of the same program with the same options
+    /// Explicit search: continue from a checkpoint of the same program with the same options
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -64,8 +65,8 @@ impl CheckpointArgs {
         self.resume.as_deref()
     }
 
-    /// What the search is told of it; nothing if no option was given. `options_asked` are the
-    /// options that decide about the search.
+    /// The checkpoint options of the search; `None` if no option was given. `options_asked` are the
+    /// options that determine the search.
     pub fn options(
         &self,
         program: &Program,
@@ -86,7 +87,7 @@ impl CheckpointArgs {
         let failed = Arc::clone(&has_failed);
         let save = self.checkpoint.clone().map(|path| {
             let save = move |snapshot: &Snapshot| {
-                // The search goes on; the checkpoint before this one is still there.
+                // The search continues; the checkpoint before this one is still there.
                 if let Err(reason) = write(&path, snapshot)
                     && !failed.swap(true, Ordering::Relaxed)
                 {
@@ -100,7 +101,7 @@ impl CheckpointArgs {
             let path = path
                 .as_ref()
                 .filter(|_| !has_failed.load(Ordering::Relaxed))?;
-            Some(format!("going on with `--resume {}`", path.display()))
+            Some(format!("continuing with `--resume {}`", path.display()))
         };
         Ok(Some(Arc::new(CheckpointOptions {
             identity,
@@ -148,7 +149,7 @@ fn identity(program: &Program, options_asked: &[(&str, String)]) -> Identity {
         identity.push(((*name).into(), value.clone()));
     }
     // What differs first is told, and options change the program: without `unreach-call` runs go
-    // on behind assertions.
+    // on after assertions.
     identity.push((
         "program".into(),
         format!("{} ({:016x})", program.info.name, fingerprint(program)),

@@ -1,19 +1,20 @@
-//! The values that options of `mover check` can have, and what they mean to the driver.
+//! The values of the options of `mover check`, and what they mean to the driver.
 
 use clap::ValueEnum;
 use mover_check::{EngineChoice, ReductionChoice};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// Let mover choose
+    /// Choose automatically
     Auto,
-    /// Visit the states one by one
+    /// Explicit-state search
     Explicit,
-    /// Unroll transactions into a formula; finds shallow violations, proves what always ends
+    /// Bounded model checking: unroll transactions into a formula; finds shallow violations and
+    /// proves programs whose runs all end
     Bmc,
-    /// Look for an inductive invariant; proves programs that run for ever
+    /// Search for an inductive invariant; can prove programs that run for ever
     Ic3,
-    /// Unroll each thread on its own and pass a token between them; see the guide on symbolic
+    /// Unroll each thread separately and pass a token between them; see the guide on symbolic
     /// engines
     Token,
 }
@@ -32,19 +33,19 @@ impl Engine {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Reduction {
-    /// What stores least for the engine: `dynamic` for explicit search, `none` for the others
+    /// The strongest that pays: `dynamic` for explicit search, `none` for the other engines
     Auto,
     /// All interleavings
     None,
-    /// Transactions by movers that are known before the search
+    /// Transactions from movers that are known before the search
     Static,
-    /// The same without right movers
+    /// As `static`, without right movers
     Left,
-    /// Transactions by locks and owners that are found out during the search
+    /// As `static`, and with locks and owners that are found during the search
     Phase,
-    /// The same, and what no other thread can reach any more moves, too
+    /// As `phase`, and with accesses that no other thread can reach any more
     Dynamic,
-    /// With `--engine bmc`: neighbours that do not depend on each other have one order
+    /// With `--engine bmc`: adjacent independent steps of two threads are taken in one order only
     Peephole,
 }
 
@@ -64,7 +65,7 @@ impl Reduction {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Ignoring {
-    /// Chain blocks: store only states between transactions
+    /// Blocks: store only states between transactions
     Blocks,
     /// Commit point completion
     Cpc,
@@ -74,7 +75,7 @@ pub enum Ignoring {
     Cycle,
     /// Location feedback sets
     Lfs,
-    /// Nothing: finds errors, proves nothing
+    /// No solution: finds errors, proves nothing
     Unsound,
 }
 
@@ -105,7 +106,7 @@ impl Ignoring {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SearchOrder {
-    /// Breadth first: a counterexample is as short as any
+    /// Breadth first: counterexamples are as short as possible
     Bfs,
     /// Depth first
     Dfs,
@@ -115,7 +116,7 @@ pub enum SearchOrder {
 pub enum Dump {
     /// The program as mover understands it
     Ir,
-    /// The question to the solver, in SMT-LIB: with `--engine bmc` whether a violation is within
-    /// `--depth` blocks, with `--engine ic3` whether the invariant found can be broken
+    /// The solver query in SMT-LIB: with `--engine bmc`, whether a violation is reachable within
+    /// `--depth` blocks; with `--engine ic3`, whether the invariant found can be violated
     Smt2,
 }

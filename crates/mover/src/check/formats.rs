@@ -1,8 +1,8 @@
-//! What `mover check` writes for other tools: witnesses, SARIF, SPIN's trails,
-//! graphs of small state spaces.
+//! Files that `mover check` writes for other tools: witnesses, SARIF, SPIN's trails, graphs of
+//! small state spaces.
 //!
-//! Whether a file can be written is tried before the search: nobody wants to learn
-//! after an hour that a directory does not exist.
+//! Whether a file can be written is checked before the search, so that a missing directory is
+//! not found out after an hour.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,11 +29,11 @@ enum WitnessFormat {
 
 #[derive(Args)]
 pub struct FormatArgs {
-    /// C: write a witness of the verdict for the validators of SV-COMP (.yml or .graphml)
+    /// C: write a witness of the verdict for SV-COMP validators (.yml or .graphml)
     #[arg(long, value_name = "FILE")]
     witness: Option<PathBuf>,
 
-    /// The witness's format, if it does not follow from the name
+    /// Format of the witness, if the file name does not imply it
     #[arg(long, value_enum, value_name = "FORMAT", requires = "witness")]
     witness_format: Option<WitnessFormat>,
 
@@ -41,15 +41,15 @@ pub struct FormatArgs {
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
 
-    /// Promela: write the counterexample as a trail that `spin -t -p` plays
+    /// Promela: write the counterexample as a trail for `spin -t -p`
     #[arg(long, value_name = "FILE")]
     trail: Option<PathBuf>,
 
-    /// Draw all states of a small program (.dot, or .svg with Graphviz)
+    /// Draw the state graph of a small program (.dot, or .svg with Graphviz)
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
 
-    /// Most states that `--graph` draws
+    /// Maximum number of states that `--graph` draws
     #[arg(long, value_name = "N", default_value_t = 500, requires = "graph")]
     graph_limit: usize,
 }
@@ -196,8 +196,7 @@ impl FormatArgs {
         };
         let Some(numbers) = told.numbers else {
             return Err(format!(
-                "{}: no trail is written for a model with claims (never, ltl, trace), whose runs \
-                 SPIN counts differently; leave them out",
+                "{}: no trail is written for a model with claims (never, ltl, trace), whose runs SPIN counts differently; remove them",
                 path.display()
             ));
         };
@@ -220,8 +219,7 @@ impl FormatArgs {
         };
         let dot = graph::dot(told.program, trace, self.graph_limit).map_err(|too_large| {
             format!(
-                "{} is not written: there are more than {} states; a larger --graph-limit, or a \
-                 program with smaller parameters",
+                "{} is not written: there are more than {} states; raise --graph-limit, or use smaller parameters",
                 path.display(),
                 too_large.0
             )

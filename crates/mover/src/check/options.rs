@@ -1,7 +1,6 @@
-//! What `mover check` can be asked.
+//! Options of `mover check`.
 //!
-//! The options and their values, which of them go together, and what is chosen where the user leaves
-//! it open.
+//! The options and their values, which of them can be combined, and the defaults.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,34 +27,35 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub(super) input: InputArgs,
 
-    /// What to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
+    /// Property to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
     /// invalid end state); for C also `memory-safety`, `mutex-misuse`, `memory-cleanup`,
-    /// `no-overflow` and `no-data-race`. If none is given, all but the last three
+    /// `no-overflow` and `no-data-race`. Default: all but the last three
     #[arg(long = "property", value_name = "NAME")]
     pub(super) properties: Vec<Property>,
 
-    /// What to check, as a property file of SV-COMP (.prp)
+    /// Properties to check, as a property file of SV-COMP (.prp)
     #[arg(long, value_name = "FILE")]
     pub(super) property_file: Vec<PathBuf>,
 
-    /// How to search; `auto` is explicit search, with `--jobs` beside the symbolic engines, which
-    /// also take over what explicit search does not take
+    /// Engine; `auto` is explicit search, with `--jobs` in parallel with the symbolic engines, which
+    /// also take over programs that explicit search does not support
     #[arg(long, value_enum, default_value = "auto")]
     pub(super) engine: Engine,
 
-    /// Which interleavings to leave out; see the guide on reductions
+    /// Reduction of the interleavings explored; see the guide on reductions
     #[arg(long, value_enum, default_value = "auto")]
     pub(super) reduce: Reduction,
 
-    /// How a transaction that never ends is kept from hiding the others (default: blocks)
+    /// Solution of the ignoring problem: how a transaction that never ends is kept from hiding steps
+    /// of other threads (default: blocks)
     #[arg(long, value_enum)]
     pub(super) ignoring: Option<Ignoring>,
 
-    /// Tell states apart by values that nobody reads any more, too; without reduction they always are
+    /// Keep dead values in the state; without reduction they are always kept
     #[arg(long)]
     pub(super) keep_dead_values: bool,
 
-    /// Which states to expand first (default: bfs; all of `--ignoring` but `blocks` need dfs)
+    /// Search order (default: bfs; every `--ignoring` except `blocks` needs dfs)
     #[arg(long, value_enum)]
     pub(super) order: Option<SearchOrder>,
 
@@ -67,16 +67,15 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
 
-    /// Write a report, one HTML file that needs nothing else
+    /// Write a report as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
 
-    /// Show the counterexample as the engine found it, instead of one with as few context switches
-    /// as possible
+    /// Show the counterexample as the engine found it, without minimising its context switches
     #[arg(long)]
     pub(super) as_found: bool,
 
-    /// Show every step of a long counterexample, instead of one line for steps that belong together
+    /// Show every step of a long counterexample, instead of one line for each transaction
     #[arg(long)]
     pub(super) all_steps: bool,
 
@@ -84,20 +83,21 @@ pub struct CheckArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(super) timeout: Option<Duration>,
 
-    /// Give up when the search needs more memory than this (default: nine tenths of what is free)
+    /// Give up when the search needs more memory than this (default: 90 % of the free memory)
     #[arg(long, value_name = "MB")]
     pub(super) memory: Option<u64>,
 
-    /// Cores to use; depth first the search takes one, and `--engine auto` lets engines race
+    /// Cores to use; depth-first search uses one, and `--engine auto` runs engines in parallel
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) jobs: usize,
 
-    /// Do not stop at the first violation: visit everything, count violations, and go on behind a
+    /// Do not stop at the first violation: visit all states, count violations, and continue after a
     /// failed assertion as if it had held (as SPIN's `pan -c0` does)
     #[arg(long)]
     pub(super) keep_going: bool,
 
-    /// Before the search, try in all interleavings whether what the reduction counts on commutes
+    /// Before the search, test in all interleavings whether the steps that the reduction treats as
+    /// movers commute
     #[arg(long)]
     pub(super) check_movers: bool,
 
@@ -114,7 +114,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub(super) symbolic: SymbolicArgs,
 
-    /// Print which engines run, in which order, on standard error
+    /// Print on standard error which engines run, and in which order
     #[arg(long, short, conflicts_with = "quiet")]
     pub(super) verbose: bool,
 
@@ -122,7 +122,7 @@ pub struct CheckArgs {
     #[arg(long, short)]
     pub(super) quiet: bool,
 
-    /// How the search is coming on, on standard error
+    /// Progress of the search, on standard error
     #[arg(long, value_enum, default_value = "auto", conflicts_with = "quiet")]
     pub(super) progress: Show,
 }
@@ -193,10 +193,12 @@ impl CheckArgs {
             return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
         }
         if self.reduce == Reduction::Peephole && self.engine != Engine::Bmc {
-            return Err("--reduce peephole goes with `--engine bmc`".into());
+            return Err("--reduce peephole needs `--engine bmc`".into());
         }
         if self.reduce == Reduction::Peephole && self.symbolic.contexts.is_some() {
-            return Err("--reduce peephole leaves runs out and does not go with --contexts".into());
+            return Err(
+                "--reduce peephole omits runs and cannot be combined with --contexts".into(),
+            );
         }
         let is_explicit = matches!(self.engine, Engine::Auto | Engine::Explicit);
         if !is_explicit && let Some(option) = self.explicit_only() {
@@ -205,30 +207,30 @@ impl CheckArgs {
         if let Some(ignoring) = self.ignoring {
             if self.trial_reduction() == ReductionChoice::None {
                 return Err(format!(
-                    "--ignoring {} is a part of a reduction; leave `--reduce none` out",
+                    "--ignoring {} is a part of a reduction; remove `--reduce none`",
                     ignoring.name()
                 ));
             }
             if ignoring != Ignoring::Blocks && self.order == Some(SearchOrder::Bfs) {
                 return Err(format!(
-                    "--ignoring {} searches depth first; leave `--order bfs` out",
+                    "--ignoring {} searches depth first; remove `--order bfs`",
                     ignoring.name()
                 ));
             }
         }
         if self.dump == Some(Dump::Smt2) && (is_explicit || self.engine == Engine::Token) {
-            return Err("`--dump smt2` goes with `--engine bmc` or `--engine ic3`".into());
+            return Err("`--dump smt2` needs `--engine bmc` or `--engine ic3`".into());
         }
         self.symbolic.check(self.engine.choice())?;
         if let Some(option) = self.checkpoints.given() {
             if self.jobs > 1 {
                 return Err(format!(
-                    "{option} is for a search on one core; leave `--jobs` out"
+                    "{option} is for a search on one core; remove `--jobs`"
                 ));
             }
             if let Some(ignoring) = self.ignoring.filter(|&given| given != Ignoring::Blocks) {
                 return Err(format!(
-                    "{option} does not go with `--ignoring {}`; `--ignoring blocks` can be continued",
+                    "{option} cannot be combined with `--ignoring {}`; `--ignoring blocks` can be resumed",
                     ignoring.name()
                 ));
             }
@@ -236,7 +238,9 @@ impl CheckArgs {
         self.formats.check(&self.input)?;
         self.check_outputs()?;
         if self.keep_going && is_reduced {
-            return Err("--keep-going counts all states and goes with `--reduce none` only".into());
+            return Err(
+                "--keep-going counts all states and works only with `--reduce none`".into(),
+            );
         }
         if self.jobs == 0 {
             return Err("--jobs needs at least 1".into());
@@ -253,7 +257,7 @@ impl CheckArgs {
             .filter_map(|(option, path)| Some((option, path.as_deref()?)))
             .chain(self.formats.outputs())
             .collect();
-        // A search may go on in the checkpoint that it began with.
+        // A search may continue in the checkpoint that it began with.
         check_distinct(&Vec::from_iter(self.checkpoints.input()), &outputs)?;
         outputs.extend(self.checkpoints.output());
         let read = self.input.files.iter().chain(&self.property_file);

@@ -7,21 +7,21 @@ use mover_symbolic::{Bounds, ContextBound, Pairs};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Heuristic {
-    /// Nobody can reach a conflicting step any more
+    /// No thread can reach a conflicting step any more
     Reachability,
-    /// Pointers and indices that differ and stay as they are
+    /// Pointers and indices that differ and no longer change
     Pointers,
-    /// Cells that compare-and-swap will not change any more
+    /// Cells that compare-and-swap can no longer change
     Monotonic,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PairSet {
-    /// Between all
+    /// Between all accesses
     All,
     /// At the ends of mutually atomic transactions
     Mat,
-    /// Where the least schedule of each class changes hands
+    /// Where the lexicographically least schedule of each class switches threads
     Lex,
 }
 
@@ -31,63 +31,64 @@ fn context_bound(text: &str) -> Result<ContextBound, String> {
         text.parse::<u64>()
             .ok()
             .filter(|&number| number < 1 << 32)
-            .ok_or_else(|| format!("`{text}` is no number of passes"))
+            .ok_or_else(|| format!("`{text}` is not a number of passes"))
     };
     let (least, most) = match text.split_once("..") {
         Some((least, most)) => (number(least)?, number(most)?),
         None => (0, number(text)?),
     };
     if least > most {
-        return Err(format!("`{text}` allows nothing"));
+        return Err(format!("`{text}` is an empty range"));
     }
     Ok(ContextBound { least, most })
 }
 
 #[derive(Args)]
 pub struct SymbolicArgs {
-    /// With `--engine bmc`: how many blocks (transactions) to unroll at most; with `--engine token`:
-    /// how many repetitions of loops in each thread
+    /// With `--engine bmc`: maximum number of blocks (transactions) to unroll; with `--engine token`:
+    /// maximum number of loop iterations in each thread
     #[arg(long, value_name = "N")]
     pub depth: Option<u64>,
 
-    /// With `--engine bmc`: how often another thread may take over at most
+    /// With `--engine bmc`: maximum number of context switches
     #[arg(long, value_name = "N")]
     pub contexts: Option<u64>,
 
-    /// With `--engine token`: between which accesses control may change hands (default: lex)
+    /// With `--engine token`: pairs of accesses between which the token may be passed (default: lex)
     #[arg(long, value_enum, value_name = "SET")]
     pub pairs: Option<PairSet>,
 
-    /// With `--engine token`: how often each thread may be given the token at most; also with a
-    /// least number, and one bound for each thread: `2`, `1..3`, `0,1,1`
+    /// With `--engine token`: maximum number of times a thread may receive the token; also as a range,
+    /// or with one bound per thread: `2`, `1..3`, `0,1,1`
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = context_bound)]
     pub context_bound: Option<Vec<ContextBound>>,
 
-    /// How many threads there may be at a time where the program itself sets no bound
-    /// (default: 4, and more if runs need it)
+    /// Maximum number of threads alive at a time where the program sets no bound
+    /// (default: 4, raised if runs need more)
     #[arg(long, value_name = "N")]
     pub thread_slots: Option<usize>,
 
-    /// How many dynamic objects there may be at a time where the program itself sets no bound
-    /// (default: 4, and more if runs need it)
+    /// Maximum number of dynamic objects alive at a time where the program sets no bound
+    /// (default: 4, raised if runs need more)
     #[arg(long, value_name = "N")]
     pub object_slots: Option<usize>,
 
-    /// How large a dynamic object may be where the program itself sets no bound
-    /// (default: 64, and more if runs need it)
+    /// Maximum size of a dynamic object where the program sets no bound
+    /// (default: 64, raised if runs need more)
     #[arg(long, value_name = "BYTES")]
     pub object_bytes: Option<u64>,
 
-    /// With `--reduce dynamic` and a symbolic engine: when steps move, besides statically
+    /// With `--reduce dynamic` and a symbolic engine: which conditions make steps movers, in addition
+    /// to the static ones
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     heuristics: Option<Vec<Heuristic>>,
 
-    /// With a symbolic engine: do not unfold loops and starts of threads that are known beforehand
+    /// With a symbolic engine: do not unfold loops and thread starts that are known statically
     #[arg(long)]
     pub no_unfold: bool,
 
-    /// Have the answer checked again: unsatisfiable answers from their proofs, invariants by a
-    /// fresh solver, and `safe` for small programs by walking through all states of the definition
+    /// Certify the answer: check unsatisfiable answers from their proofs, invariants with a fresh
+    /// solver, and `safe` for small programs by visiting all states of the reference semantics
     #[arg(long)]
     pub certify: bool,
 
@@ -97,18 +98,18 @@ pub struct SymbolicArgs {
 }
 
 impl SymbolicArgs {
-    /// Options that do not fit the engine are mistakes.
+    /// Rejects options that the engine does not use.
     pub fn check(&self, engine: EngineChoice) -> Result<(), String> {
         let is_bounded = engine == EngineChoice::Bmc;
         let is_token = engine == EngineChoice::Token;
         if !is_bounded && self.contexts.is_some() {
-            return Err("--contexts goes with `--engine bmc`".into());
+            return Err("--contexts needs `--engine bmc`".into());
         }
         if !is_bounded && !is_token && self.depth.is_some() {
-            return Err("--depth goes with `--engine bmc` or `--engine token`".into());
+            return Err("--depth needs `--engine bmc` or `--engine token`".into());
         }
         if !is_token && (self.pairs.is_some() || self.context_bound.is_some()) {
-            return Err("--pairs and --context-bound go with `--engine token`".into());
+            return Err("--pairs and --context-bound need `--engine token`".into());
         }
         if self
             .thread_slots

@@ -1,7 +1,7 @@
-//! What `mover tm check` tells of its answers, as text and as JSON.
+//! The answers of `mover tm check`, as text and as JSON.
 //!
 //! The text ends in the verdict. A violation is shown twice: as the word that the specification
-//! refuses and as the run of the algorithm that makes it.
+//! rejects and as the run of the algorithm that produces it.
 
 use mover_tm::check::{Report, Verdict};
 use mover_tm::word::print_word;
@@ -29,7 +29,7 @@ pub fn report_text(report: &Report) -> String {
         lines.push(format!("run:  {}", report.run.join(" ")));
     }
     if let Some(cycle) = &report.cycle {
-        lines.push(format!("way to the loop: {}", report.run.join(" ")));
+        lines.push(format!("path to the loop: {}", report.run.join(" ")));
         lines.push(format!("loop: {}", cycle.join(" ")));
     }
     if let Some(table) = &report.table {

@@ -31,8 +31,8 @@ pub struct CheckArgs {
     file: String,
     /// What to check: strict-serializability, opacity, serializability,
     /// snapshot-isolation, obstruction-freedom, livelock-freedom or
-    /// wait-freedom. May be given several times. Without it, strict
-    /// serializability and opacity
+    /// wait-freedom. May be repeated. Default: strict serializability and
+    /// opacity
     #[arg(long = "property", value_parser = parse_property)]
     properties: Vec<Property>,
     /// Number of threads [default: 2]
@@ -45,8 +45,8 @@ pub struct CheckArgs {
     /// Without it, every choice is explored
     #[arg(long)]
     manager: Option<String>,
-    /// Give up beyond this many pairs of states of algorithm and
-    /// specification, or a quarter as many states of the algorithm
+    /// Give up beyond this many pairs of algorithm and specification states, or a quarter as many
+    /// states of the algorithm
     #[arg(long, default_value_t = 20_000_000)]
     max_states: usize,
     /// Give up after this many seconds
@@ -55,13 +55,13 @@ pub struct CheckArgs {
     /// Give up when the search needs more memory than this
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
-    /// Search larger sizes as well, as a check on the reduction theorem
+    /// Also search larger sizes, to test the reduction theorem
     #[arg(long)]
     cross_check: bool,
-    /// Write the algorithm's automaton as a picture for Graphviz (small ones)
+    /// Write the algorithm's automaton for Graphviz, if it is small
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Write a report, one HTML file that needs nothing else
+    /// Write a report as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Print JSON
@@ -198,7 +198,7 @@ fn check_within(
         Ended::Answered(report) | Ended::OutOfMemory(report) => return report,
         Ended::Abandoned(Stop::Time) => "The time limit was reached; raise --timeout",
         Ended::Abandoned(Stop::Memory) => "The memory limit was reached; raise --memory",
-        Ended::Abandoned(_) => "The search was interrupted; let it run on",
+        Ended::Abandoned(_) => "The search was interrupted; let it run longer",
     };
     let why = format!("{why}, or ask for fewer threads or variables");
     Ok(Report::stopped(program, property, options, &why))

@@ -20,7 +20,7 @@ use super::{refuse, say};
 pub struct HistoryArgs {
     /// The history, one JSON object per line; `-` for standard input
     file: String,
-    /// Give up after this many steps of the search
+    /// Give up after this many search steps
     #[arg(long, default_value_t = 20_000_000)]
     max_steps: usize,
     /// Print JSON

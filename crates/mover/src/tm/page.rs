@@ -1,8 +1,8 @@
-//! `mover tm check --report`: words with their arguments.
+//! `mover tm check --report`: words with their explanations.
 //!
-//! A word is a run of the threads' statements. What makes it wrong is a circle of transactions each
-//! of which must come before the next; the page draws an arrow for each of these orders, from the
-//! statement to the one that it must come before.
+//! A word is a sequence of the threads' statements. A violation is a cycle of transactions each
+//! of which must come before the next; the page draws an arrow for each of these orders, from
+//! the statement to the one that it must precede.
 
 use mover_check::story::{Arrow, ArrowKind};
 use mover_check::words::grouped;
@@ -184,7 +184,7 @@ fn add_loop(run: &mut Run, report: &Report, cycle: &[String]) {
         run.steps.push(RunStep {
             lane: thread,
             text: text.clone(),
-            note: (position >= first).then(|| "again and again".to_string()),
+            note: (position >= first).then(|| "repeated for ever".to_string()),
             ..RunStep::default()
         });
         run.boxes.push(RunBox {

@@ -1,6 +1,6 @@
 //! `mover tm word`: words of statements, judged by the specifications.
 //!
-//! A word is refused at its first statement that no accepted word goes on with; only the part up
+//! A word is refused at its first statement that no accepted word continues with; only the part up
 //! to there is explained.
 
 use std::io::BufRead;

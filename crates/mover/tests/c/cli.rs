@@ -276,7 +276,7 @@ fn bounds_that_are_not_met_do_not_matter() {
             std::slice::from_ref(&path),
         );
         assert_eq!(met.code, Some(5), "{engine}: {}", met.stdout);
-        let words = "`deep` calls itself more than 2 deep; no violation in the runs that stay within this bound";
+        let words = "`deep` recurses more than 2 deep; no violation in the runs that stay within this bound";
         assert!(met.stdout.contains(words), "{engine}: {}", met.stdout);
         let safe = check(
             &["--recursion", "3", "--engine", engine, "--certify"],
@@ -341,7 +341,7 @@ fn destructors_are_refused_by_name() {
     assert!(
         ended
             .stderr
-            .contains("`last` is to run when the process ends")
+            .contains("`last` is registered to run at process exit")
     );
 }
 
@@ -357,43 +357,43 @@ fn what_is_assumed_is_in_the_verdict() {
             "heap.c",
             "#include <stdlib.h>\nint main(void) { free(malloc(4)); }",
             &[][..],
-            "there is always memory to allocate, each time at a new address (first at ",
+            "allocations are assumed to succeed, each at a new address (first at ",
         ),
         (
             "made.c",
             "#include <pthread.h>\npthread_mutex_t m; int main(void) { return pthread_mutex_init(&m, 0) != 0; }",
             &[],
-            "threads, locks and keys can always be made (first at ",
+            "creating threads, locks and keys is assumed to succeed (first at ",
         ),
         (
             "print.c",
             "#include <stdio.h>\nchar s[4]; int main(void) { printf(\"%d %s\", 1, s); }",
             &[],
-            "what is read to be printed is not looked at (first at ",
+            "memory that is read only to be printed is not checked (first at ",
         ),
         (
             "number.c",
             "int x, y; int main(void) { return ((unsigned long)&x & 15) != 0; }",
             &[],
-            "addresses are taken for numbers, which other machines number otherwise (first at ",
+            "addresses are used as integers, and their values differ between machines (first at ",
         ),
         (
             "length.c",
             "int main(void) { volatile int n = 3; { char a[n]; a[n - 1] = 0; } return 0; }",
             &[],
-            "arrays of variable length last until their thread ends (first at ",
+            "variable-length arrays live until their thread exits (first at ",
         ),
         (
             "wait.c",
             wait,
             &[],
-            "waits for condition variables end only when they are told to",
+            "condition variables are assumed to have no spurious wakeups",
         ),
         (
             "shift.c",
             "int x = 1, y = 31; int main(void) { x = x << y; }",
             &["--property", "no-overflow"],
-            "left shifts are not looked at for overflow (first at ",
+            "left shifts are not checked for overflow (first at ",
         ),
     ] {
         let path = file("assumed", name, text);
@@ -423,13 +423,19 @@ fn what_is_assumed_is_in_the_verdict() {
     assert!(clang.is_ok_and(|status| status.success()));
     let ended = check(&["--property", "no-overflow"], &[bare]);
     assert!(
-        ended.stdout.contains("left shifts are not looked at"),
+        ended
+            .stdout
+            .contains("left shifts are not checked for overflow"),
         "{}",
         ended.stdout
     );
     let path = file("assumed", "wakes.c", wait);
     let ended = check(&["--spurious-wakeups"], &[path]);
-    assert!(!ended.stdout.contains("told to"), "{}", ended.stdout);
+    assert!(
+        !ended.stdout.contains("spurious wakeups"),
+        "{}",
+        ended.stdout
+    );
 }
 
 #[test]

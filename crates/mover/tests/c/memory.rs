@@ -12,7 +12,7 @@ fn pointers_have_32_bits_if_asked() {
 
 #[test]
 fn locals_that_may_be_read_before_they_are_written_are_named_in_the_verdict() {
-    let caveat = "not initialised is taken to be zero";
+    let caveat = "uninitialised memory is assumed to be zero";
     let said_of = |name: &str, text: &str| {
         let ended = check(&[], &[file("unwritten", name, text)]);
         assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);

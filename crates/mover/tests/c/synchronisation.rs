@@ -61,7 +61,7 @@ fn others_may_move_before_the_process_ends() {
             let options = ["--engine", engine, "--reduce", reduction];
             let ended = check(&options, std::slice::from_ref(&path));
             let said = ended.stdout + &ended.stderr;
-            if !said.contains("does not take dynamic objects") {
+            if !said.contains("does not support dynamic objects") {
                 assert_eq!(
                     ended.code,
                     Some(10),
@@ -153,7 +153,7 @@ fn what_depends_on_owners_that_are_gone_or_not_there_is_left_open() {
             "leaves.c",
             leaves,
             "no-deadlock",
-            "a thread ends with a lock in hand",
+            "a thread exits while holding a lock",
         ),
         (
             "waits.c",
@@ -287,7 +287,7 @@ fn a_claim_that_cannot_be_used_is_refused_with_its_line() {
         (
             "form.c",
             "MOVER_EXCLUSIVE(x, m)",
-            "no claim of exclusive access",
+            "not a claim of exclusive access",
         ),
     ] {
         let text = TRIED.replace("CLAIM", claim);
@@ -336,7 +336,7 @@ fn a_thread_that_ends_with_a_lock_in_hand_is_told_of() {
                return 0; }}\n"
         )
     };
-    let caveat = "may end with a lock in hand";
+    let caveat = "may exit while holding a lock";
     for (name, body, is_told) in [
         ("left_one", "pthread_mutex_lock(&one);", true),
         (

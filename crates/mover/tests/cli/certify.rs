@@ -23,7 +23,7 @@ fn words(answer: &Value, which: &str) -> String {
 /// Every engine's `safe` comes with what it rests on.
 #[test]
 fn safe_is_certified_by_every_engine() {
-    let walk = "a walk through all";
+    let walk = "a search of all";
     let checked = "of the solver follow";
     for (example, options, expected) in [
         ("peterson2.pml", &["--engine", "explicit"][..], &[walk][..]),
@@ -90,7 +90,7 @@ fn what_is_too_large_is_not_certified() {
     );
     let ended = check(&large, &["--certify"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let words = "not certified: by a walk through all states of the definition: \
+    let words = "not certified: by a search of all states of the reference semantics: \
                  there are more than 200,000 states";
     assert!(ended.stdout.contains(words), "{}", ended.stdout);
     let answer = check(&large, &["--certify", "--json"]).json();

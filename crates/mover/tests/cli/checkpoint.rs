@@ -254,7 +254,7 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
     );
     assert_eq!(first.code, Some(5), "{}", first.stderr);
     assert!(
-        first.stdout.contains("try: going on with `--resume"),
+        first.stdout.contains("try: continuing with `--resume"),
         "{}",
         first.stdout
     );
@@ -286,11 +286,11 @@ fn a_checkpoint_of_something_else_is_refused_by_name() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 4;
     std::fs::write(&checkpoint, &bytes).expect("it can be written");
-    refused(&path, &[], "its sum does not match");
+    refused(&path, &[], "its checksum does not match");
     std::fs::write(&checkpoint, &bytes[..middle]).expect("it can be written");
-    refused(&path, &[], "its sum does not match");
+    refused(&path, &[], "its checksum does not match");
     std::fs::write(&checkpoint, "anything else that is long enough").expect("it can be written");
-    refused(&path, &[], "it is no checkpoint");
+    refused(&path, &[], "it is not a checkpoint");
     std::fs::write(&checkpoint, b"mover checkpt 9\n012345678901234567890").expect("written");
     refused(&path, &[], "another version of mover");
     std::fs::remove_file(&checkpoint).expect("it was there");

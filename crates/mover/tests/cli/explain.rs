@@ -42,8 +42,8 @@ fn locks_in_arrays_make_transactions() {
     for (line, class, reason) in [
         (5, "right mover", "takes fork[left]"),
         (6, "right mover", "takes fork[right]"),
-        (7, "left mover", "gives fork[left] back"),
-        (8, "left mover", "gives fork[right] back"),
+        (7, "left mover", "releases fork[left]"),
+        (8, "left mover", "releases fork[right]"),
     ] {
         assert_eq!(of_line(line)["class"], class, "line {line}");
         assert_eq!(of_line(line)["reasons"][0], reason, "line {line}");

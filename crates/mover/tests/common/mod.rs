@@ -39,7 +39,7 @@ impl Ended {
     }
 }
 
-/// The top of the repository.
+/// Root of the repository.
 pub fn repository() -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     crates.canonicalize().expect("the repository is there")

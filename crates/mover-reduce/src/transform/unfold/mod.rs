@@ -1,34 +1,33 @@
-//! Programs with their known control flow unfolded.
+//! Unfolding of statically known control flow.
 //!
-//! Most C programs begin with a thread that initialises data, starts workers in a
-//! loop and joins them in another. Everything about these loops is known before any
-//! search: how often they run, which argument each worker gets, which cell tells of
-//! its end. As the program stands, none of it can be used: the loops are cut where
-//! transactions could go on, every worker may be in every slot, and an index that is
-//! a constant in each round is a variable to every analysis. Günther et al.'s tool reads
-//! programs whose threads are started one by one by hand; here [`unfold`] gets there
-//! by partial evaluation:
+//! Most C programs begin with a thread that initialises data, starts workers in a loop and
+//! joins them in another. Everything about these loops is known before the search: the number
+//! of iterations, the argument of each worker, the cell that records its exit. In the original
+//! program none of it can be used: transactions end at the loops, every worker may be in every
+//! slot, and an index that is constant in each iteration is a variable to every analysis. The
+//! tool of Günther et al. (2017) reads programs whose threads are started one by one; here
+//! [`unfold`] obtains such programs by partial evaluation:
 //!
-//! - A location of the first thread's template becomes one for each row of values
-//!   that its local variables are known to have there. What memory holds is known,
-//!   too, as a small set of values for each cell: what the thread itself has written,
-//!   and whatever those started so far may write at any time.
-//! - Each start of a thread gets a template of its own, in which the arguments are
-//!   constants as far as they are known, treated in the same way.
-//! - Edges whose guards cannot hold are dropped, and what is known is put in.
-//! - Where one location has several successors at another, what they know is joined,
-//!   so that a choice that is only carried along does not double what follows.
-//!   A variable that takes too many values is given up, and the template is done again.
+//! - A location of the first thread's template becomes one location for each tuple of known
+//!   values of its local variables. The contents of memory are known as well, as a small set of
+//!   values for each cell: what the thread itself has written, and everything that the threads
+//!   started so far may write at any time.
+//! - Each start of a thread gets its own template, in which the arguments are constants as far
+//!   as they are known; it is unfolded in the same way.
+//! - Edges whose guards cannot hold are removed, and known values are substituted.
+//! - Where one location has several copies as successors, their known values are joined, so
+//!   that a choice that is only stored does not double what follows. A variable with too many
+//!   values is treated as unknown, and the template is unfolded again.
 //!
-//! **Ends.** A thread that ends gives its number back, and the next thread gets it:
-//! so starting a thread does not commute with the end of another, although in C
-//! nobody can see which number a thread has. With the number of starts known, threads
-//! keep their numbers here and stay at an end of their own. That is the same program up to the
-//! numbers of threads if these are only used to mark what a thread holds (as locks do),
-//! and no thread ends with such a mark left behind; programs for which this is not
-//! clear are not unfolded.
+//! **Exits.** A thread that exits frees its number, and the next thread gets it: so starting a
+//! thread does not commute with the exit of another, although in C no thread can observe which
+//! number a thread has. With a known number of starts, threads keep their numbers here and stay
+//! at a final location of their own. The result is the same program up to thread numbers if
+//! these are only used to mark what a thread holds (as locks do), and no thread exits while
+//! such a mark exists. Programs for which this is not established are not unfolded.
 //!
-//! A run of the unfolded program is told as one of the original by [`Unfolded::original_steps`].
+//! [`Unfolded::original_steps`] translates a run of the unfolded program into one of the
+//! original.
 
 mod suited;
 mod values;
@@ -46,14 +45,14 @@ use crate::facts::points_to::PointsTo;
 use suited::{effects_of, has_repeated_spawn, is_suited};
 use values::{Env, Values, join};
 
-/// More copies of one location are too many.
+/// Maximum number of copies of one location.
 const MOST_COPIES: usize = 72;
-/// More locations of one template are too many.
+/// Maximum number of locations of one template.
 const MOST_LOCATIONS: usize = 4_000;
-/// More cells than these are not followed one by one.
+/// Maximum number of cells that are tracked individually.
 const MOST_CELLS: usize = 512;
 
-/// An unfolded program, with where everything comes from.
+/// An unfolded program, with the origin of its locations and edges.
 pub struct Unfolded {
     pub program: Program,
     /// By template, location and edge: the number of the edge in the original.
@@ -62,8 +61,7 @@ pub struct Unfolded {
     places: Vec<Vec<(TemplateId, LocationId)>>,
 }
 
-/// Unfolds a program; nothing if there is nothing to gain or it is not clear that the
-/// result is the same program.
+/// Unfolds a program; `None` if nothing is gained or if the result is not known to be equivalent.
 pub fn unfold(original: &Program) -> Option<Unfolded> {
     let [first] = &original.initial[..] else {
         return None;
@@ -113,7 +111,7 @@ pub fn unfold(original: &Program) -> Option<Unfolded> {
         edges.push(worker.copy.edges);
     }
     program.initial[0].template = TemplateId(0);
-    // What was said of the numbers of threads and of guards that compare was said of the original.
+    // Facts about thread numbers and comparing guards concern the original only.
     program.info_mut().exclusive.clear();
     program.presence = None;
     if mover_ir::validate::validate(&program).is_err() {
@@ -147,7 +145,7 @@ impl Unfolded {
         Some(BoundMet { template, location })
     }
 
-    /// The steps of the original program that a run of the unfolded one stands for.
+    /// The steps of the original program that correspond to a run of the unfolded one.
     pub fn original_steps(&self, original: &Program, steps: &[Step]) -> Result<Vec<Step>, NotARun> {
         let (machine, judge) = (Machine::new(&self.program), Machine::new(original));
         let (mut state, mut known) = (machine.initial(), judge.initial());
@@ -207,7 +205,7 @@ fn offsets(variables: &[Variable]) -> Vec<usize> {
     first
 }
 
-/// What is known where a thread stands.
+/// What is known at a location.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Knowledge {
     locals: Vec<Values>,
@@ -223,7 +221,7 @@ struct CopiedTemplate {
     edges: Vec<Vec<usize>>,
     /// By location.
     starts: Vec<usize>,
-    /// By location; the end of a thread, which comes last, is a copy of none.
+    /// By location; the final location, which comes last, is not a copy.
     places: Vec<(TemplateId, LocationId)>,
 }
 
@@ -235,7 +233,7 @@ impl CopiedTemplate {
 
 struct Worker {
     copy: CopiedTemplate,
-    /// Cells of globals, and the values that may come to be there.
+    /// Cells of globals, and the values that may be written there.
     writes: Vec<(usize, Values)>,
 }
 
@@ -248,7 +246,7 @@ struct Unfolding<'p> {
     numbers: BTreeMap<(usize, Vec<Values>), usize>,
 }
 
-/// Why a template has to be done again, or cannot be done at all.
+/// Why a template must be unfolded again, or cannot be unfolded.
 enum Trouble {
     /// These local variables take too many values.
     Locals(Vec<usize>),
@@ -301,7 +299,7 @@ impl Unfolding<'_> {
         let mut locations: Vec<Location> = Vec::new();
         let mut edges: Vec<Vec<usize>> = Vec::new();
         let mut end: Option<LocationId> = None;
-        // Behind the last step, which may start threads, too.
+        // After the last step, which may also start threads.
         let mut starts_at_end = 0;
         let mut ends: Vec<(usize, usize)> = Vec::new();
         let mut number = 0;
@@ -352,7 +350,7 @@ impl Unfolding<'_> {
             }
             for (target, mut known, positions) in after {
                 if body.location(target).bound.is_some() {
-                    // Nothing follows, so one copy is enough whatever is known.
+                    // Nothing follows, so one copy is sufficient.
                     known.forget_values();
                 }
                 let key = (target, known);
@@ -393,7 +391,7 @@ impl Unfolding<'_> {
             });
             locations[location].edges[edge].target = end;
         }
-        // Where a search that goes on past errors would resume is not known here.
+        // Where a search that continues after errors would resume is not known here.
         for location in &mut locations {
             if let Some(mark) = &mut location.error {
                 mark.resume = None;
@@ -412,7 +410,7 @@ impl Unfolding<'_> {
         })
     }
 
-    /// The effects of an edge with what is known put in, and what is known after them.
+    /// The effects of an edge with known values substituted, and what is known after them.
     fn effects(
         &mut self,
         id: TemplateId,
@@ -475,7 +473,7 @@ impl Unfolding<'_> {
             for (variable, index, values) in updates {
                 self.update(first, &mut next, variable, &index, values, given_up);
             }
-            // What the others may do, they may do at any time.
+            // Other threads may write at any time.
             if let Some(globals) = &mut next.globals {
                 for &copy in &next.starts {
                     for (cell, values) in &self.started[copy].writes {
@@ -485,7 +483,7 @@ impl Unfolding<'_> {
             }
         }
         if is_end {
-            // Nothing is left of a thread that has ended.
+            // Nothing remains of a thread that has exited.
             let body = self.original.template(id);
             for (local, variable) in body.locals.iter().enumerate() {
                 for index in 0..variable.len {
@@ -613,12 +611,12 @@ impl Unfolding<'_> {
         let is_local = matches!(variable, VariableRef::Local(_));
         let values = match variable {
             VariableRef::Local(id) if given_up[id.index()] => None,
-            // A local variable has one value or any: copies are made for each.
+            // A local variable has one value or any: each value has its own copy.
             _ if is_local => values.filter(|values| values.len() == 1),
             _ => values,
         };
         match index.as_const() {
-            // Writing outside of a row has no effect.
+            // Writing outside an array has no effect.
             Some(index) if index as usize >= range.len() => {}
             Some(index) => cells[range.start + index as usize] = values,
             None => {
@@ -634,7 +632,7 @@ impl Unfolding<'_> {
     }
 }
 
-/// Which variables have the rows of one location grow without end.
+/// The variables that make the tuples of one location grow without bound.
 fn trouble(rows: &[&Knowledge], first: &[usize]) -> Trouble {
     let differs = |cell: usize| {
         rows.iter()
@@ -667,7 +665,7 @@ impl Knowledge {
         }
     }
 
-    /// Forgets everything but the threads that were started.
+    /// Drops everything except the threads that were started.
     fn forget_values(&mut self) {
         self.locals.fill(None);
         if let Some(globals) = &mut self.globals {

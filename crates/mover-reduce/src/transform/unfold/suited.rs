@@ -1,8 +1,8 @@
 //! Which programs can be unfolded.
 //!
-//! One thread starts all others, nobody asks how many threads there are or where they stand, and the
-//! number of a thread is nothing but a mark in what it holds: so it makes no difference that threads
-//! keep their numbers when they end.
+//! One thread starts all others, no thread reads the number or the locations of threads, and
+//! the number of a thread is used only as a mark in what it holds: so it makes no difference
+//! that threads keep their numbers when they exit.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use mover_ir::program::{Effect, Program, Template, TemplateId, VariableId};
 use crate::facts::pointer_locks::own_mark;
 use crate::facts::points_to::PointsTo;
 
-/// Whether the program is of the kind that can be unfolded.
+/// Whether the program can be unfolded.
 pub(super) fn is_suited(program: &Program, first: TemplateId) -> bool {
     let spawns = |template: &Template| {
         let mut effects = effects_of(template);
@@ -48,13 +48,12 @@ pub(super) fn effects_of(template: &Template) -> impl Iterator<Item = &Effect> {
     edges.flat_map(|edge| &edge.effects)
 }
 
-/// What a thread has put its mark on: the address or place as printed, and the locals in it.
+/// An object that a thread has marked: its printed address or place, and the locals in it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Marked(String, BTreeSet<u32>);
 
-/// Whether numbers of threads are nothing but marks: stored in globals, and looked at only
-/// by asking whether there is none or the own one. Who has which number then makes no
-/// difference.
+/// Whether thread numbers are used only as marks: stored in globals, and compared only with "none"
+/// or the thread's own number. The assignment of numbers to threads then makes no difference.
 fn has_marks_only(program: &Program) -> bool {
     let known = Program {
         pointers_stay: crate::facts::pointer_provenance::pointers_stay(program),
@@ -98,7 +97,7 @@ fn has_marks_only(program: &Program) -> bool {
             }
             _ => false,
         };
-        // How often numbers and marks are there, and how often in a question that is allowed.
+        // The occurrences of numbers and marks, and those in comparisons that are allowed.
         let (mut there, mut allowed) = (0usize, 0usize);
         let mut look = |expr: &Expr| {
             there += usize::from(*expr == Expr::ThreadId || holds_mark(expr));
@@ -126,7 +125,7 @@ fn has_marks_only(program: &Program) -> bool {
     true
 }
 
-/// Whether a thread has taken all of its marks back where it ends.
+/// Whether a thread has removed all of its marks when it exits.
 fn forgets_its_number(template: &Template) -> bool {
     let gives_number = |effect: &Effect| {
         matches!(
@@ -140,7 +139,7 @@ fn forgets_its_number(template: &Template) -> bool {
     if effects_of(template).any(gives_number) {
         return false;
     }
-    // Which marks there may be at each location.
+    // The marks that may exist at each location.
     let mut marks: Vec<Option<BTreeSet<Marked>>> = vec![None; template.locations.len()];
     marks[template.entry.index()] = Some(BTreeSet::new());
     let mut work = vec![template.entry.index()];
@@ -175,7 +174,7 @@ fn forgets_its_number(template: &Template) -> bool {
                     let VariableRef::Local(id) = place.variable else {
                         continue;
                     };
-                    // A mark whose place is not known any more stays for ever.
+                    // A mark whose place is no longer known stays for ever.
                     let lost: Vec<Marked> = after
                         .iter()
                         .filter(|Marked(_, locals)| locals.contains(&id.0))

@@ -1,7 +1,7 @@
-//! The values of expressions where something is known of the cells they read.
+//! Evaluation of expressions over partially known cells.
 //!
-//! A cell has one of a few values, or any. [`Env`] evaluates with such sets, and puts what is known
-//! into expressions and effects.
+//! A cell has one of a few values, or any value. [`Env`] evaluates expressions over such sets,
+//! and substitutes known values into expressions and effects.
 
 use mover_ir::eval::{ValueSet, ValueSets};
 use mover_ir::expr::{Expr, Place, ReceiveArg, VariableRef};
@@ -10,17 +10,17 @@ use mover_ir::simplify::fold_parts;
 
 use super::{Knowledge, Unfolding};
 
-/// More values than these of one cell are any.
+/// Cells with more values count as unknown.
 const DOMAIN: ValueSets = ValueSets { most: 4 };
 
-/// What is known of a cell: one of these values, or nothing.
+/// What is known about a cell: one of these values, or nothing.
 pub(super) type Values = ValueSet;
 
 pub(super) fn join(mine: &mut Values, theirs: &Values) {
     *mine = DOMAIN.join(mine, theirs);
 }
 
-/// Expressions where something is known.
+/// An environment of known values.
 #[derive(Clone, Copy)]
 pub(super) struct Env<'e, 'p> {
     pub(super) unfolding: &'e Unfolding<'p>,
@@ -30,7 +30,7 @@ pub(super) struct Env<'e, 'p> {
 }
 
 impl Env<'_, '_> {
-    /// The value, if there is one only.
+    /// The value, if it is unique.
     pub(super) fn single(&self, expr: &Expr) -> Values {
         self.values(expr).filter(|values| values.len() == 1)
     }
@@ -88,8 +88,8 @@ impl Env<'_, '_> {
         is_cell.then_some((VariableId(number as u32), index as usize, variable.ty.width))
     }
 
-    /// What a store may change: variables, indices and values; an index that is no constant stands
-    /// for any cell.
+    /// What a store may change: variables, indices and values; an index that is not constant stands for
+    /// any cell.
     pub(super) fn stored(
         &self,
         address: &Expr,
@@ -110,8 +110,7 @@ impl Env<'_, '_> {
             .collect()
     }
 
-    /// The truth of a condition that looks at one cell of several values, if it is the
-    /// same for all of them.
+    /// The value of a condition over one cell with several values, if it is the same for all of them.
     fn decided(&self, expr: &Expr) -> Option<u64> {
         if expr.width() != 1 {
             return None;
@@ -149,12 +148,12 @@ impl Env<'_, '_> {
         decided
     }
 
-    /// The expression with what is known put in.
+    /// The expression with known values substituted.
     pub(super) fn fold(&self, expr: &Expr) -> Expr {
         if let Some(truth) = self.decided(expr) {
             return Expr::constant(truth as i64, 1);
         }
-        // Addresses and marks stay readable to the analyses.
+        // Addresses and marks stay recognisable for the analyses.
         if !matches!(expr, Expr::Address { .. })
             && let Some(values) = self.single(expr)
             && !mentions_address(expr)
@@ -165,7 +164,7 @@ impl Env<'_, '_> {
             };
         }
         match expr {
-            // What looks at other threads or into channels stays as it is written.
+            // Expressions that read other threads or channels are left unchanged.
             Expr::ThreadAt { .. }
             | Expr::RemoteRead { .. }
             | Expr::ThreadPriority(_)
@@ -184,7 +183,7 @@ impl Env<'_, '_> {
                     }
                 }
             }
-            // What others see stays as it is written.
+            // What other threads observe is left unchanged.
             Effect::Send { .. } | Effect::SetPriority { .. } | Effect::Print { .. } => {}
             other => other.parts_mut(&mut |part| *part = self.fold(part)),
         }

@@ -1,8 +1,8 @@
-//! What is asked of the runs that the formula describes.
+//! The queries about the runs that the formula describes.
 //!
-//! Errors are steps that are taken. Deadlocks, and whether a thread stopped where it could
-//! have gone on, are questions about the end of the run: where each thread stands, and the
-//! shared cells as the last holder of the token left them.
+//! Errors are steps that are taken. Deadlocks, and whether a thread stopped where it could have
+//! continued, are queries about the end of the run: the location of each thread, and the shared
+//! cells as the last holder of the token left them.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl Encoding<'_, '_> {
         shared.map(|&cell| u64::from(widths[cell])).sum()
     }
 
-    /// That a thread runs into an error, and nobody into a bound.
+    /// The condition that a thread reaches an error, and none a bound.
     pub fn error(&self, terms: &mut Terms) -> Term {
         let error = self.some_error(terms);
         let bound = self.some_bound(terms, |_| true);
@@ -44,7 +44,7 @@ impl Encoding<'_, '_> {
 
     /// That a run meets a bound that is not known to be met, and none of those that are.
     ///
-    /// In the formula others may go on when a thread has met a bound. That does not matter: the
+    /// In the formula others may continue when a thread has met a bound. That does not matter: the
     /// step into the bound changes nothing, and no thread has to take one, so the run up to the
     /// first of these steps is one of the program's.
     pub fn bound(&self, terms: &mut Terms, known: &BTreeSet<BoundMet>) -> Term {
@@ -127,7 +127,7 @@ impl Encoding<'_, '_> {
         terms.any(cases)
     }
 
-    /// Nobody stops who could go on at the end.
+    /// No thread that could continue stops at the end.
     pub fn assert_maximal(&self, terms: &mut Terms, blaster: &mut Blaster) {
         let values = self.final_values(terms);
         for thread in &self.unrolled.threads {
@@ -165,7 +165,7 @@ impl Encoding<'_, '_> {
         let mut waits = Vec::new();
         for thread in &self.unrolled.threads {
             for node in &thread.nodes {
-                // Alive and not gone on: the thread stands here at the end.
+                // Alive and not continued: the thread stands here at the end.
                 let stays = terms.not(node.goes);
                 let here = terms.and(node.live, stays);
                 if here == Terms::FALSE {

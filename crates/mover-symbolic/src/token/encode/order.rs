@@ -1,9 +1,9 @@
-//! Which of two events comes first, as literals.
+//! The order of events, as literals.
 //!
-//! The paper's clock is a counter. Of numbers a solver learns little before it knows them; of
-//! the order of two events it learns at once. So there is a literal for each two events of
-//! different threads, and clauses make that an order. Only if there are too many events for
-//! that there is a counter.
+//! The clock of Ganai and Kundu (2009) is a counter. A solver learns little about numbers
+//! before it knows them; it learns about the order of two events at once. So there is a literal
+//! for each two events of different threads, and clauses that make these literals an order. A
+//! counter is used only if there are too many events for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ struct Stretch {
     is_only_way: bool,
 }
 
-/// Most clauses that make an order of literals.
+/// Maximum number of clauses that make an order of literals.
 const MOST_ORDER_CLAUSES: usize = 3_000_000;
 
 impl Encoding<'_, '_> {
@@ -161,7 +161,7 @@ impl Encoding<'_, '_> {
 
     /// The events that can come between two others.
     ///
-    /// Of the thread that gives the token away those behind it, of the one that gets it those
+    /// Of the thread that gives the token away those after it, of the one that gets it those
     /// before it; what a thread passes in any case makes clear where all beyond it are.
     fn possibly_between(&self, from: Id, to: Id) -> Vec<Id> {
         let mut between = Vec::new();

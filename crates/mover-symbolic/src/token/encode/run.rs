@@ -1,4 +1,4 @@
-//! The run that a solver found: each thread's steps, put together along the way of the token.
+//! The run that a solver found: the steps of each thread, combined along the path of the token.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl Encoding<'_, '_> {
                         with: None,
                         choice: if part.chooses { choice } else { 0 },
                     });
-                    // Before its first event a thread needs nobody.
+                    // Before its first event a thread does not need the token.
                     match last.and_then(|last| of_thread.get_mut(&last)) {
                         Some(word) => word.extend(steps),
                         None => before.extend(steps),

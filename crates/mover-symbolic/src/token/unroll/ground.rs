@@ -1,7 +1,8 @@
-//! What is known of a program before its threads are unrolled.
+//! Static facts about a program that are needed to unroll its threads.
 //!
-//! Which cells threads share, at which locations they touch something that others touch, too,
-//! what moves left from there, which steps lead nowhere, and how locations follow each other.
+//! The cells that threads share, the locations at which they access something that other
+//! threads also access, the left movers from there, the steps that lead nowhere, and the
+//! successor relation of locations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,7 +97,7 @@ impl<'p> Unroller<'p> {
         unroller
     }
 
-    /// Locks that a thread there has, and that nobody else can have at the same time.
+    /// Locks that a thread there has, and that no other thread can have at the same time.
     pub fn locks_at(&self, standing: Standing) -> BTreeSet<Object> {
         let Standing::At { template, location } = standing else {
             return BTreeSet::new();
@@ -260,7 +261,7 @@ impl<'p> Unroller<'p> {
         }
     }
 
-    /// Whether the edge may lead to a bound before others are let pass. Nobody has to take it.
+    /// Whether the edge may lead to a bound before other threads may run. It need not be taken.
     pub fn may_meet_bound(&self, template: usize, edge: &Edge) -> bool {
         self.meets_bound[template][edge.target.index()]
     }

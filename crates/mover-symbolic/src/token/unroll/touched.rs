@@ -1,8 +1,8 @@
-//! What an event touches.
+//! The accesses of an event.
 //!
-//! That is found on the terms: an event reads a cell if the copy it got occurs in a guard or in
-//! a value that it leaves behind, and writes one if the cell is another term afterwards. So
-//! indices and pointers that are constant in this unrolling tell cells apart.
+//! They are determined on the terms: an event reads a cell if the copy it received occurs in a
+//! guard or in a value that it passes on, and writes a cell if the cell is another term
+//! afterwards. So indices and pointers that are constant in this unrolling distinguish cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
