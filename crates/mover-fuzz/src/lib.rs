@@ -21,6 +21,8 @@ pub mod symbolic;
 #[cfg(feature = "tm")]
 pub mod tm;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 pub use compare::{Compared, Mismatch, PassedOver, WAYS, Way, compare};
 pub use promela::Model;
 
@@ -54,6 +56,51 @@ pub fn programs(usual: u64) -> u64 {
 
 /// How many times as many programs are tried by tests that may take an hour.
 const LONG: u64 = 6;
+
+/// For tests: what comes of so many programs (see [`programs`]), one for each seed, tried on all
+/// cores. `MOVER_SEED` says which seed is the first. The results are in the order of the seeds; a
+/// seed that panics ends the test.
+pub fn of_seeds<R: Send>(usual: u64, try_seed: impl Fn(u64) -> R + Sync) -> Vec<R> {
+    let first = setting("MOVER_SEED", 1);
+    let end = first + programs(usual);
+    let next = AtomicU64::new(first);
+    let work = || {
+        let mut results = Vec::new();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= end {
+                return results;
+            }
+            // Nobody else needs to go on if this one panics.
+            let stop = StopOnPanic { next: &next, end };
+            results.push((seed, try_seed(seed)));
+            std::mem::forget(stop);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut results: Vec<(u64, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let ended = workers.into_iter().flat_map(|worker| match worker.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.collect()
+    });
+    results.sort_by_key(|(seed, _)| *seed);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Takes all seeds that are left when it is dropped.
+struct StopOnPanic<'a> {
+    next: &'a AtomicU64,
+    end: u64,
+}
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        self.next.store(self.end, Ordering::Relaxed);
+    }
+}
 
 /// The smallest model that still shows a mismatch, and the mismatch.
 pub fn smallest(model: &Model, mismatch: Mismatch) -> (Model, Mismatch) {

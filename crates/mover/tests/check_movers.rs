@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mover_engine::Control;
 use mover_explicit::{Claim, MoverCheck, check_movers};
-use mover_fuzz::{Model, compare, programs, setting};
+use mover_fuzz::{Model, compare, of_seeds};
 use mover_ir::program::Program;
 use mover_reduce::{Movers, PhaseFacts, movers};
 
@@ -103,12 +103,10 @@ fn wrong_in(model: &Model) -> Option<String> {
 
 #[test]
 fn movers_of_random_models_commute() {
-    let first = setting("MOVER_SEED", 1);
-    let count = programs(500);
-    for seed in first..first + count {
+    of_seeds(500, |seed| {
         let mut model = Model::random(seed);
         let Some(mut wrong) = wrong_in(&model) else {
-            continue;
+            return;
         };
         while let Some((smaller, still)) = model
             .smaller()
@@ -118,7 +116,7 @@ fn movers_of_random_models_commute() {
             (model, wrong) = (smaller, still);
         }
         panic!("seed {seed}: {wrong}\n{}", model.text());
-    }
+    });
 }
 
 const RACE: &str = "\
