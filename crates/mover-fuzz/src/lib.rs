@@ -11,6 +11,7 @@
 #[cfg(feature = "c")]
 pub mod c;
 pub mod compare;
+mod cores;
 pub mod ir;
 pub mod promela;
 pub mod random;
@@ -21,9 +22,8 @@ pub mod symbolic;
 #[cfg(feature = "tm")]
 pub mod tm;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 pub use compare::{Compared, Mismatch, PassedOver, WAYS, Way, compare};
+pub use cores::on_all_cores;
 pub use promela::Model;
 
 /// Models with more states are passed over: many small ones find more than a few large ones.
@@ -47,59 +47,22 @@ pub fn setting(name: &str, usual: u64) -> u64 {
     }
 }
 
-/// For tests: how many programs to try. `MOVER_PROGRAMS` says so, or `MOVER_LONG` that it may take
-/// an hour.
+/// For tests: how many programs to try. `MOVER_PROGRAMS` says so, or `MOVER_LONG` (set by
+/// `make test-long`) that there is time for more.
 pub fn programs(usual: u64) -> u64 {
     let is_long = std::env::var_os("MOVER_LONG").is_some();
     setting("MOVER_PROGRAMS", if is_long { LONG * usual } else { usual })
 }
 
-/// How many times as many programs are tried by tests that may take an hour.
+/// How many times as many programs are tried with `MOVER_LONG`.
 const LONG: u64 = 6;
 
 /// For tests: what comes of so many programs (see [`programs`]), one for each seed, tried on all
-/// cores. `MOVER_SEED` says which seed is the first. The results are in the order of the seeds; a
-/// seed that panics ends the test.
+/// cores. `MOVER_SEED` says which seed is the first. A seed that panics ends the test.
 pub fn of_seeds<R: Send>(usual: u64, try_seed: impl Fn(u64) -> R + Sync) -> Vec<R> {
     let first = setting("MOVER_SEED", 1);
-    let end = first + programs(usual);
-    let next = AtomicU64::new(first);
-    let work = || {
-        let mut results = Vec::new();
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= end {
-                return results;
-            }
-            // Nobody else needs to go on if this one panics.
-            let stop = StopOnPanic { next: &next, end };
-            results.push((seed, try_seed(seed)));
-            std::mem::forget(stop);
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut results: Vec<(u64, R)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let ended = workers.into_iter().flat_map(|worker| match worker.join() {
-            Ok(results) => results,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        ended.collect()
-    });
-    results.sort_by_key(|(seed, _)| *seed);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Takes all seeds that are left when it is dropped.
-struct StopOnPanic<'a> {
-    next: &'a AtomicU64,
-    end: u64,
-}
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        self.next.store(self.end, Ordering::Relaxed);
-    }
+    let seeds: Vec<u64> = (first..first + programs(usual)).collect();
+    on_all_cores(&seeds, |&seed| try_seed(seed))
 }
 
 /// The smallest model that still shows a mismatch, and the mismatch.

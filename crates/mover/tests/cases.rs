@@ -18,10 +18,9 @@ mod run;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use header::Question;
+use mover_fuzz::on_all_cores;
 
 /// A question of a case, to be asked by one of the workers.
 struct Job {
@@ -81,23 +80,13 @@ fn cases(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Asks all questions, as many at a time as there are cores.
+/// Asks all questions.
 fn failures_of(jobs: &[Job]) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let asked = catch_unwind(AssertUnwindSafe(|| run::ask(&job.file, &job.question)));
-            let found = asked.unwrap_or_else(|_| vec!["panics".into()]);
-            let found = found.iter().map(|reason| format!("{}: {reason}", job.name));
-            failures.lock().expect("no worker panics").extend(found);
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(work);
-        }
+    let failures = on_all_cores(jobs, |job| {
+        let asked = catch_unwind(AssertUnwindSafe(|| run::ask(&job.file, &job.question)));
+        let found = asked.unwrap_or_else(|_| vec!["panics".into()]);
+        let named = found.iter().map(|reason| format!("{}: {reason}", job.name));
+        named.collect::<Vec<String>>()
     });
-    failures.into_inner().expect("no worker panics")
+    failures.into_iter().flatten().collect()
 }
