@@ -4,7 +4,6 @@
 //!
 //! The step by which `main` ends the process shows as a both mover, although nobody moves behind it:
 //! it begins an atomic sequence without end, which engines treat as no step at all.
-#![cfg(feature = "c")]
 
 use std::path::PathBuf;
 

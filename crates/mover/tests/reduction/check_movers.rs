@@ -190,56 +190,28 @@ fn wrong_declarations_are_noticed() {
     );
 }
 
-/// Models in which a process sees that another one is *not* yet waiting for a rendezvous: by an
-/// atomic sequence that stops, by an `else`, by what the send would interrupt. Found by trying the
-/// movers; every reduction missed the failed assertions.
-const MISSING_OFFERS: [&str; 3] = [
-    "byte x, y; chan s = [0] of { byte };
-    active proctype P() { atomic { y == 1 -> x = 1; s!1 } }
-    active proctype Q() { byte l; y = 1; skip; if :: s?l :: x == 1 -> assert(false) fi }",
-    "byte y; chan s = [0] of { byte };
-    active proctype P() { y == 1; if :: s!1 :: else -> assert(false) fi }
-    active proctype Q() { byte l; y = 1; skip; s?l }",
-    "byte x, y; chan s = [0] of { byte };
-    active proctype P() { y == 1; { x = 1; assert(x == 0) } unless { s!1 } }
-    active proctype Q() { byte l; y = 1; skip; s?l }",
-];
-
-/// Models in which what is in the middle of an atomic sequence matters, though it is not done:
-/// a way that is not taken, a way of the other side of a rendezvous, a message that is not there.
-const MIDDLES: [&str; 4] = [
-    "byte x, z;
-    active proctype P() { atomic { z == 0; if :: x == 1 -> assert(false) :: z == 0 -> skip fi } }
-    active proctype Q() { x = 1; x = 0 }
-    active proctype R() { z = 2 }",
-    "byte x; chan r = [0] of { byte };
-    active proctype P() { r!1 }
-    active proctype Q() { byte l; atomic { r?l; x = 1 } }
-    active proctype R() { byte l; l = x; assert(l == x) }",
-    "byte x, y;
-    active proctype P() {
-        byte l;
-        y = 1;
-        atomic { l = 1; if :: x == 1 -> assert(false) :: l == 1 -> skip fi }
-    }
-    active proctype Q() { y == 1; x = 1 }",
-    "byte x, y; chan c = [1] of { byte };
-    active proctype P() { y = 1; c!1 }
-    active proctype Q() { byte l; atomic { y == 1 -> x = 1; c?l; x = 0 } }
-    active proctype R() { assert(x == 0) }",
-];
-
+/// Models in which another process decides: by not yet waiting for a rendezvous, or about what is in
+/// the middle of an atomic sequence. They are cases of `cases.rs`, too.
 #[test]
 fn what_others_decide_about_is_seen() {
-    for text in MISSING_OFFERS.iter().chain(&MIDDLES) {
-        let program = read(text);
-        let compared =
-            compare(&program, u64::MAX).unwrap_or_else(|mismatch| panic!("{mismatch}\n{text}"));
-        assert!(compared.is_ok_and(|compared| compared.is_wrong), "{text}");
-        let movers = movers(&program).expect("there are movers");
-        for classes in ALL {
-            let wrong = told(&movers, &try_movers(&movers, classes));
-            assert_eq!(wrong, None, "{classes:?}\n{text}");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/promela");
+    let mut tried = 0;
+    for folder in ["missing_offers", "atomic_middles"] {
+        for entry in std::fs::read_dir(cases.join(folder)).expect("the cases are there") {
+            let path = entry.expect("readable").path();
+            let read = mover_promela::parse(&path, &mover_promela::Options::default());
+            let program = read.expect("a model").program;
+            let name = path.display();
+            let compared =
+                compare(&program, u64::MAX).unwrap_or_else(|mismatch| panic!("{name}: {mismatch}"));
+            assert!(compared.is_ok_and(|compared| compared.is_wrong), "{name}");
+            let movers = movers(&program).expect("there are movers");
+            for classes in ALL {
+                let wrong = told(&movers, &try_movers(&movers, classes));
+                assert_eq!(wrong, None, "{classes:?}, {name}");
+            }
+            tried += 1;
         }
     }
+    assert!(tried >= 7, "{tried} models tried");
 }
