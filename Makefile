@@ -1,15 +1,25 @@
 # make demo       build mover and run it on three examples
 # make build      mover, and mover-bench and mover-fuzz beside it
-# make test       run all tests (within some 20 minutes on 2 cores)
-# make test-long  the same tests, then fuzzing: an hour on 2 cores
+# make check      the quick tests: under 2 minutes after a build
+# make test       all tests (about 15 minutes on 2 idle cores, with the build)
+# make test-long  all tests with six times as many random programs, then 40 minutes of fuzzing
 # make mutations  break mover on purpose and see that the fuzzer notices
 # make bench      measure everything and make BENCHMARKS.md of it (40 minutes at most on 2 idle cores)
 # make bench-page make BENCHMARKS.md of the results that are there
 # make lint       formatting, lints, documentation, licences of dependencies
+#
+# Three tiers of tests. Each contains the one before.
+# - check: unit tests, programs with a known verdict (crates/mover/tests/cases), snapshots, small
+#   tests of single crates. Needs what building mover needs, nothing else.
+# - test: also the command line, the examples, random programs of every kind, and other tools:
+#   SPIN, z3, gcc, Graphviz, shells, Python packages, Chromium. They are installed first.
+# - test-long: the same, with larger random tests (MOVER_LONG), and fuzzing.
+# A new test target is part of `test`. It is part of `check` if it is in CHECK_TESTS below; it
+# belongs there if it needs no other tool and takes seconds.
 
 MOVER = target/release/mover
 
-.PHONY: demo build build-mover test test-long mutations bench bench-page lint build-packages test-packages
+.PHONY: demo build build-mover check test test-long mutations bench bench-page lint build-packages test-packages
 
 demo: build-mover
 	@echo
@@ -29,11 +39,18 @@ build: build-packages
 build-mover: build-packages
 	cargo build --release --locked --package mover
 
+CHECK_TESTS = \
+	bad_inputs builder c cases expectations facts histories ignoring memory \
+	plan refusals semantics tm_cli transactions validate
+
+check: build-packages
+	cargo test --workspace --locked --no-fail-fast --lib --bins $(CHECK_TESTS:%=--test %)
+
 test: test-packages
 	cargo test --workspace --locked --no-fail-fast
 
-# What is not spent on the tests is for fuzzing. MOVER_LONG=1 make test tries six times as many random programs in the tests.
-test-long: test build
+test-long: test-packages build
+	MOVER_LONG=1 cargo test --workspace --locked --no-fail-fast
 	$(MOVER) fuzz --generator all --for 40m --jobs 2
 
 mutations: test-packages

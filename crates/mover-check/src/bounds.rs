@@ -10,13 +10,19 @@ pub fn verdict(program: &Program, first: BoundMet, more: usize) -> Verdict {
         Some(mark) => (mark.message.as_str(), mark.kind.advice()),
         None => ("a run is cut off", "a smaller program"),
     };
-    let others = match more {
-        0 => String::new(),
-        1 => " (and another bound)".into(),
-        more => format!(" (and {more} other bounds)"),
+    let reason = match more {
+        0 => format!("{message}; no violation in the runs that stay within this bound"),
+        1 => format!(
+            "{message}, and one more bound is met; no violation in the runs that stay within \
+             these bounds"
+        ),
+        more => format!(
+            "{message}, and {more} more bounds are met; no violation in the runs that stay within \
+             these bounds"
+        ),
     };
     Verdict::Unknown {
-        reason: format!("{message}{others}; no violation in the runs that stay within this bound"),
+        reason,
         advice: advice.into(),
     }
 }

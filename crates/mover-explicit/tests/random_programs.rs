@@ -14,8 +14,8 @@ use mover_reduce::{Reduction, movers};
 
 use mover_fuzz::ir::judge::{Judgement, judge};
 use mover_fuzz::ir::{memory, mt, odd};
+use mover_fuzz::of_seeds;
 use mover_fuzz::random::Random;
-use mover_fuzz::{programs, setting};
 
 /// A task for the program as it is, with its dead values.
 fn task(program: &Program, errors: bool, deadlocks: bool) -> Task {
@@ -216,18 +216,18 @@ fn compare_solutions(program: &Program, judgement: &Judgement) {
 
 #[test]
 fn the_engine_agrees_with_the_semantics() {
-    compare_random(3_000, odd::program);
+    compare_random(1_500, odd::program);
 }
 
 #[test]
 fn memory_agrees_with_the_semantics() {
-    let (reduced, all) = compare_random(3_000, memory::program);
+    let (reduced, all) = compare_random(1_500, memory::program);
     assert!(reduced * 10 < all * 9, "the reduction reduces");
 }
 
 #[test]
 fn races_in_memory_are_not_reduced_away() {
-    let (reduced, all) = compare_random(1_500, memory::racy_program);
+    let (reduced, all) = compare_random(750, memory::racy_program);
     assert!(reduced * 10 < all * 9, "the reduction reduces");
 }
 
@@ -243,41 +243,40 @@ fn dropping_a_pointer_does_not_commute_with_allocating() {
 
 /// Gives the states stored with reduction and without, where there is no violation.
 fn compare_random(count: u64, generate: fn(u64) -> Program) -> (u64, u64) {
-    let first = setting("MOVER_SEED", 1);
-    let count = programs(count);
-    let (mut explored, mut large, mut errors, mut deadlocks, mut states) = (0, 0, 0, 0, 0);
-    let mut reducible = 0;
-    let (mut reduced_states, mut all_states) = (0, 0);
-    for seed in first..first + count {
+    let tried = of_seeds(count, |seed| {
         let program = generate(seed);
         if let Err(reason) = validate(&program) {
             panic!("seed {seed}: {reason}\n{}", print_program(&program));
         }
-        let Some(judgement) = judge(&program) else {
-            large += 1;
-            continue;
-        };
-        explored += 1;
-        errors += u64::from(judgement.error);
-        deadlocks += u64::from(judgement.deadlock);
-        states += judgement.stored;
+        let judgement = judge(&program)?;
         let result = std::panic::catch_unwind(|| {
             compare(&program, &judgement);
             compare_solutions(&program, &judgement);
             compare_reduced(&program, &judgement)
         });
         match result {
-            Ok(Some(reduced)) => {
-                reducible += 1;
-                if !judgement.error && !judgement.deadlock {
-                    reduced_states += reduced;
-                    all_states += judgement.stored as u64;
-                }
-            }
-            Ok(None) => {}
+            Ok(reduced) => Some((judgement, reduced)),
             Err(_) => panic!("seed {seed} disagrees\n{}", print_program(&program)),
         }
+    });
+    let count = tried.len() as u64;
+    let (mut explored, mut errors, mut deadlocks, mut states) = (0, 0, 0, 0);
+    let mut reducible = 0;
+    let (mut reduced_states, mut all_states) = (0, 0);
+    for (judgement, reduced) in tried.into_iter().flatten() {
+        explored += 1;
+        errors += u64::from(judgement.error);
+        deadlocks += u64::from(judgement.deadlock);
+        states += judgement.stored;
+        if let Some(reduced) = reduced {
+            reducible += 1;
+            if !judgement.error && !judgement.deadlock {
+                reduced_states += reduced;
+                all_states += judgement.stored as u64;
+            }
+        }
     }
+    let large = count - explored;
     println!(
         "{explored} programs ({reducible} with movers), {states} states, {errors} with errors, {deadlocks} with deadlocks, \
          {large} too large; {reduced_states} of {all_states} states stored where there is neither"
@@ -296,33 +295,30 @@ fn compare_random(count: u64, generate: fn(u64) -> Program) -> (u64, u64) {
 
 #[test]
 fn transactions_hide_nothing() {
-    let first = setting("MOVER_SEED", 1);
-    let count = programs(3_000);
-    let (mut compared, mut errors, mut deadlocks) = (0, 0, 0);
-    let (mut stored, mut all) = (0, 0);
-    for seed in first..first + count {
+    let tried = of_seeds(1_500, |seed| {
         let text = mt::random_text(&mut Random(seed ^ 0x5EED));
         let program = mt::parse("random", &text);
         assert_eq!(validate(&program), Ok(()), "{text}");
-        let Some(judgement) = judge(&program) else {
-            continue;
-        };
-        compared += 1;
-        errors += u64::from(judgement.error);
-        deadlocks += u64::from(judgement.deadlock);
+        let judgement = judge(&program)?;
         let result = std::panic::catch_unwind(|| {
             compare_solutions(&program, &judgement);
             compare_reduced(&program, &judgement)
         });
         match result {
-            Ok(reduced) => {
-                let reduced = reduced.expect("these programs have movers");
-                if !judgement.deadlock && !judgement.error {
-                    stored += reduced;
-                    all += judgement.stored as u64;
-                }
-            }
+            Ok(reduced) => Some((judgement, reduced.expect("these programs have movers"))),
             Err(_) => panic!("seed {seed} disagrees\n{text}"),
+        }
+    });
+    let count = tried.len() as u64;
+    let (mut compared, mut errors, mut deadlocks) = (0, 0, 0);
+    let (mut stored, mut all) = (0, 0);
+    for (judgement, reduced) in tried.into_iter().flatten() {
+        compared += 1;
+        errors += u64::from(judgement.error);
+        deadlocks += u64::from(judgement.deadlock);
+        if !judgement.deadlock && !judgement.error {
+            stored += reduced;
+            all += judgement.stored as u64;
         }
     }
     println!(

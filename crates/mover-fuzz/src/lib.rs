@@ -11,6 +11,7 @@
 #[cfg(feature = "c")]
 pub mod c;
 pub mod compare;
+mod cores;
 pub mod ir;
 pub mod promela;
 pub mod random;
@@ -22,6 +23,7 @@ pub mod symbolic;
 pub mod tm;
 
 pub use compare::{Compared, Mismatch, PassedOver, WAYS, Way, compare};
+pub use cores::on_all_cores;
 pub use promela::Model;
 
 /// Models with more states are passed over: many small ones find more than a few large ones.
@@ -45,15 +47,23 @@ pub fn setting(name: &str, usual: u64) -> u64 {
     }
 }
 
-/// For tests: how many programs to try. `MOVER_PROGRAMS` says so, or `MOVER_LONG` that it may take
-/// an hour.
+/// For tests: how many programs to try. `MOVER_PROGRAMS` says so, or `MOVER_LONG` (set by
+/// `make test-long`) that there is time for more.
 pub fn programs(usual: u64) -> u64 {
     let is_long = std::env::var_os("MOVER_LONG").is_some();
     setting("MOVER_PROGRAMS", if is_long { LONG * usual } else { usual })
 }
 
-/// How many times as many programs are tried by tests that may take an hour.
+/// How many times as many programs are tried with `MOVER_LONG`.
 const LONG: u64 = 6;
+
+/// For tests: what comes of so many programs (see [`programs`]), one for each seed, tried on all
+/// cores. `MOVER_SEED` says which seed is the first. A seed that panics ends the test.
+pub fn of_seeds<R: Send>(usual: u64, try_seed: impl Fn(u64) -> R + Sync) -> Vec<R> {
+    let first = setting("MOVER_SEED", 1);
+    let seeds: Vec<u64> = (first..first + programs(usual)).collect();
+    on_all_cores(&seeds, |&seed| try_seed(seed))
+}
 
 /// The smallest model that still shows a mismatch, and the mismatch.
 pub fn smallest(model: &Model, mismatch: Mismatch) -> (Model, Mismatch) {

@@ -9,7 +9,7 @@ mod common;
 mod judge;
 
 use mover_fuzz::ir::smaller::smaller;
-use mover_fuzz::{Model, programs, setting};
+use mover_fuzz::{Model, of_seeds};
 use mover_ir::expr::Expr;
 use mover_ir::print::print_program;
 use mover_ir::program::Program;
@@ -38,11 +38,7 @@ fn try_plans(program: &Program, most_states: usize, total: &mut Tried) -> Result
     ];
     for (plan, claims) in plans {
         match judge(&claims, most_states) {
-            Ok(tried) => {
-                total.states += tried.states;
-                total.left += tried.left;
-                total.right += tried.right;
-            }
+            Ok(tried) => total.add(&tried),
             Err(Refusal::TooLarge) => return Ok(false),
             Err(Refusal::Wrong(why)) => return Err(format!("{plan}: {why}")),
         }
@@ -67,27 +63,28 @@ fn what_the_plan_calls_a_mover_moves() {
 }
 
 /// Tries programs made from seeds; a wrong one is made as small as possible first.
-fn try_random(count: u64, program: impl Fn(u64) -> Program) {
-    let first = setting("MOVER_SEED", 1);
-    let mut total = Tried::default();
-    let mut complete = 0;
-    let count = programs(count);
-    for seed in first..first + count {
+fn try_random(count: u64, program: impl Fn(u64) -> Program + Sync) {
+    let tried = of_seeds(count, |seed| {
         let mut program = program(seed);
-        let mut why = match try_plans(&program, FEW_STATES, &mut total) {
-            Ok(is_complete) => {
-                complete += u64::from(is_complete);
-                continue;
-            }
+        let mut tried = Tried::default();
+        let mut why = match try_plans(&program, FEW_STATES, &mut tried) {
+            Ok(is_complete) => return (is_complete, tried),
             Err(why) => why,
         };
         while let Some((less, still)) = smaller(&program).into_iter().find_map(|less| {
-            let wrong = try_plans(&less, FEW_STATES, &mut total).err()?;
+            let wrong = try_plans(&less, FEW_STATES, &mut tried).err()?;
             Some((less, wrong))
         }) {
             (program, why) = (less, still);
         }
         panic!("seed {seed}: {why}\n{}", print_program(&program));
+    });
+    let count = tried.len();
+    let mut total = Tried::default();
+    let mut complete = 0;
+    for (is_complete, tried) in tried {
+        complete += u64::from(is_complete);
+        total.add(&tried);
     }
     println!("{complete} of {count} programs: {total:?}");
     assert!(total.left > 0 && total.right > 0, "{total:?}");

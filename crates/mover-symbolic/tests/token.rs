@@ -140,7 +140,7 @@ fn printed(program: Program) -> Option<(Program, String)> {
 
 #[test]
 fn random_threads() {
-    compare(860, |seed| {
+    compare(430, |seed| {
         let text = mt::random_text(&mut Random(seed ^ 0x70CE));
         Some((mt::parse("random", &text), text))
     });
@@ -148,17 +148,17 @@ fn random_threads() {
 
 #[test]
 fn random_ir_programs() {
-    compare(200, |seed| printed(odd::program(seed)));
+    compare(100, |seed| printed(odd::program(seed)));
 }
 
 #[test]
 fn random_pointers() {
-    compare(300, |seed| printed(pointers::program(seed)));
+    compare(150, |seed| printed(pointers::program(seed)));
 }
 
 #[test]
 fn random_started_threads() {
-    compare(40, |seed| printed(started::program(seed)));
+    compare(20, |seed| printed(started::program(seed)));
 }
 
 /// What a thread is started for may be all that the others have to do with it.
@@ -185,7 +185,7 @@ fn threads_that_are_started_and_never_end() {
 /// A rendezvous is not taken, so channels without buffer get one.
 #[test]
 fn random_models() {
-    compare(600, |seed| {
+    compare(300, |seed| {
         let text = Model::random(seed).text().replace("= [0] of", "= [1] of");
         let read = mover_promela::parse_text("random", &text).ok()?;
         Some((read.program, text))

@@ -14,8 +14,8 @@ use std::time::Duration;
 use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Task};
 use mover_fuzz::ir::judge::{Judgement, judge};
 use mover_fuzz::ir::{memory, mt, odd, pointers, started};
+use mover_fuzz::of_seeds;
 use mover_fuzz::random::Random;
-use mover_fuzz::{programs, setting};
 use mover_ir::print::print_program;
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
@@ -124,19 +124,11 @@ fn small(judgement: &Judgement) -> bool {
 }
 
 /// Asks all engines about generated programs.
-fn vote_on(count: u64, patience: Duration, generate: impl Fn(u64) -> (Program, String)) {
-    let first = setting("MOVER_SEED", 1);
-    let count = programs(count);
-    let mut tally = Tally::default();
-    let mut voted = 0;
-    let mut answered = 0;
-    for seed in first..first + count {
+fn vote_on(count: u64, patience: Duration, generate: impl Fn(u64) -> (Program, String) + Sync) {
+    let tallies = of_seeds(count, |seed| {
         let (program, text) = generate(seed);
         assert_eq!(validate(&program), Ok(()), "{text}");
-        let Some(judgement) = judge(&program).filter(small) else {
-            continue;
-        };
-        voted += 1;
+        let judgement = judge(&program).filter(small)?;
         // Tight bounds may leave questions open, but must not make answers wrong.
         let bounds = if seed % 4 == 0 {
             Bounds {
@@ -156,12 +148,17 @@ fn vote_on(count: u64, patience: Duration, generate: impl Fn(u64) -> (Program, S
             mine
         });
         match result {
-            Ok(mine) => {
-                answered += u64::from(mine.bounded + mine.inductive > 0);
-                tally += mine;
-            }
+            Ok(mine) => Some(mine),
             Err(_) => panic!("seed {seed} disagrees\n{text}"),
         }
+    });
+    let mut tally = Tally::default();
+    let mut voted = 0;
+    let mut answered = 0;
+    for mine in tallies.into_iter().flatten() {
+        voted += 1;
+        answered += u64::from(mine.bounded + mine.inductive > 0);
+        tally += mine;
     }
     println!("{voted} programs, {answered} with answers: {tally:?}");
     // Without answers there is no vote. Most programs take milliseconds, so even a machine that is
@@ -189,7 +186,7 @@ const ENOUGH_PROGRAMS: u64 = 20;
 
 #[test]
 fn random_ir_programs() {
-    vote_on(450, SHORT, |seed| printed(odd::program(seed)));
+    vote_on(300, SHORT, |seed| printed(odd::program(seed)));
 }
 
 /// Programs that an engine was wrong about once: a thread that starts others of its own template,
@@ -243,7 +240,7 @@ fn dropping_a_pointer_does_not_commute_with_allocating() {
 
 #[test]
 fn random_threads() {
-    vote_on(1_280, LONG, |seed| {
+    vote_on(640, LONG, |seed| {
         let text = mt::random_text(&mut Random(seed ^ 0x5EED));
         (mt::parse("random", &text), text)
     });

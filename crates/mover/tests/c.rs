@@ -9,8 +9,6 @@ mod cli;
 mod dynamic;
 #[path = "c/examples.rs"]
 mod examples;
-#[path = "c/memory.rs"]
-mod memory;
 #[path = "c/own_files.rs"]
 mod own_files;
 #[path = "c/synchronisation.rs"]

@@ -16,21 +16,10 @@ mod exclusive;
 mod explain;
 #[path = "cli/guide.rs"]
 mod guide;
-#[path = "cli/ignoring.rs"]
-mod ignoring;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/progress.rs"]
 mod progress;
-#[cfg(feature = "c")]
-#[path = "cli/races.rs"]
-mod races;
-#[path = "cli/rw_locks.rs"]
-mod rw_locks;
-#[path = "cli/signed_locks.rs"]
-mod signed_locks;
-#[path = "cli/token.rs"]
-mod token;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -116,16 +105,6 @@ fn assert_unsafe(ended: &Ended, words: &[&str]) {
             "no `{word}` in {}",
             last_line(ended)
         );
-    }
-}
-
-/// Whatever is taken for a mover, the verdict is that of the search of everything.
-fn all_reductions_agree(name: &str, path: &Path) {
-    let verdict =
-        |reduction: &str| run(mover().args(["check", "--reduce", reduction]).arg(path)).code;
-    let all = verdict("none");
-    for reduction in ["static", "phase", "dynamic"] {
-        assert_eq!(verdict(reduction), all, "{name} {reduction}");
     }
 }
 
@@ -280,44 +259,6 @@ fn the_program_can_be_printed_instead_of_checked() {
         "{}",
         ended.stdout
     );
-}
-
-#[test]
-fn one_property_alone_is_checked_alone() {
-    let both = model(
-        "alone",
-        format!("{FAILING}chan c = [0] of {{ byte }};\nactive proctype Q() {{ c!1 }}\n"),
-    );
-    let ended = check(&both, &["--property", "unreach-call", "--json"]);
-    assert_eq!(ended.code, Some(10));
-    assert_eq!(ended.json()["property"], "unreach-call");
-    let ended = check(&both, &["--property", "no-deadlock", "--json"]);
-    assert_eq!(ended.code, Some(10));
-    assert_eq!(ended.json()["property"], "no-deadlock");
-
-    let ended = check(
-        &model("alone-assert", FAILING),
-        &["--property", "no-deadlock"],
-    );
-    assert_eq!(
-        (ended.code, last_line(&ended)),
-        (Some(0), "safe: no deadlock is reachable")
-    );
-    let ended = check(
-        &model("alone-deadlock", DEADLOCKED),
-        &["--property", "unreach-call"],
-    );
-    assert_eq!(
-        (ended.code, last_line(&ended)),
-        (Some(0), "safe: no assertion can fail")
-    );
-}
-
-#[test]
-fn what_is_not_checked_is_in_the_verdict() {
-    let ended = check(&model("claim", format!("ltl p {{ [] true }}\n{SAFE}")), &[]);
-    assert_eq!(ended.code, Some(0));
-    assert!(last_line(&ended).contains("(but "), "{}", ended.stdout);
 }
 
 #[test]
@@ -493,106 +434,12 @@ fn a_megabyte_of_noise_is_refused() {
 }
 
 #[test]
-fn broken_text_is_refused_with_the_line() {
-    let ended = check(
-        &model("comment", "active proctype P() {\n  /* no end\n  skip\n}\n"),
-        &[],
-    );
-    assert_refused(&ended, &["unterminated comment", "comment.pml:2"]);
-    let ended = check(
-        &model(
-            "macro",
-            "#define A A B\n#define B A\nactive proctype P() {\n  A\n}\n",
-        ),
-        &[],
-    );
-    assert_refused(&ended, &["macro.pml:4"]);
-    let ended = check(
-        &model(
-            "inline",
-            "inline f() { f() }\nactive proctype P() {\n  f()\n}\n",
-        ),
-        &[],
-    );
-    assert_refused(&ended, &["inline `f` calls itself"]);
-    let ended = check(
-        &model(
-            "embedded",
-            "active proctype P() {\n  c_code { x = 1; }\n}\n",
-        ),
-        &[],
-    );
-    assert_refused(&ended, &["embedded C", "embedded.pml:2"]);
-}
-
-#[test]
 fn several_errors_are_shown_in_one_run() {
     let ended = check(
         &model("several", "active proctype P() {\n  a = 1;\n  b = 2\n}\n"),
         &[],
     );
     assert_refused(&ended, &["several.pml:2", "several.pml:3", "2 errors"]);
-}
-
-#[test]
-fn run_time_errors_are_violations_with_the_line() {
-    let ended = check(
-        &model(
-            "bounds",
-            "byte a[3], i;\nactive proctype P() {\n  i = 3;\n  a[i] = 1\n}\n",
-        ),
-        &[],
-    );
-    assert_unsafe(
-        &ended,
-        &["index out of bounds", "bounds.pml:4", "(unreach-call)"],
-    );
-    let ended = check(
-        &model(
-            "division",
-            "int x, y;\nactive proctype P() {\n  y = 5 / x\n}\n",
-        ),
-        &[],
-    );
-    assert_unsafe(
-        &ended,
-        &["division by zero", "division.pml:3", "(unreach-call)"],
-    );
-    let ended = check(
-        &model(
-            "remainder",
-            "int x, y;\nactive proctype P() {\n  y = 5 % x\n}\n",
-        ),
-        &[],
-    );
-    assert_unsafe(
-        &ended,
-        &["division by zero", "remainder.pml:3", "(unreach-call)"],
-    );
-}
-
-#[test]
-fn a_huge_channel_is_refused_at_its_line() {
-    let text = "chan c = [1000000000] of { int };\nactive proctype P() { c!1 }\n";
-    assert_refused(
-        &check(&model("huge", text), &[]),
-        &["huge.pml:1", "1000000000"],
-    );
-}
-
-#[test]
-fn three_hundred_processes_are_too_many() {
-    let ended = check(
-        &model("active", "active [300] proctype P() { skip }\n"),
-        &[],
-    );
-    assert_refused(&ended, &["active.pml:1", "255 processes"]);
-    let text = "short n;\nproctype P() { false }\ninit {\n  do\n  :: n < 300 -> run P(); n++\n  :: else -> break\n  od\n}\n";
-    let ended = check(&model("spawned", text), &[]);
-    assert_unsafe(
-        &ended,
-        &["too many processes", "spawned.pml:5", "(unreach-call)"],
-    );
 }
 
 #[test]

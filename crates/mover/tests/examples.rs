@@ -6,6 +6,7 @@ mod common;
 use std::path::Path;
 
 use common::{mover, own_examples, run};
+use mover_fuzz::on_all_cores;
 
 /// The words of the `expect:` line.
 fn expectation(model: &Path) -> (String, Option<String>) {
@@ -23,21 +24,21 @@ fn expectation(model: &Path) -> (String, Option<String>) {
 fn every_example_has_its_verdict_and_its_counterexample_replays() {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
     std::fs::create_dir_all(&scratch).expect("a scratch directory");
-    let mut failures = Vec::new();
-    for model in own_examples("promela", "pml") {
+    let failures = on_all_cores(&own_examples("promela", "pml"), |model| {
+        let mut failures = Vec::new();
         let name = model
             .file_stem()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let (verdict, property) = expectation(&model);
+        let (verdict, property) = expectation(model);
         for order in ["bfs", "dfs"] {
             let trace = scratch.join(format!("{name}-{order}.json"));
             let _ = std::fs::remove_file(&trace);
             let checked = run(mover()
                 .args(["check", "--json", "--order", order, "--trace"])
                 .arg(&trace)
-                .arg(&model));
+                .arg(model));
             let answer = checked.json();
             if answer["verdict"] != verdict.as_str() {
                 failures.push(format!(
@@ -58,7 +59,7 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
                     checked.code, answer["property"]
                 ));
             }
-            let replayed = run(mover().arg("replay").arg(&model).arg(&trace));
+            let replayed = run(mover().arg("replay").arg(model).arg(&trace));
             if replayed.code != Some(10) {
                 failures.push(format!(
                     "{name} {order}: the trace does not replay: {}",
@@ -66,21 +67,23 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
                 ));
             }
         }
-    }
+        failures
+    });
+    let failures = failures.concat();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 /// Breadth-first search finds a shortest counterexample, so no other is shorter.
 #[test]
 fn no_depth_first_counterexample_is_shorter() {
-    for model in own_examples("promela", "pml") {
-        if expectation(&model).0 == "safe" {
-            continue;
+    on_all_cores(&own_examples("promela", "pml"), |model| {
+        if expectation(model).0 == "safe" {
+            return;
         }
         let length = |order: &str| {
             let answer = run(mover()
                 .args(["check", "--json", "--order", order])
-                .arg(&model))
+                .arg(model))
             .json();
             answer["trace"].as_array().expect("a trace").len()
         };
@@ -90,5 +93,5 @@ fn no_depth_first_counterexample_is_shorter() {
             "{}: {bfs} steps, but {dfs} depth first",
             model.display()
         );
-    }
+    });
 }

@@ -6,9 +6,12 @@
 //! `MOVER_PROGRAMS` sets how many random models are tried, `MOVER_SEED` where to
 //! start.
 
+#[path = "reduction/check_movers.rs"]
+mod check_movers;
+
 use std::path::Path;
 
-use mover_fuzz::{Model, WAYS, check_model, compare, programs, setting, smallest};
+use mover_fuzz::{Model, WAYS, check_model, compare, of_seeds, smallest};
 
 #[test]
 fn examples_keep_their_verdicts() {
@@ -25,76 +28,24 @@ fn examples_keep_their_verdicts() {
     assert!(compared > 30, "{compared} examples compared");
 }
 
-/// Models that go wrong only if a value is remembered, each by another way to read it.
-const REMEMBERED: &[(&str, &str)] = &[
-    (
-        "from outside",
-        "byte done;
-         active proctype Keeper() { byte mine; mine = 3; done = 1; done = 2 }
-         active proctype Reader() { done == 2; assert(Keeper:mine != 3) }",
-    ),
-    (
-        "one cell of a row after another was written",
-        "byte x;
-         active proctype P() { byte row[2]; row[0] = 3; x = 1; row[1] = 4; x = 2; assert(row[0] != 3) }
-         active proctype Q() { x++ }",
-    ),
-    (
-        "a cell of a row that is picked at run time",
-        "byte x;
-         active proctype P() { byte i; byte row[2]; row[1] = 3; x = 1; i = 1; row[i - 1] = 5; x = 2; assert(row[i] != 3) }
-         active proctype Q() { x++ }",
-    ),
-    (
-        "by a guard, the next time round",
-        "byte x;
-         active proctype P() { byte n; do :: n < 2 -> n++; x = n :: n == 2 -> break od; assert(false) }
-         active proctype Q() { x++ }",
-    ),
-    (
-        "by what a message must be",
-        "chan c = [0] of { byte };
-         active proctype P() { byte mine; mine = 3; c ? eval(mine); assert(false) }
-         active proctype Q() { c ! 3 }",
-    ),
-    (
-        "by one of two ways on",
-        "byte x;
-         active proctype P() { byte mine; mine = 3; x = 1; if :: mine = 0 :: skip fi; x = 2; assert(mine != 3) }
-         active proctype Q() { x++ }",
-    ),
-    (
-        "by the process that is started",
-        "byte x;
-         proctype Child(byte given) { x = given; assert(given != 3) }
-         active proctype P() { byte mine; mine = 3; x = 1; run Child(mine) }",
-    ),
-    (
-        "as an index",
-        "byte x; byte row[4];
-         active proctype P() { byte mine; mine = 3; x = 1; row[mine] = 1; assert(row[3] != 1) }
-         active proctype Q() { x++ }",
-    ),
-    (
-        "in the middle of a deterministic sequence",
-        "byte x;
-         active proctype P() { byte mine; mine = 3; x = 1; d_step { x = mine; mine = x + 1; x = mine }; assert(x != 4) }
-         active proctype Q() { byte own; own = x }",
-    ),
-];
-
+/// Models that go wrong only if a value is remembered. They are cases of `cases.rs`, too.
 #[test]
 fn values_that_are_read_again_are_remembered() {
-    for (what, text) in REMEMBERED {
-        let program = mover_promela::parse_text(what, text)
-            .expect("valid")
-            .program;
-        let found = compare(&program, u64::MAX).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/promela/remembered");
+    let mut compared = 0;
+    for entry in std::fs::read_dir(cases).expect("the cases are there") {
+        let path = entry.expect("readable").path();
+        let read = mover_promela::parse(&path, &mover_promela::Options::default());
+        let program = read.expect("a model").program;
+        let name = path.display();
+        let found = compare(&program, u64::MAX).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
         assert!(
             found.expect("it is small").is_wrong,
-            "{what}: the error is there"
+            "{name}: the error is there"
         );
+        compared += 1;
     }
+    assert!(compared >= 9, "{compared} models compared");
 }
 
 /// Once `tmp` has been used, it tells the workers' histories apart and nothing else.
@@ -132,24 +83,24 @@ fn values_that_nobody_reads_are_forgotten() {
 
 #[test]
 fn random_models_keep_their_verdicts() {
-    let first = setting("MOVER_SEED", 1);
-    let count = programs(5_000);
-    let mut compared = 0;
-    let mut states = vec![0; WAYS.len()];
-    for seed in first..first + count {
+    let tried = of_seeds(2_000, |seed| {
         let model = Model::random(seed);
         match check_model(&model) {
-            Ok(Err(_)) => {}
-            Ok(Ok(found)) => {
-                compared += 1;
-                for (total, more) in states.iter_mut().zip(found.states()) {
-                    *total += more;
-                }
-            }
+            Ok(Err(_)) => None,
+            Ok(Ok(found)) => Some(found.states().collect::<Vec<u64>>()),
             Err(mismatch) => {
                 let (model, mismatch) = smallest(&model, mismatch);
                 panic!("seed {seed}: {mismatch}\n{}", model.text());
             }
+        }
+    });
+    let count = tried.len();
+    let mut compared = 0;
+    let mut states = vec![0; WAYS.len()];
+    for found in tried.into_iter().flatten() {
+        compared += 1;
+        for (total, more) in states.iter_mut().zip(found) {
+            *total += more;
         }
     }
     println!("{compared} of {count} models compared");

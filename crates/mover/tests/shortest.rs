@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use common::{mover, own_examples, run};
+use mover_fuzz::on_all_cores;
 use mover_ir::program::{Program, Property};
 use mover_ir::semantics::{Machine, State, Thing};
 use serde_json::Value;
@@ -117,12 +118,11 @@ fn promela_examples_have_shortest_traces_with_every_engine() {
         &["--reduce", "static", "--order", "dfs"],
         &["--engine", "bmc"],
     ];
-    let mut compared = 0;
-    for file in own_examples("promela", "pml") {
-        let Some(property) = violated(&file) else {
-            continue;
+    let compared = on_all_cores(&own_examples("promela", "pml"), |file| {
+        let Some(property) = violated(file) else {
+            return 0;
         };
-        let read = mover_promela::parse(&file, &mover_promela::Options::default())
+        let read = mover_promela::parse(file, &mover_promela::Options::default())
             .unwrap_or_else(|_| panic!("{} is read", file.display()));
         // Bounded model checking takes long for the deep ones.
         let is_deep = [
@@ -134,9 +134,10 @@ fn promela_examples_have_shortest_traces_with_every_engine() {
         .iter()
         .any(|name| file.ends_with(format!("{name}.pml")));
         let ways = if is_deep { &ways[..3] } else { &ways };
-        compare(&file, &read.program, property, ways);
-        compared += 1;
-    }
+        compare(file, &read.program, property, ways);
+        1
+    });
+    let compared: u32 = compared.iter().sum();
     assert!(compared >= 8, "only {compared} examples were compared");
 }
 
@@ -144,10 +145,9 @@ fn promela_examples_have_shortest_traces_with_every_engine() {
 #[test]
 fn c_examples_have_shortest_traces() {
     let ways: [&[&str]; 2] = [&[], &["--order", "dfs", "--reduce", "phase"]];
-    let mut compared = 0;
-    for file in own_examples("c", "c") {
-        let Some(property) = violated(&file) else {
-            continue;
+    let compared = on_all_cores(&own_examples("c", "c"), |file| {
+        let Some(property) = violated(file) else {
+            return 0;
         };
         let mut properties = mover_c::DEFAULT_PROPERTIES.to_vec();
         if !properties.contains(&property) {
@@ -157,11 +157,12 @@ fn c_examples_have_shortest_traces() {
             properties: properties.into_iter().collect(),
             ..mover_c::Options::default()
         };
-        let read = mover_c::read(std::slice::from_ref(&file), &options)
+        let read = mover_c::read(std::slice::from_ref(file), &options)
             .unwrap_or_else(|_| panic!("{} is read", file.display()));
-        compare(&file, &read.program, property, &ways);
-        compared += 1;
-    }
+        compare(file, &read.program, property, &ways);
+        1
+    });
+    let compared: u32 = compared.iter().sum();
     assert!(compared >= 20, "only {compared} examples were compared");
 }
 

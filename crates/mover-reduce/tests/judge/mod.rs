@@ -144,6 +144,14 @@ pub struct Tried {
     pub left: usize,
 }
 
+impl Tried {
+    pub fn add(&mut self, more: &Tried) {
+        self.states += more.states;
+        self.right += more.right;
+        self.left += more.left;
+    }
+}
+
 /// A step of a thread: one edge or an atomic sequence.
 struct Doing {
     steps: Vec<Step>,

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use mover_fuzz::on_all_cores;
+
 use crate::common::{mover, own_examples, repository, run};
 
 struct Example {
@@ -47,9 +49,9 @@ fn example(file: PathBuf) -> Example {
 fn every_example_has_its_verdict_and_its_counterexample_replays() {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_examples");
     std::fs::create_dir_all(&scratch).expect("a scratch directory");
-    let mut failures = Vec::new();
-    for example in examples() {
-        let Example { name, verdict, .. } = &example;
+    let failures = on_all_cores(&examples(), |example| {
+        let Example { name, verdict, .. } = example;
+        let mut failures = Vec::new();
         for how in [
             &["--order", "bfs"][..],
             &["--order", "dfs"],
@@ -99,7 +101,9 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
                 ));
             }
         }
-    }
+        failures
+    });
+    let failures = failures.concat();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

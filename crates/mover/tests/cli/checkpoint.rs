@@ -309,7 +309,7 @@ fn another_property_is_told_as_such() {
     let other = ["--resume", &name, "--property", "no-deadlock"];
     let ended = check(&path, &[&limit[..], &other].concat());
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    let words = "its --property is no-deadlock and unreach-call, here it is no-deadlock";
+    let words = "its --property is unreach-call and no-deadlock, here it is no-deadlock";
     assert!(ended.stderr.contains(words), "{}", ended.stderr);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{check, model, mover, run};
+use super::{check, model, mover, repository, run};
 
 fn explain(name: &str, text: &str) -> Value {
     let path = model(name, text);
@@ -114,4 +114,16 @@ fn movers_are_tried_on_request() {
             .stdout
             .starts_with("unknown: not all movers could be tried")
     );
+}
+
+#[test]
+fn the_paper_s_figure_has_5_transactions_and_8_constraints_instead_of_32() {
+    let path = repository().join("bench/mat/figure1.pml");
+    let ended = run(mover().args(["explain", "--mat", "--json"]).arg(path));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let told: Value = ended.json();
+    let len = |name: &str| told[name].as_array().map(Vec::len);
+    assert_eq!(len("transactions"), Some(5));
+    assert_eq!(len("pairs"), Some(8));
+    assert_eq!(told["all_pairs"], 32);
 }

@@ -28,6 +28,7 @@ fn the_output_in_the_guide_is_real() {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join("guide")
             .join(name);
+        prepare(&directory);
         let (fresh, count) = refreshed(&text, &directory);
         commands += count;
         if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -58,8 +59,19 @@ fn assert_same(page: &Path, written: &str, fresh: &str) {
     );
 }
 
-/// The page with the output of its commands as it is now, and how many there are. Its own files
-/// are written to the directory.
+/// Makes a directory in which commands find what the repository has, and where they leave the
+/// files that they write.
+fn prepare(directory: &Path) {
+    let _ = std::fs::remove_dir_all(directory);
+    std::fs::create_dir_all(directory).expect("a scratch directory");
+    for name in ["bench", "docs", "examples"] {
+        let link = std::os::unix::fs::symlink(repository().join(name), directory.join(name));
+        link.expect("a link");
+    }
+}
+
+/// The page with the output of its commands as it is now, and how many there are. They run in the
+/// directory, which has the page's own files, too.
 fn refreshed(text: &str, directory: &Path) -> (String, usize) {
     let mut out = String::new();
     let mut in_console = false;
@@ -94,15 +106,10 @@ fn refreshed(text: &str, directory: &Path) -> (String, usize) {
             count += 1;
             let arguments: Vec<&str> = arguments.split_whitespace().collect();
             let own = arguments.iter().find_map(|name| files.get_key_value(name));
-            let place = match own {
-                Some((name, text)) => {
-                    std::fs::create_dir_all(directory).expect("a scratch directory");
-                    std::fs::write(directory.join(name), text).expect("a file");
-                    directory.to_path_buf()
-                }
-                None => repository(),
-            };
-            let ended = run(mover().args(arguments).current_dir(place));
+            if let Some((name, text)) = own {
+                std::fs::write(directory.join(name), text).expect("a file");
+            }
+            let ended = run(mover().args(arguments).current_dir(directory));
             out += &(ended.stdout + &ended.stderr);
         }
     }

@@ -1,0 +1,28 @@
+// expect: safe
+// What is assumed is in the verdict.
+// message: waits for condition variables end only when they are told to
+// expect: safe
+// options: --spurious-wakeups
+// without: told to
+#include <pthread.h>
+
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+int go;
+
+void *set(void *a) {
+    pthread_mutex_lock(&m);
+    go = 1;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, set, 0);
+    pthread_mutex_lock(&m);
+    while (!go) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+}

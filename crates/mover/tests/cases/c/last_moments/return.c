@@ -1,0 +1,17 @@
+// expect: unsafe unreach-call
+// A thread that goes wrong after the last step of another and before the process exits.
+// engines: explicit/none,static,phase,dynamic bmc/none,dynamic ic3/none,dynamic token
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+void *t(void *a) {
+    assert(0);
+    return 0;
+}
+
+int main(void) {
+    pthread_t p;
+    pthread_create(&p, 0, t, 0);
+    return 0;
+}

@@ -1,0 +1,3 @@
+; expect: error C013
+; message: no function `main`
+

@@ -1,0 +1,3 @@
+; expect: error C001
+; message: LLVM 19
+nonsense

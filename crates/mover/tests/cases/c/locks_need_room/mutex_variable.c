@@ -1,0 +1,17 @@
+// expect: safe
+// A lock needs room.
+// options: --property memory-safety
+// engines: explicit bmc
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+pthread_mutex_t one, several[3];
+long part;
+int two = 2;
+
+int main(void) {
+    pthread_mutex_t *lock = &one;
+    pthread_mutex_init(lock, 0);
+    return 0;
+}

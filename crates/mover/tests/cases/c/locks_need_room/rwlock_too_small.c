@@ -1,0 +1,17 @@
+// expect: unsafe memory-safety
+// A lock needs room. That a variable has no such part may also be said when it is read.
+// options: --property memory-safety
+// engines: explicit bmc
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+pthread_rwlock_t one, several[3];
+long part;
+int two = 2;
+
+int main(void) {
+    pthread_rwlock_t *lock = (void *)&part;
+    pthread_rwlock_init(lock, 0);
+    return 0;
+}

@@ -1,0 +1,29 @@
+// expect: unsafe no-data-race
+// A data race.
+// options: --property no-data-race
+// engines: explicit/none,dynamic
+// message: data race for `a`:
+#include <pthread.h>
+
+int a[2];
+
+void *one(void *arg) {
+    int l = 0;
+    a[l] = 1;
+    return (void *)(long)l;
+}
+
+void *two(void *arg) {
+    int l = 0;
+    a[l] = 1;
+    return (void *)(long)l;
+}
+
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, 0, one, 0);
+    pthread_create(&t, 0, two, 0);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    return 0;
+}

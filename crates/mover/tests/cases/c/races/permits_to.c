@@ -1,0 +1,31 @@
+// expect: unsafe no-data-race
+// A data race.
+// options: --property no-data-race
+// engines: explicit/none,dynamic
+// message: data race for `x`:
+#include <pthread.h>
+#include <semaphore.h>
+
+int x;
+sem_t q;
+
+void *one(void *arg) {
+    int l = 0;
+    x = 1;
+    return (void *)(long)l;
+}
+
+void *two(void *arg) {
+    int l = 0;
+    sem_getvalue(&q, &x);
+    return (void *)(long)l;
+}
+
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, 0, one, 0);
+    pthread_create(&t, 0, two, 0);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    return 0;
+}

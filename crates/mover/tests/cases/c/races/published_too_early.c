@@ -1,0 +1,32 @@
+// expect: unsafe no-data-race
+// A data race.
+// options: --property no-data-race
+// engines: explicit/none,dynamic
+// message: data race for `x`:
+#include <pthread.h>
+#include <stdatomic.h>
+
+int x;
+atomic_int flag;
+
+void *one(void *arg) {
+    int l = 0;
+    flag = 1;
+    x = 1;
+    return (void *)(long)l;
+}
+
+void *two(void *arg) {
+    int l = 0;
+    if (flag) l = x;
+    return (void *)(long)l;
+}
+
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, 0, one, 0);
+    pthread_create(&t, 0, two, 0);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,37 @@
+// expect: safe
+// What a lock rules out costs nothing to prove; locks that do not exclude each other rule out nothing.
+// options: --property no-data-race
+// engines: explicit ic3
+// expect: safe
+// options: --property no-data-race
+// engines: ic3
+// message:  0 lemmas
+#include <pthread.h>
+
+int x;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+
+void *one(void *arg) {
+    int l = 0;
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    return (void *)(long)l;
+}
+
+void *two(void *arg) {
+    int l = 0;
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    return (void *)(long)l;
+}
+
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, 0, one, 0);
+    pthread_create(&t, 0, two, 0);
+    pthread_join(s, 0);
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,9 @@
+// expect: error C010
+// What is not supported is named with its line.
+// message: floating-point
+// message: floating_point.c:8
+double g;
+
+int main(void) {
+    return g * 2 > 1;
+}

@@ -1,0 +1,5 @@
+// expect: error C013
+// message: no function `main`
+int f(void) {
+    return 0;
+}

@@ -1,0 +1,12 @@
+// expect: unsafe memory-safety
+// What the standard leaves undefined is found by every engine.
+// engines: explicit bmc ic3
+static int *get(void) {
+    int x = 1;
+    int *p = &x;
+    return p;
+}
+
+int main(void) {
+    return *get();
+}

@@ -1,0 +1,21 @@
+// expect: safe
+// Published before all of it is written.
+// message: not initialised is taken to be zero
+#include <assert.h>
+#include <pthread.h>
+
+_Bool __VERIFIER_nondet_bool(void);
+#include <stdlib.h>
+
+struct node {
+    int v;
+    int w;
+} *top;
+
+int main(void) {
+    struct node *n = malloc(sizeof *n);
+    n->v = 1;
+    top = n;
+    assert(top->w == 0);
+    free(n);
+}

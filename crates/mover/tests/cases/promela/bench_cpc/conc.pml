@@ -1,0 +1,5 @@
+// expect: safe
+// A program of `mover-bench cpc`: right as it is, and its seeded errors are found.
+// options: --property unreach-call
+// engines: explicit/static/blocks,cpc,cpc-no-l19,cycle,lfs
+#include "../../../../../../bench/cpc/conc.pml"

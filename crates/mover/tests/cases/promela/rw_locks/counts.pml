@@ -1,0 +1,9 @@
+// expect: unsafe unreach-call
+// Not quite a reader-writer lock: a reader looks at how many there are.
+// engines: explicit/none,static,phase,dynamic
+// object: a unprotected
+short rw; byte a, b;
+active [2] proctype Reader() { byte x, y;
+    atomic { rw >= 0 -> rw++ }; x = a; y = b; atomic { y = y + (rw > 1); rw-- }; assert(x == y)
+}
+active [2] proctype Writer() { atomic { rw == 0 -> rw = -1 }; a++; b++; rw = 0 }

@@ -1,0 +1,9 @@
+// expect: safe
+// Data that readers write is not protected.
+// engines: explicit/none,static,phase,dynamic
+// object: a unprotected
+short rw; byte a, b;
+active [2] proctype Reader() { byte x, y;
+    atomic { rw >= 0 -> rw++ }; x = a; a = x; y = b; rw--; assert(x == y)
+}
+active [2] proctype Writer() { atomic { rw == 0 -> rw = -1 }; a++; b++; rw = 0 }

@@ -1,0 +1,15 @@
+// expect: safe
+// The cells do not quite name their owners. Two marks, of which one can be that of a neighbour.
+// engines: explicit/none,static,phase,dynamic
+// object: seat unprotected
+byte seat[3]; byte meals[3];
+active [3] proctype P() {
+    byte l = _pid % 3, k = (_pid + 1) % 3, t;
+    if :: l > k -> t = l; l = k; k = t :: else fi; t = 0;
+    atomic { seat[l] == 0 -> seat[l] = _pid + 1 };
+    atomic { seat[k] == 0 -> seat[k] = _pid + 2 };
+    t = l; l = k; k = t;
+    meals[k]++; skip;
+    atomic { seat[l] == _pid + 2 -> seat[l] = 0 };
+    atomic { seat[k] == _pid + 1 -> seat[k] = 0 }
+}

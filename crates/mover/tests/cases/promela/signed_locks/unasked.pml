@@ -1,0 +1,14 @@
+// expect: safe
+// The cells do not quite name their owners. Releases without a look at whose it is.
+// engines: explicit/none,static,phase,dynamic
+// object: seat unprotected
+byte seat[3]; byte meals[3];
+active [3] proctype P() {
+    byte l = _pid % 3, k = (_pid + 1) % 3, t;
+    if :: l > k -> t = l; l = k; k = t :: else fi; t = 0;
+    atomic { seat[l] == 0 -> seat[l] = _pid + 1 };
+    atomic { seat[k] == 0 -> seat[k] = _pid + 1 };
+    t = l; l = k; k = t;
+    meals[k]++; skip;
+    seat[l] = 0; seat[k] = 0
+}
