@@ -56,7 +56,10 @@ pub fn run(args: CheckArgs) -> Result<Exit, CliError> {
     let watcher = args.watcher();
     let mut trial = None;
     if args.check_movers {
-        match trial_of_movers(&args, &task, &cancel, &watcher)? {
+        // All states, with their dead values: the trial leaves nothing out.
+        let whole = Task::unchanged(task.program().clone(), task.properties().to_vec());
+        let whole = whole.keep_dead_values(true);
+        match trial_of_movers(&args, &whole, &cancel, &watcher)? {
             Trial::Done(done) => trial = done,
             Trial::Unfinished => return Ok(Exit::Unknown),
         }
