@@ -1,7 +1,7 @@
 //! `mover bench page`: `BENCHMARKS.md` of the raw results.
 //!
 //! Nothing on the page is written by hand: every figure comes from the CSV files in
-//! `bench/results`, and the list of what mover is worse at is made of all ratios, not of a
+//! `bench/results`, and the list of what mover is worse at is made from all ratios, not from a
 //! choice. The README states figures, too; they stand between two marks and are written
 //! here, so that each of them is one of the page's. A test makes the page again and compares.
 

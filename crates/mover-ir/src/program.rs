@@ -519,9 +519,7 @@ impl BoundKind {
             BoundKind::WaitWithoutMutex => {
                 "--property mutex-misuse, or a program that locks the mutex before it waits"
             }
-            BoundKind::ExitWithLock => {
-                "a program whose threads release all locks before they exit"
-            }
+            BoundKind::ExitWithLock => "a program whose threads release all locks before they exit",
         }
     }
 }
@@ -790,7 +788,7 @@ impl ProgramInfo {
 }
 
 /// A claim of the user: a thread for which the predicate holds is the only one
-/// that touches the variable.
+/// that accesses the variable.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exclusive {
