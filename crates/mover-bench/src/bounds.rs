@@ -1,7 +1,7 @@
 //! `mover bench bounds`: how bounded model checking grows with the bound.
 //!
 //! Programs whose runs do not end, so that there is always a longer one to look at: the
-//! question whether an error is at most so many blocks away, for larger and larger bounds,
+//! question whether an error is at most this many blocks away, for larger and larger bounds,
 //! with each reduction. With a reduction a block is a whole transaction, so the same bound
 //! covers more of the program and costs more; what it covers is not measured here.
 
@@ -35,7 +35,7 @@ pub struct BoundsArgs {
     root: PathBuf,
 }
 
-/// By so many blocks the bound grows.
+/// Increment of the bound, in blocks.
 const STEP: u32 = 5;
 const REDUCTIONS: &[&str] = &["none", "static", "dynamic"];
 const PROGRAMS: &[&str] = &[

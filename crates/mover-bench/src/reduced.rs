@@ -51,7 +51,7 @@ enum Home {
     Cpc,
 }
 
-/// A model, the options that give it its size, and what it is made of.
+/// A model, the options that give it its size, and what it consists of.
 struct Subject(Home, &'static str, &'static [&'static str], &'static str);
 
 const SUBJECTS: &[Subject] = &[

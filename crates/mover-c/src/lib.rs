@@ -97,7 +97,7 @@ pub struct Read {
     pub sites: Sites,
 }
 
-/// Where an instruction stands.
+/// Source location of an instruction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Site {
     pub file: String,

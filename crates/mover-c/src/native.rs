@@ -26,7 +26,7 @@ const RUNTIME: &str = include_str!("mover-native.c");
 pub struct NativeStep {
     /// Which of all threads that ever lived, in order of their starts.
     pub life: usize,
-    /// Where its shared access stands, if it has one.
+    /// Source location of its shared access, if it has one.
     pub site: Option<Site>,
     pub starts: Option<usize>,
     /// Whether the thread ends with it.

@@ -301,7 +301,7 @@ impl<'a> Objects<'a> {
             .is_some_and(|facts| facts.is_addressed)
     }
 
-    /// The leaf that an access of so many bytes touches, if it is one.
+    /// The leaf to which an access of this many bytes refers, if it is exactly one.
     pub fn leaf(&self, form: &Form, bytes: u64) -> Option<Leaf> {
         let mut leaf = Leaf {
             offset: 0,
@@ -350,7 +350,7 @@ impl<'a> Objects<'a> {
             }
             None => facts.is_addressed = true,
         }
-        // What the indices are made of.
+        // What the indices consist of.
         for (operand, _) in form.terms {
             self.use_of(body, &operand);
         }

@@ -24,7 +24,7 @@ use crate::expr_builder::{binary, constant, equal};
 use crate::lower::{Memory, Touch};
 use crate::ssa::Loc;
 
-/// The accesses of a template, each with where the thread stands before it.
+/// The accesses of a template, each with where the thread is before it.
 pub type Touches = Vec<(LocationId, Touch)>;
 
 /// Adds the steps into races.

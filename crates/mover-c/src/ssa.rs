@@ -10,7 +10,7 @@ pub type BlockId = usize;
 pub type GlobalId = usize;
 pub type FunctionId = usize;
 
-/// How a first-class value is made of scalars: the width of each in bits. An
+/// The scalars of a first-class value: the width of each in bits. An
 /// integer or a pointer has one, a structure returned by value several.
 pub type Shape = Vec<u8>;
 

@@ -200,7 +200,7 @@ pub fn address_text(program: &Program, heap: &[Option<HeapObject>], address: u64
     }
 }
 
-/// What an access touches and the value it reads or writes there, in the words of the source.
+/// The source name of what an access refers to, and the value it reads or writes there.
 /// Nothing for what the source has no name for.
 pub fn access_text(program: &Program, state: &State, access: &Access) -> Option<(String, String)> {
     match access.thing {
@@ -274,7 +274,7 @@ fn row_access(
     Some((format!("{name}{part}"), value))
 }
 
-/// The field that an access touches as a whole.
+/// The field that an access covers exactly.
 fn named_field<'a>(
     names: &'a CellNames,
     is_array: bool,

@@ -310,7 +310,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The name of what an access touches at a step, and the value.
+    /// The name of what an access of a step refers to, and the value.
     fn name(&self, step: usize, access: &Access) -> Option<(String, String)> {
         let program = self.run.program;
         if let Thing::Life(slot) | Thing::Object(slot) = access.thing {

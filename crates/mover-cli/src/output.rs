@@ -83,7 +83,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Whether a file could be written, without touching what is there.
+/// Whether a file could be written, without changing its content.
 pub fn check_writable(path: &Path) -> Result<(), String> {
     let (target, Some(beside)) = place(path) else {
         return Ok(());

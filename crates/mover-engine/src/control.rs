@@ -176,7 +176,7 @@ impl Control {
         })
     }
 
-    /// The same for an engine that takes so many bytes.
+    /// The same for an engine that takes this many bytes.
     pub fn stop_at(&self, bytes: usize) -> Option<Stop> {
         self.stop().or_else(|| {
             let is_full = self.memory.is_some_and(|memory| bytes > memory);

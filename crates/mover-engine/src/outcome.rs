@@ -80,7 +80,7 @@ pub enum UpTo {
     },
     /// Threads at a time.
     Threads(usize),
-    /// Dynamic objects at a time, each of so many bytes.
+    /// Dynamic objects at a time, each of this many bytes.
     Objects {
         count: usize,
         bytes: u64,

@@ -191,7 +191,7 @@ pub fn sum_of(input: &mut dyn Read) -> io::Result<u64> {
     }
 }
 
-/// Continues with a sum by so many bytes; all portions but the last have full length.
+/// Continues with a sum by this many bytes; all portions but the last have full length.
 fn add(sum: u64, bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(8);
     let mut sum = sum ^ bytes.len() as u64;

@@ -246,7 +246,7 @@ impl<'m, 'o> Search<'m, 'o> {
         !is_done && classifier.is_some_and(|classifier| !classifier.finish_block().1)
     }
 
-    /// Forgets all states, but not what was learnt of how threads touch things.
+    /// Forgets all states, but not what was learnt of how threads access things.
     fn start_again(&mut self) {
         if let Some(classifier) = &mut self.stepper.classifier {
             classifier.start_block();
@@ -623,7 +623,7 @@ impl Clock<'_> {
         self.statistics.time = self.started.elapsed();
     }
 
-    /// Breaks if the search has to end; besides the store it takes so many bytes.
+    /// Breaks if the search has to end; besides the store it takes this many bytes.
     fn look(&mut self, store: &Store, frontier: usize, besides: usize) -> ControlFlow<()> {
         self.update_statistics(store, frontier, besides);
         let elapsed = self.statistics.time;

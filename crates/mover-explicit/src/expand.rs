@@ -60,7 +60,7 @@ pub trait Visitor {
     #[inline]
     fn pass(&mut self, _lanes: &[u64], _step: Step) {}
 
-    /// An atomic sequence is at a place in its middle, after so many steps; shown also where the
+    /// An atomic sequence is at a place in its middle, after this many steps; shown also where the
     /// way on is known already.
     fn arrive(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
 
@@ -80,13 +80,13 @@ pub struct PassedPlaces {
 }
 
 impl PassedPlaces {
-    /// Records the location reached after so many steps.
+    /// Records the location reached after this many steps.
     pub fn note(&mut self, steps: usize, is_left: bool) {
         self.are_left.truncate(steps.saturating_sub(1));
         self.are_left.push(is_left);
     }
 
-    /// Whether all places between so many steps are such.
+    /// Whether all places between this many steps are such.
     pub fn all_left(&self, steps: usize) -> bool {
         let between = self.are_left.iter().take(steps.saturating_sub(1));
         between.copied().all(|is_left| is_left)

@@ -263,18 +263,18 @@ impl Layout {
         self.slots_start + thread * (self.slot_lanes + self.heap_lanes)
     }
 
-    /// How many slots a row of so many lanes has.
+    /// How many slots a row of this many lanes has.
     #[inline]
     pub fn slots(&self, lanes: usize) -> usize {
         (lanes - self.slots_start) / (self.slot_lanes + self.heap_lanes)
     }
 
-    /// How many dynamic objects a row of so many lanes has room for.
+    /// How many dynamic objects a row of this many lanes has room for.
     pub fn heap_room(&self, lanes: usize) -> u64 {
         (self.slots(lanes) * self.heap_lanes) as u64
     }
 
-    /// The lane of a dynamic object, if a row of so many lanes has it.
+    /// The lane of a dynamic object, if a row of this many lanes has it.
     #[inline]
     pub fn heap_lane(&self, lanes: usize, object: u64) -> Option<usize> {
         if object >= self.heap_room(lanes) {

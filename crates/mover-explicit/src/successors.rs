@@ -179,7 +179,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// Appends the successors of a state by the steps of a thread, which must have been inspected
-    /// there just before: what a step could touch counts whether or not it is possible.
+    /// there just before: what a step could access counts whether or not it is possible.
     pub fn gather(
         &mut self,
         lanes: Range<usize>,

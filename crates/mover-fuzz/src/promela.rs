@@ -20,7 +20,7 @@ chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
 ";
 
-/// Statements that need nothing around them, by what they are about. A model is made of a few
+/// Statements that need nothing around them, by what they are about. A model consists of a few
 /// of these: if every model had all of them, what belongs together would seldom meet.
 const TOPICS: &[&[&str]] = &[
     &["skip", "l = 1", "l = 1 - l", "k = 1 - l", "assert(l == 0)"],
@@ -243,7 +243,7 @@ struct Palette {
     likes_sections: bool,
 }
 
-/// Where a statement stands.
+/// Source location of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inside {
     Nothing,

@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(targets.ones().collect::<Vec<_>>(), [2]);
     }
 
-    /// Where one can come to in at least one step, by Warshall's algorithm.
+    /// The nodes reachable in at least one step, by Warshall's algorithm.
     fn closure(successors: &[Vec<usize>], removed: &FixedBitSet) -> Vec<Vec<bool>> {
         let count = successors.len();
         let stays = |node: usize| !removed.contains(node);

@@ -1,7 +1,7 @@
 //! The one intermediate language of mover and its one concrete meaning.
 //!
 //! - [`builder`]: programs written as Rust code;
-//! - [`program`]: what a program is made of, [`expr`]: its expressions;
+//! - [`program`]: what a program consists of, [`expr`]: its expressions;
 //! - [`validate`]: which programs are well-formed;
 //! - [`semantics`]: what a program does, state by state;
 //! - [`mod@eval`]: expressions evaluated in any domain of values, [`simplify`]: expressions made

@@ -35,7 +35,7 @@ pub fn print_value(program: &Program, ty: Ty, symbols: Option<SymbolSetId>, valu
     }
 }
 
-/// A step as one line: who does what, and where it stands in the source. For small programs that
+/// A step as one line: who does what, and where it is in the source. For small programs that
 /// print runs themselves; the reports of mover tell more.
 pub fn print_step(program: &Program, state: &State, step: Step) -> String {
     let sides = [Some(step.by), step.with].into_iter().flatten();

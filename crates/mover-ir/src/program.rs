@@ -788,7 +788,7 @@ impl ProgramInfo {
 }
 
 /// A claim of the user: a thread for which the predicate holds is the only one
-/// that touches the variable.
+/// that accesses the variable.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exclusive {

@@ -44,7 +44,7 @@ pub fn lower(context: &mut Context<'_>, sequence: &Sequence, leading: usize) -> 
 }
 
 /// How many elements SPIN makes for a statement itself, besides those within it,
-/// when it stands before `unless`.
+/// when it is before `unless`.
 fn own_elements(statement: &Statement) -> usize {
     match &statement.kind {
         StatementKind::Block(_) if statement.labels.is_empty() => 0,

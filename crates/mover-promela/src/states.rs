@@ -2,7 +2,7 @@
 //!
 //! SPIN's rules, which decide how many states a model has:
 //!
-//! - A process stands at an element. Where a step leads is found by passing
+//! - A process is at an element. Where a step leads is found by passing
 //!   over joins, exits, gotos and into the first part of an unless; inside an
 //!   atomic sequence, though, the element before one that is no longer atomic
 //!   is not passed over. So leaving an atomic choice can be a step of its own.

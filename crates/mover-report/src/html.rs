@@ -66,7 +66,7 @@ pub struct Lane {
     pub name: String,
     /// Whether it is started in the run.
     pub starts: bool,
-    /// Where it stands in the end.
+    /// Where it is in the end.
     pub stands: Option<Spot>,
 }
 

@@ -3,7 +3,7 @@
 //! The blocks are unrolled from the initial state, one after the other, in one solver that only
 //! grows. The state after each block is a term over the choices made so far, not a vector of
 //! new variables: what is constant in the initial state stays constant until something changes
-//! it, so locations that cannot be reached in so many blocks cost nothing.
+//! it, so locations that cannot be reached in this many blocks cost nothing.
 //!
 //! The verdict is `safe` only if no run is longer than the unrolling.
 //!
@@ -124,7 +124,7 @@ fn check_within(
 /// Blocks that a dumped question unrolls if nothing else was asked for.
 const DUMPED: u64 = 10;
 
-/// The question whether a violation is at most so many blocks away, in SMT-LIB.
+/// The question whether a violation is at most this many blocks away, in SMT-LIB.
 pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     let prepared = Prepared::new(task, question)?;
     let conditions = &prepared.conditions;

@@ -116,7 +116,7 @@ impl View<'_, '_> {
         value
     }
 
-    /// Whether the address is this byte of the object, with so many bytes after it.
+    /// Whether the address is this byte of the object, with this many bytes after it.
     fn is_range(
         &self,
         terms: &mut Terms,
@@ -359,7 +359,7 @@ fn blend(terms: &mut Terms, old: Term, old_at: u64, value: Term, value_at: u64) 
     new
 }
 
-/// The offsets at which an access of so many bytes can lie within an object.
+/// The offsets at which an access of this many bytes can lie within an object.
 fn offsets(terms: &Terms, address: Term, object: &ObjectLayout, count: u64) -> Vec<u64> {
     let Some(last) = object.bytes().checked_sub(count) else {
         return Vec::new();

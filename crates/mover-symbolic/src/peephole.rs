@@ -37,7 +37,7 @@ pub struct Peephole<'p> {
     table: AccessTable,
 }
 
-/// What a block touches, and who does it.
+/// What a block accesses, and who does it.
 pub struct Move {
     who: Term,
     /// Whether all threads are external before it, and after it.
@@ -72,7 +72,7 @@ impl<'p> Peephole<'p> {
         }
     }
 
-    /// What a block from a state touches.
+    /// What a block from a state accesses.
     pub fn touched(
         &self,
         terms: &mut Terms,

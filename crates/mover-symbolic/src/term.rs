@@ -23,7 +23,7 @@ pub struct Term(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Var(pub u32);
 
-/// What a term is made of.
+/// What a term consists of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     Const(u64),
@@ -697,7 +697,7 @@ impl Terms {
         }
     }
 
-    /// Calls `visit` on the terms that a term is made of.
+    /// Calls `visit` on the terms that a term consists of.
     pub fn children(&self, term: Term, mut visit: impl FnMut(Term)) {
         match self.node(term) {
             Node::Const(_) | Node::Var(_) => {}

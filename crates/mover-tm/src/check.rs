@@ -14,7 +14,7 @@
 //!   is, at the next sizes, as far as they are small.
 //! * Theorem 5 (obstruction freedom, from two threads and one variable) needs
 //!   P5 and P6. For P5 the print's sufficient condition is checked in every
-//!   state met, that an abort resets its thread and touches nothing else. P6
+//!   state met, that an abort resets its thread and changes nothing else. P6
 //!   is not checked; instead the property itself is, at the next sizes.
 //! * For the other properties there is no theorem.
 

@@ -32,7 +32,7 @@ pub struct Node {
     pub point: Point,
 }
 
-/// How a statement touches a variable.
+/// How a statement accesses a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
     Read,

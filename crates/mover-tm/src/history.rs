@@ -125,7 +125,7 @@ impl History {
         Ok(parser.history)
     }
 
-    /// Decides a property; gives up after so many steps of the search.
+    /// Decides a property; gives up after this many steps of the search.
     pub fn check(&self, property: Safety, max_steps: usize) -> HistoryReport {
         history_search::check(self, property, max_steps)
     }

@@ -161,7 +161,7 @@ impl Renaming {
     }
 }
 
-/// All renamings of so many threads and variables, the identity first.
+/// All renamings of this many threads and variables, the identity first.
 pub fn renamings(threads: usize, variables: usize) -> Vec<Renaming> {
     let mut all = Vec::new();
     for thread in permutations(threads) {

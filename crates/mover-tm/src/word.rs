@@ -59,7 +59,7 @@ pub fn print_word(word: &[Statement]) -> String {
         .join(" ")
 }
 
-/// Every statement over so many threads and variables, in a fixed order.
+/// Every statement over this many threads and variables, in a fixed order.
 pub fn alphabet(threads: usize, variables: usize) -> Vec<Statement> {
     let mut statements = Vec::new();
     for thread in 0..threads as u8 {

@@ -91,7 +91,7 @@ pub fn run(
     Ok(exit)
 }
 
-/// The steps with where they stand.
+/// The steps with their source locations.
 fn steps(program: &Program, trace: &Trace, sites: &Sites) -> Vec<NativeStep> {
     let machine = Machine::new(program);
     let mut state = machine.initial();

@@ -202,7 +202,7 @@ impl Builder<'_, '_> {
             .help("a smaller --threads"))
     }
 
-    /// Whether a pointer leads to a known variable that has so many bytes from there on.
+    /// Whether a pointer leads to a known variable that has this many bytes from there on.
     fn has_room(&self, args: &[Operand]) -> bool {
         let (Some(form), Some(Operand::Int { value: bytes, .. })) =
             (self.world.objects.form(self.body, &args[0]), args.get(1))
@@ -216,7 +216,7 @@ impl Builder<'_, '_> {
             || form.terms.is_empty() && form.offset >= 0 && form.offset + *bytes as i64 <= size
     }
 
-    /// Continues where so many bytes are there from the pointer on.
+    /// Continues where this many bytes are there from the pointer on.
     fn room_for(&mut self, mut path: Path, args: &[Operand]) -> Lowered<Vec<Path>> {
         let [pointer, Operand::Int { value: bytes, .. }] = args else {
             return Err(Problem::new("room for nothing", path.loc).code("C099"));

@@ -73,13 +73,13 @@ impl Flattener<'_> {
         }
     }
 
-    /// The type of the variable that begins at an address and has so many bytes.
+    /// The type of the variable that begins at an address and has this many bytes.
     pub(super) fn variable_of(&self, operand: &Operand, bytes: u64) -> Option<Layout> {
         let (layout, at) = self.variable_at(operand)?;
         (at == 0 && layout.bytes() == bytes).then(|| layout.clone())
     }
 
-    /// The scalars that a range of a variable is made of.
+    /// The scalars that a range of a variable consists of.
     fn scalars_at(&self, operand: &Operand, bytes: u64) -> Option<Vec<Scalar>> {
         let (layout, at) = self.variable_at(operand)?;
         let from = u64::try_from(at).ok()?;

@@ -12,7 +12,7 @@
 //! ends of a copy are unknown, all structures of the module with its size are considered. An
 //! access is also split where it is wider than its alignment. Splitting too much is harmless
 //! except for steps that no machine takes; where nothing is known about a copy with a local at
-//! one end, it is made volatile, which `sroa` does not touch.
+//! one end, it is made volatile, which `sroa` leaves unchanged.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_uint;
@@ -129,12 +129,12 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// Whether an access of so many bytes is cut at all.
+    /// Whether an access of this many bytes is cut at all.
     fn are_inside(&self, bytes: u64) -> bool {
         self.starts.range(1..bytes).next().is_some()
     }
 
-    /// The pieces of so many bytes: first byte, bytes, whether it is a pointer.
+    /// The pieces of this many bytes: first byte, bytes, whether it is a pointer.
     fn pieces(&self, bytes: u64, pointer_bytes: u64) -> Vec<(u64, u64, bool)> {
         let mut pieces = Vec::new();
         let mut at = 0;
@@ -324,7 +324,7 @@ impl Splitter {
         }
     }
 
-    /// A type that holds so many bytes at an address, and where in it the address is.
+    /// A type that holds this many bytes at an address, and where in it the address is.
     unsafe fn type_at(&self, pointer: LLVMValueRef, bytes: u64) -> Option<(LLVMTypeRef, u64)> {
         unsafe {
             let mut pointer = pointer;

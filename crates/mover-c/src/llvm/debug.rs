@@ -64,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// Where an instruction stands; what comes from the runtime library stands
+    /// The source location of an instruction; what comes from the runtime library stands
     /// where it was called.
     pub(super) unsafe fn loc(&mut self, inst: LLVMValueRef) -> Option<Loc> {
         unsafe {

@@ -1,4 +1,4 @@
-//! Reading LLVM's modules: the only place that touches LLVM.
+//! Reading LLVM's modules: the only place that accesses LLVM.
 //!
 //! Modules are parsed, linked into one, prepared by two passes and then copied
 //! into [`crate::ssa`]. LLVM's C interface is used directly for the walk, for
@@ -16,7 +16,7 @@
 //!
 //! **Parts.** `passes` links and prepares. The reader copies: `types`, `constants`,
 //! `functions`, `instructions` and `calls` have each what their names say, `debug` says what
-//! things are called and where they stand. `instrument` changes a module for native replay.
+//! things are called and where they are in the source. `instrument` changes a module for native replay.
 
 mod addresses;
 mod calls;
@@ -107,7 +107,7 @@ unsafe fn text(start: *const c_char, length: usize) -> String {
     if start.is_null() {
         return String::new();
     }
-    // SAFETY: LLVM gives the start of so many bytes.
+    // SAFETY: LLVM gives the start of this many bytes.
     let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
     String::from_utf8_lossy(bytes).into_owned()
 }

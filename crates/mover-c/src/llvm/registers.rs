@@ -146,7 +146,7 @@ impl Rounds {
         }
     }
 
-    /// Takes away what kept variables.
+    /// Removes what kept variables.
     unsafe fn let_go(&self) {
         unsafe {
             loop {

@@ -12,7 +12,7 @@ use mover_ir::program::Property;
 use super::Builder;
 use crate::ssa::*;
 
-/// What is live is remembered at every so many instructions of a block, so that a long one is not
+/// What is live is remembered every so many instructions of a block, so that a long one is not
 /// walked as a whole for each of them.
 const MILESTONE: usize = 64;
 

@@ -44,7 +44,7 @@ impl Cell {
 }
 
 impl Builder<'_, '_> {
-    /// The cell that an access of so many bytes through a pointer touches.
+    /// The cell that an access of this many bytes through a pointer refers to.
     pub fn cell(
         &mut self,
         path: &mut Path,

@@ -136,7 +136,7 @@ struct Pending {
     temps: Vec<usize>,
     loc: Option<Loc>,
     shared: bool,
-    /// Where the shared access stands.
+    /// Source location of the shared access.
     access: Option<Loc>,
     exits: bool,
     text: Option<String>,
@@ -167,7 +167,7 @@ pub struct Builder<'w, 'a> {
     errors: HashMap<(Property, String, Option<Loc>), usize>,
     bounds: HashMap<(BoundKind, String, Option<Loc>), usize>,
     end: Option<usize>,
-    /// The accesses that may be part of a data race, by where the thread stands then.
+    /// The accesses that may be part of a data race, by where the thread is then.
     touches: Vec<(usize, Touch)>,
     pending: Vec<Pending>,
     work: Vec<(usize, Point)>,

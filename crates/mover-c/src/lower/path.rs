@@ -89,7 +89,7 @@ pub struct Path {
     pub(super) passed: Vec<BlockId>,
     pub loc: Option<Loc>,
     pub(super) loc_of_access: bool,
-    /// Where the shared access stands.
+    /// Source location of the shared access.
     pub(super) access: Option<Loc>,
 }
 

@@ -122,7 +122,7 @@ impl Builder<'_, '_> {
         Ok(sum.map(|sum| binary(BinaryOp::Add, sum, constant(offset as u64, width))))
     }
 
-    /// Whether so many bytes may lead from one object into another, and not only beyond its end.
+    /// Whether this many bytes may lead from one object into another, and not only beyond its end.
     pub(super) fn is_far(&self, bytes: i64) -> bool {
         bytes.unsigned_abs() >> (self.world.pointers().offset_bits - 1) != 0
     }

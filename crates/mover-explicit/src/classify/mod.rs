@@ -77,7 +77,7 @@ pub struct Look {
     pub may_release: bool,
 }
 
-/// An object that a step touches, as it was computed in the state before.
+/// An object that a step accesses, as it was computed in the state before.
 #[derive(Clone, Copy, Debug)]
 enum Touched {
     Lock(ObjectId),
@@ -121,7 +121,7 @@ struct Looked {
 }
 
 struct LookedEdge {
-    /// Where what it touches begins; it ends where that of the next edge begins.
+    /// Where what it accesses begins; it ends where that of the next edge begins.
     first: usize,
     is_left: bool,
 }
@@ -148,7 +148,7 @@ pub struct Classifier<'m> {
     /// Without those that the thread has to read only.
     in_hand_to_write: Vec<ObjectId>,
     looked: Looked,
-    /// Room for what a whole sequence touches.
+    /// Room for what a whole sequence accesses.
     touched: Vec<Touched>,
     work: Workspace,
 }
@@ -286,7 +286,7 @@ impl<'m> Classifier<'m> {
         }
     }
 
-    /// Counts what the other side of a rendezvous touches. (The place of the thread that takes a
+    /// Counts what the other side of a rendezvous accesses. (The place of the thread that takes a
     /// step was counted as a whole when it was inspected or come to.)
     pub fn count_partner(&mut self, lanes: &[u64], step: Step) {
         let Some((partner, edge)) = step.partner() else {
@@ -394,7 +394,7 @@ impl<'m> Classifier<'m> {
         self.held.iter().any(|&object| object < self.tables.cells)
     }
 
-    /// Appends what an edge touches and counts the accesses.
+    /// Appends the accesses of an edge and counts them.
     fn touch(&mut self, at: &Standing, number: usize, touched: &mut Vec<Touched>) {
         let &Standing {
             view,
@@ -545,7 +545,7 @@ impl<'m> Classifier<'m> {
             .map(move |other| self.facts(lanes, other))
     }
 
-    /// Whether no other thread can come to touch the variable in a way that matters.
+    /// Whether no other thread can still make a conflicting access to the variable.
     fn out_of_reach(&self, lanes: &[u64], thread: usize, variable: u32, writes: bool) -> bool {
         let variable = variable as usize;
         self.by_reach
@@ -554,7 +554,7 @@ impl<'m> Classifier<'m> {
             })
     }
 
-    /// Whether the thread has what was touched to itself, in a state where it
+    /// Whether the thread has what was accessed to itself, in a state where it
     /// has the locks that were found last.
     fn is_exclusive(&mut self, thread: usize, object: ObjectId) -> bool {
         let is = self
@@ -566,7 +566,7 @@ impl<'m> Classifier<'m> {
         is
     }
 
-    /// Whether what was touched moves right, by the state after it.
+    /// Whether what was accessed moves right, by the state after it.
     fn is_right(&mut self, after: &[u64], thread: usize, touched: &[Touched]) -> bool {
         if touched.is_empty() {
             return true;

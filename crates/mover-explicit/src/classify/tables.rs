@@ -95,7 +95,7 @@ pub(super) struct LocationFacts {
     pub(super) may_release: bool,
     pub(super) reads_ahead: Vec<bool>,
     pub(super) writes_ahead: Vec<bool>,
-    /// Variables that no other thread can have touched yet.
+    /// Variables that no other thread can have accessed yet.
     pub(super) alone: Vec<bool>,
 }
 

@@ -616,7 +616,7 @@ pub fn common_halt(halts: Vec<Halts>) -> Option<Vec<Step>> {
     waits.then_some(steps)
 }
 
-/// A step of the fused program as the steps of the original that it is made of.
+/// A step of the fused program as the steps of the original that it consists of.
 pub(crate) fn unfuse(
     movers: &Movers,
     (template, location): (TemplateId, LocationId),

@@ -25,7 +25,7 @@ pub fn read(text: &str) -> Result<Program, String> {
     let data = file.get("program").ok_or("there is no `program` in it")?;
     let mut program: Program =
         serde_json::from_value(data.clone()).map_err(|error| error.to_string())?;
-    // Claims say where they stand.
+    // Claims say where they are.
     program.info_mut().sources.add("claims", "claimed");
     validate(&program).map_err(|error| error.to_string())?;
     Ok(program)

@@ -14,11 +14,11 @@
 //! - **Which threads run.** [`ProgramBuilder::thread`] only defines a thread.
 //!   [`ProgramBuilder::start`] lets one run from the start, [`ThreadBuilder::spawn`] later;
 //!   [`ProgramBuilder::main`] defines one and starts it.
-//! - **Steps.** A statement is one atomic step. Its text is made of the names, and its place is the
+//! - **Steps.** A statement is one atomic step. Its text consists of the names, and its place is the
 //!   line of the call, if the file can be read.
 //! - **Types.** Both sides of an operator have the same type; a number has the type of the other
 //!   side. [`Value::cast`] converts.
-//! - **Ends.** A thread that comes to the end of its closure has finished. It stays there, takes no
+//! - **Ends.** A thread that reaches the end of its closure has finished. It stays there, takes no
 //!   step and can be joined; its number is not used again. After [`ThreadBuilder::exit`] it is gone.
 //! - **Mistakes** are collected, with their lines, and returned by [`ProgramBuilder::build`].
 

@@ -623,7 +623,7 @@ impl Scope<'_> {
         }
     }
 
-    /// In parentheses if it binds less tightly than what it stands in.
+    /// In parentheses if it binds less tightly than what it is in.
     fn text_within(&self, value: &Value, outer: u8) -> String {
         let (text, binding) = match &value.0 {
             Node::Number(number) => (number.to_string(), if *number < 0 { UNARY } else { ATOM }),

@@ -26,7 +26,7 @@
 //! mentions. So a pointer to an object that is gone never comes to life again,
 //! and yet a program with a bounded heap has finitely many states.
 //!
-//! A state without steps, error and bound is a proper end if every thread stands at a location
+//! A state without steps, error and bound is a proper end if every thread is at a location
 //! marked as valid end, else a deadlock.
 //!
 //! This file says which steps there are; `effects` what a step does, `values` what expressions

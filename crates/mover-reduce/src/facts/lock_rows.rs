@@ -316,7 +316,7 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
     held.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Whether an edge writes a local variable that the index is made of.
+/// Whether an edge writes a local variable that the index consists of.
 fn changes(edge: &Edge, index: &Expr) -> bool {
     edge.effects
         .iter()

@@ -66,7 +66,7 @@ impl System<'_, '_> {
             .collect()
     }
 
-    /// The comparisons that terms are made of, with single values on both sides.
+    /// The comparisons that terms consist of, with single values on both sides.
     fn comparisons(&mut self, roots: &[Term], numbers: &FxHashSet<Var>) -> Vec<Term> {
         let mut found = Vec::new();
         for term in self.terms.below(roots) {

@@ -409,7 +409,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
         self.passings.push(passings);
     }
 
-    /// When and with which values a thread that was last at an event comes to where the
+    /// When and with which values a thread that was last at an event reaches where the
     /// token may leave.
     fn left_at(
         &self,

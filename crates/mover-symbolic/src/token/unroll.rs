@@ -122,7 +122,7 @@ pub struct Thread {
     pub unborn: Vec<usize>,
     /// What the thread writes to shared cells before it needs the token.
     pub early: Writes,
-    /// When the run is not a run any more: the thread stands where no other thread may move, or the run
+    /// When the run is not a run any more: the thread is where no other thread may move, or the run
     /// is beyond the bounds.
     pub broken: Vec<Term>,
 }

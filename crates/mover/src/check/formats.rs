@@ -54,7 +54,7 @@ pub struct FormatArgs {
     graph_limit: usize,
 }
 
-/// What the files are made of.
+/// The contents of the files.
 pub struct Told<'a> {
     pub program: &'a Program,
     pub answer: &'a Answer,

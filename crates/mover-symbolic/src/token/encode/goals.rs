@@ -165,7 +165,7 @@ impl Encoding<'_, '_> {
         let mut waits = Vec::new();
         for thread in &self.unrolled.threads {
             for node in &thread.nodes {
-                // Alive and not continued: the thread stands here at the end.
+                // Alive and not continued: the thread is here at the end.
                 let stays = terms.not(node.goes);
                 let here = terms.and(node.live, stays);
                 if here == Terms::FALSE {

@@ -28,7 +28,7 @@ pub(super) enum Order {
 struct Stretch {
     from: Id,
     to: Id,
-    /// Whether the thread comes to the second event from the first only.
+    /// Whether the thread reaches the second event from the first only.
     is_only_way: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct Unroller<'p> {
     pub(super) movers: &'p Movers,
     pub(super) plan: Plan,
     pub(super) alone: Alone,
-    /// By template and location: whether a thread touches there what others touch, too, up to
+    /// By template and location: whether a thread accesses there what others access, too, up to
     /// the end of an atomic sequence.
     pub(super) contended: Vec<Vec<bool>>,
     /// Templates whose threads others look into.
@@ -141,7 +141,7 @@ impl<'p> Unroller<'p> {
         }
     }
 
-    /// The cells that more than one thread touches and some thread writes.
+    /// The cells that more than one thread accesses and some thread writes.
     fn shared_cells(&self) -> Vec<usize> {
         let program = self.layout.program;
         let mut uses: BTreeMap<Object, (BTreeSet<usize>, bool)> = BTreeMap::new();
@@ -223,7 +223,7 @@ impl<'p> Unroller<'p> {
         cells.into_iter().collect()
     }
 
-    /// Whether a thread at a location touches one of the objects, or does so before it lets
+    /// Whether a thread at a location accesses one of the objects, or does so before it lets
     /// others pass.
     fn contended_through(&self, template: usize, objects: &BTreeSet<Object>) -> Vec<bool> {
         let body = self.template(template);
@@ -310,14 +310,14 @@ fn is_idle(location: usize, edge: &Edge) -> bool {
     edge.target.index() == location && edge.effects.iter().all(is_print)
 }
 
-/// Whether a thread that comes to a location keeps all others from moving for ever.
+/// Whether a thread that reaches a location keeps all others from moving for ever.
 fn halts(location: &mover_ir::program::Location, id: LocationId) -> bool {
     let idle = |edge: &Edge| is_idle(id.index(), edge);
     let always = |edge: &Edge| edge.guard == mover_ir::expr::Expr::TRUE;
     location.atomic && location.edges.iter().all(idle) && location.edges.iter().any(always)
 }
 
-/// For each location whether it is a bound or in an atomic sequence that can come to one.
+/// For each location whether it is a bound or in an atomic sequence that can reach one.
 fn bounds_through(template: &Template) -> Vec<bool> {
     let mut meets: Vec<bool> = template
         .locations
