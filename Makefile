@@ -1,7 +1,7 @@
 # make demo       build mover and run it on three examples
 # make build      mover, and mover-bench and mover-fuzz beside it
-# make check      the quick tests: under 2 minutes after a build
-# make test       all tests (about 15 minutes on 2 idle cores, with the build)
+# make check      the quick tests (aim: 2 minutes after a build)
+# make test       all tests (aim: 15 minutes on 2 idle cores after a build)
 # make test-long  all tests with six times as many random programs, then 40 minutes of fuzzing
 # make mutations  break mover on purpose and see that the fuzzer notices
 # make bench      measure everything and make BENCHMARKS.md of it (40 minutes at most on 2 idle cores)
