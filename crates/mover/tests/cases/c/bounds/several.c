@@ -7,7 +7,7 @@
 // expect: unknown
 // options: --recursion 3
 // engines: bmc
-// message: (and another bound)
+// message: and one more bound is met; no violation in the runs that stay within these bounds
 // expect: safe
 // options: --recursion 12
 // engines: bmc ic3
