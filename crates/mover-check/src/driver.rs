@@ -97,15 +97,16 @@ pub fn answer(
     let mut finished: Option<Finished> = None;
     for stage in &strategy.stages {
         if let Some(before) = &finished {
-            let Conclusion::Refused { reason, .. } = &before.outcome.conclusion else {
-                break;
-            };
-            if stage.when == When::Always || control.cancelled().is_some() {
+            if before.is_final() || control.cancelled().is_some() {
                 break;
             }
-            observer.note(&format!(
-                "{reason}; continuing with the engines bmc and ic3"
-            ));
+            match (stage.when, &before.outcome.conclusion) {
+                (When::Always, _) => {}
+                (When::AfterRefusal, Conclusion::Refused { reason, .. }) => {
+                    observer.note(&format!("{reason}; continuing with {}", stage.engines()));
+                }
+                (When::AfterRefusal, _) => continue,
+            }
         }
         let control = match stage.budget {
             Some(budget) => control.within(budget),

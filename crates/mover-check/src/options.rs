@@ -22,6 +22,16 @@ pub enum EngineChoice {
 }
 
 impl EngineChoice {
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineChoice::Auto => "auto",
+            EngineChoice::Explicit => "explicit",
+            EngineChoice::Bmc => "bmc",
+            EngineChoice::Ic3 => "ic3",
+            EngineChoice::Token => "token",
+        }
+    }
+
     /// Whether the engine works on formulas; `Auto` begins with explicit search.
     pub fn is_symbolic(self) -> bool {
         !matches!(self, EngineChoice::Auto | EngineChoice::Explicit)

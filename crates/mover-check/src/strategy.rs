@@ -42,6 +42,19 @@ pub struct Strategy {
     pub stages: Vec<Stage>,
 }
 
+impl Stage {
+    /// Its engines in words: `the engines bmc and ic3`.
+    pub fn engines(&self) -> String {
+        let mut names: Vec<&str> = self.runs.iter().map(|run| run.engine.name()).collect();
+        names.sort_unstable();
+        match &names[..] {
+            [only] => format!("the engine {only}"),
+            [others @ .., last] => format!("the engines {} and {last}", others.join(", ")),
+            [] => "no engine".into(),
+        }
+    }
+}
+
 impl Strategy {
     pub fn new(options: &Options) -> Strategy {
         let explicit_reduction = options.explicit_reduction();
@@ -117,13 +130,7 @@ impl fmt::Display for Strategy {
                 if number > 0 {
                     f.write_str(" in parallel with ")?;
                 }
-                let engine = match run.engine {
-                    EngineChoice::Auto => "auto",
-                    EngineChoice::Explicit => "explicit",
-                    EngineChoice::Bmc => "bmc",
-                    EngineChoice::Ic3 => "ic3",
-                    EngineChoice::Token => "token",
-                };
+                let engine = run.engine.name();
                 write!(f, "{engine} with reduction {}", run.reduction.name())?;
                 if run.jobs > 1 {
                     write!(f, " on {} cores", run.jobs)?;

@@ -153,7 +153,7 @@ fn what_explicit_search_refuses_goes_to_formulas() {
         assert!(notes.is_empty(), "{notes:?}");
     } else {
         assert!(
-            notes[0].contains("the engines bmc and ic3 go on"),
+            notes[0].contains("continuing with the engines bmc and ic3"),
             "{notes:?}"
         );
     }
