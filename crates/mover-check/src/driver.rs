@@ -24,7 +24,7 @@ use crate::shorten::{self, Effort};
 use crate::strategy::{Run, Stage, Strategy, When};
 use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
-use crate::{claims, fold};
+use crate::{bounds, claims, fold};
 
 /// However slow the machine is, an answer does not wait longer for its story.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
@@ -291,16 +291,16 @@ fn conclude(
                 control,
             )?))
         }
-        Conclusion::Safe { up_to } => match outcome.bounds.split_first() {
-            Some((bound, more)) => crate::bounds::verdict(program, *bound, more.len()),
-            None if !up_to.is_empty() => Verdict::SafeUpTo(up_to),
-            None => {
-                if let Some(certified) = &mut certified {
-                    recheck::certify(task, certified, control)?;
-                }
-                Verdict::Safe
+        Conclusion::Safe { .. } if !outcome.bounds.is_empty() => {
+            bounds::verdict(program, &outcome.bounds)
+        }
+        Conclusion::Safe { up_to } if !up_to.is_empty() => Verdict::SafeUpTo(up_to),
+        Conclusion::Safe { .. } => {
+            if let Some(certified) = &mut certified {
+                recheck::certify(task, certified, control)?;
             }
-        },
+            Verdict::Safe
+        }
         Conclusion::Stopped {
             stop,
             so_far,

@@ -24,8 +24,8 @@
 //!    in s and a behind it, with the same result. This is Lipton's definition. For classes that
 //!    depend on the state 2 and 3 take its place: a thread that waits for what a does is not in a
 //!    transaction.
-//! 5. An error stays: if a leads to an error and b is a left mover in s, a is possible behind b; and
-//!    if b leads to an error, it need not be followed by anything.
+//! 5. The end of a run, an error or a bound, stays: if a leads to one and b is a left mover in s,
+//!    a is possible after b; and if b leads to one, it need not be followed by anything.
 //!
 //! All of it is worked out with the concrete semantics, which knows nothing of movers.
 
@@ -156,7 +156,7 @@ impl Tried {
 struct Doing {
     steps: Vec<Step>,
     after: State,
-    is_error: bool,
+    ends_run: bool,
     left: bool,
     right: bool,
 }
@@ -191,7 +191,7 @@ pub fn judge(claims: &Claims, most_states: usize) -> Result<Tried, Refusal> {
         }
         for first in doings.values().flatten() {
             judge.try_first(&state, &doings, first, &mut tried)?;
-            if !first.is_error && seen.insert(first.after.clone()) {
+            if !first.ends_run && seen.insert(first.after.clone()) {
                 work.push_back(first.after.clone());
             }
         }
@@ -211,13 +211,13 @@ impl Judge<'_> {
         let mut work: Vec<(Vec<Step>, State, bool, bool)> =
             vec![(Vec::new(), state.clone(), true, true)];
         while let Some((steps, at, left, right)) = work.pop() {
-            let is_error = self.machine.error(&at).is_some();
-            if !steps.is_empty() && (is_error || at.exclusive.is_none()) {
-                let stops = !is_error && self.stops_in_sequence(&at, steps[steps.len() - 1]);
+            let ends_run = self.machine.error(&at).is_some() || self.machine.bound(&at).is_some();
+            if !steps.is_empty() && (ends_run || at.exclusive.is_none()) {
+                let stops = !ends_run && self.stops_in_sequence(&at, steps[steps.len() - 1]);
                 doings.push(Doing {
                     steps,
                     after: at,
-                    is_error,
+                    ends_run,
                     left: left && !stops,
                     right: right && !stops,
                 });
@@ -319,11 +319,16 @@ impl Judge<'_> {
             let before: &[Doing] = doings.get(&other).map_or(&[], Vec::as_slice);
             let movers = before.iter();
             let movers = movers.filter(|doing| doing.left && !doing.involves(thread));
-            if first.is_error {
+            if first.ends_run {
                 for mover in movers {
                     tried.left += 1;
-                    if !mover.is_error && self.both(state, mover, first)?.is_none() {
-                        return self.wrong("left mover hides an error", state, mover, first);
+                    if !mover.ends_run && self.both(state, mover, first)?.is_none() {
+                        return self.wrong(
+                            "left mover hides the end of a run",
+                            state,
+                            mover,
+                            first,
+                        );
                     }
                 }
                 continue;
@@ -337,10 +342,10 @@ impl Judge<'_> {
                 if !same.left {
                     return self.wrong("left mover ceases to be one", state, mover, first);
                 }
-                if mover.is_error != same.is_error {
+                if mover.ends_run != same.ends_run {
                     return self.wrong("left mover has another result", state, mover, first);
                 }
-                if !mover.is_error {
+                if !mover.ends_run {
                     match self.both(state, mover, first)? {
                         None => {
                             return self.wrong("left mover disables another", state, mover, first);
@@ -390,8 +395,8 @@ impl Judge<'_> {
         let Some(early) = self.find(state, second)? else {
             return Ok(false);
         };
-        if second.is_error || early.is_error {
-            return Ok(second.is_error == early.is_error);
+        if second.ends_run || early.ends_run {
+            return Ok(second.ends_run == early.ends_run);
         }
         let late = self.find(&early.after, first)?;
         Ok(late.is_some_and(|late| late.after == second.after && (late.right || !stays)))

@@ -150,7 +150,9 @@ fn assumptions_are_told_without_a_source() {
     assert!(clang.is_ok_and(|status| status.success()));
     let ended = check(&["--property", "no-overflow"], &[bare]);
     assert!(
-        ended.stdout.contains("left shifts are not looked at"),
+        ended
+            .stdout
+            .contains("left shifts are not checked for overflow"),
         "{}",
         ended.stdout
     );

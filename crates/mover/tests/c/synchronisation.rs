@@ -47,9 +47,9 @@ fn a_claim_of_exclusive_access_is_used() {
     }
 }
 
-/// Numbers of threads are used again, so a thread that leaves a lock behind is told of.
+/// Numbers of threads are used again, so a thread that exits while holding a lock is reported.
 #[test]
-fn a_thread_that_ends_with_a_lock_in_hand_is_told_of() {
+fn a_thread_that_exits_while_holding_a_lock_is_reported() {
     let program = |body: &str| {
         format!(
             "#include <pthread.h>\n\
@@ -63,7 +63,7 @@ fn a_thread_that_ends_with_a_lock_in_hand_is_told_of() {
                return 0; }}\n"
         )
     };
-    let caveat = "may end with a lock in hand";
+    let caveat = "may exit while holding a lock";
     for (name, body, is_told) in [
         ("left_one", "pthread_mutex_lock(&one);", true),
         (

@@ -1,6 +1,6 @@
 // expect: safe
 // What is assumed is in the verdict.
-// message: addresses are taken for numbers, which other machines number otherwise (first at
+// message: addresses are used as integers, and their values differ between machines (first at
 int x, y;
 
 int main(void) {

@@ -1,6 +1,6 @@
 // expect: safe
 // What is assumed is in the verdict.
-// message: waits for condition variables end only when they are told to
+// message: condition variables are assumed to have no spurious wakeups
 // expect: safe
 // options: --spurious-wakeups
 // without: told to

@@ -1,6 +1,6 @@
 // expect: safe
 // What is assumed is in the verdict.
-// message: what is read to be printed is not looked at (first at
+// message: memory that is read only to be printed is not checked (first at
 #include <stdio.h>
 
 char s[4];

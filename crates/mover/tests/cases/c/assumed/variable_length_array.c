@@ -1,6 +1,6 @@
 // expect: safe
 // What is assumed is in the verdict.
-// message: arrays of variable length last until their thread ends (first at
+// message: variable-length arrays live until their thread exits (first at
 int main(void) {
     volatile int n = 3;
     {

@@ -3,12 +3,12 @@
 // state of the definition meets a bound.
 // options: --recursion 2
 // engines: explicit bmc ic3
-// message: `deep` calls itself more than 2 deep
+// message: `deep` recurses more than 2 deep
 // message: no violation in the runs that stay within this bound
 // expect: safe
 // options: --recursion 3 --certify
 // engines: explicit bmc ic3
-// message: of the definition, without reduction, met no violation
+// message: of the reference semantics, without reduction, found no violation
 #include <assert.h>
 #include <pthread.h>
 

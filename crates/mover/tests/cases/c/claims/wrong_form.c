@@ -1,6 +1,6 @@
 // expect: error C016
 // A claim that cannot be used is refused with its line.
-// message: no claim of exclusive access
+// message: not a claim of exclusive access
 // message: wrong_form.c:10
 #include <assert.h>
 #include <pthread.h>

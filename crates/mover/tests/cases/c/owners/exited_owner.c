@@ -2,7 +2,7 @@
 // What the C library does then is not what the translation would do.
 // options: --property no-deadlock
 // engines: explicit bmc ic3 token
-// message: a thread ends with a lock in hand
+// message: a thread exits while holding a lock
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>

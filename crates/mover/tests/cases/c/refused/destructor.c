@@ -1,5 +1,5 @@
 // expect: error C012
-// message: `last` is to run when the process ends
+// message: `last` is registered to run at process exit
 #include <assert.h>
 
 int g;

@@ -1,6 +1,6 @@
 // expect: safe
 // A local that may be read before it is written is named in the verdict.
-// message: not initialised is taken to be zero
+// message: uninitialised memory is assumed to be zero
 // message: (first `a`)
 #include <assert.h>
 #include <pthread.h>

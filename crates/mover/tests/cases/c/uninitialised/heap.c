@@ -1,6 +1,6 @@
 // expect: safe
 // Written before it is read: nothing to say.
-// without: not initialised is taken to be zero
+// without: uninitialised memory is assumed to be zero
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 // expect: safe
 // Published before all of it is written.
-// message: not initialised is taken to be zero
+// message: uninitialised memory is assumed to be zero
 #include <assert.h>
 #include <pthread.h>
 
