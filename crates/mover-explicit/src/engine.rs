@@ -17,12 +17,15 @@ use crate::checkpoint::{Checkpoints, Identity, Snapshot};
 use crate::completion::{self, Ignoring};
 use crate::search::{self, Options, Order, RunTime, Searched};
 
+/// Writes a checkpoint.
+pub type Save = Box<dyn FnMut(&Snapshot) + Send>;
+
 /// How a search is saved and continued.
 pub struct CheckpointOptions {
     pub identity: Identity,
     pub every: Duration,
     /// Writes one; absent if none are wanted. A failure is the callback's business.
-    pub save: Option<Mutex<Box<dyn FnMut(&Snapshot) + Send>>>,
+    pub save: Option<Mutex<Save>>,
     /// One to continue from, as [`crate::checkpoint::open`] leaves it. It is read once.
     pub resume: Mutex<Option<Box<dyn Read + Send>>>,
     /// How to continue from the one that was written last, if one was.
@@ -236,7 +239,7 @@ impl Engine for Explicit {
         let searched = match &self.checkpoints {
             None => search::explore(task.program(), options, None),
             Some(all) => {
-                let lock = |save: &Mutex<Box<dyn FnMut(&Snapshot) + Send>>, snapshot: &Snapshot| {
+                let lock = |save: &Mutex<Save>, snapshot: &Snapshot| {
                     let mut save = save.lock().unwrap_or_else(PoisonError::into_inner);
                     (*save)(snapshot);
                 };

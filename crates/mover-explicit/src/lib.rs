@@ -50,5 +50,5 @@ mod successors;
 
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use completion::Ignoring;
-pub use engine::{CheckpointOptions, Completion, Explicit};
+pub use engine::{CheckpointOptions, Completion, Explicit, Save};
 pub use search::Order;

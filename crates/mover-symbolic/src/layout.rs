@@ -51,7 +51,7 @@ pub enum Cell {
     ObjectSize {
         object: usize,
     },
-    ObjectCell {
+    InObject {
         object: usize,
         index: usize,
     },
@@ -320,7 +320,7 @@ impl<'p> Layout<'p> {
             let first = self.cells.len();
             let cells = bytes.div_ceil(u64::from(cell_width / 8)) as usize;
             for index in 0..cells {
-                self.push(Cell::ObjectCell { object, index }, cell_width)?;
+                self.push(Cell::InObject { object, index }, cell_width)?;
             }
             self.objects.push(ObjectLayout {
                 number: object as u64 + 1,
@@ -555,7 +555,7 @@ impl<'p> Layout<'p> {
                     object(number).map_or(0, |object| u64::from(object.site.0) + 1)
                 }
                 Cell::ObjectSize { object: number } => object(number).map_or(0, |o| o.size),
-                Cell::ObjectCell {
+                Cell::InObject {
                     object: number,
                     index,
                 } => object(number).map_or(0, |object| {
@@ -618,7 +618,7 @@ impl<'p> Layout<'p> {
             Cell::Priority { slot } => format!("priority of thread {slot}"),
             Cell::ObjectSite { object } => format!("site of object {}", object + 1),
             Cell::ObjectSize { object } => format!("size of object {}", object + 1),
-            Cell::ObjectCell { object, index } => {
+            Cell::InObject { object, index } => {
                 let bytes = usize::from(self.objects[object].cell_width / 8);
                 format!("object {}+{}", object + 1, index * bytes)
             }

@@ -12,7 +12,7 @@
 //! the domain knows the truth of a condition only the chosen branch is evaluated.
 //!
 //! The operators on numbers are defined once, by `apply` of [`UnaryOp`] and [`BinaryOp`] and by
-//! [`resize`](crate::expr::resize); all domains fall back on them where values are known.
+//! [`resize`]; all domains fall back on them where values are known.
 
 mod known_bits;
 mod range;

@@ -46,7 +46,7 @@ pub struct OwnerCell {
     pub variable: VariableId,
     /// Over the cell and the thread's number: whether the thread holds it.
     pub predicate: Expr,
-    /// The number in [`Program::exclusive`] if the user has given it.
+    /// The number in [`ProgramInfo::exclusive`](mover_ir::program::ProgramInfo::exclusive) if the user has given it.
     pub given: Option<usize>,
     /// Whether all accesses of the cell are lock operations.
     pub is_lock: bool,
@@ -81,7 +81,7 @@ pub enum Flaw {
 
 pub struct Owners {
     pub cells: Vec<OwnerCell>,
-    /// By number in [`Program::exclusive`].
+    /// By number in [`ProgramInfo::exclusive`](mover_ir::program::ProgramInfo::exclusive).
     pub flaws: Vec<(usize, Flaw)>,
 }
 

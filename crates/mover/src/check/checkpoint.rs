@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use clap::Args;
 use mover_check::CheckpointOptions;
+use mover_explicit::Save;
 use mover_explicit::checkpoint::{Identity, Snapshot, open, sum_of};
 use mover_ir::program::Program;
 
@@ -94,7 +95,7 @@ impl CheckpointArgs {
                     CliError::output("U003", reason).print();
                 }
             };
-            Mutex::new(Box::new(save) as Box<dyn FnMut(&Snapshot) + Send>)
+            Mutex::new(Box::new(save) as Save)
         });
         let path = self.checkpoint.clone();
         let advice = move || {
