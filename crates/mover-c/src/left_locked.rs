@@ -102,7 +102,7 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
     found.into_iter().collect()
 }
 
-/// What is in hand after an edge; `None` if no thread can pass it.
+/// The locks held after an edge; `None` if no thread can pass it.
 fn pass(edge: &Edge, mut held: HeldCounts, globals: &[Variable]) -> Option<HeldCounts> {
     let literals = conjunction(&edge.guard);
     let mut asked = Vec::new();

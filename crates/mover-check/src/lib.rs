@@ -108,8 +108,8 @@ pub mod story;
 pub mod strategy;
 pub mod trace;
 pub mod watch;
-pub mod words;
 
+pub use mover_engine::words;
 pub use mover_reduce::present::explain as explanation;
 pub use mover_reduce::present::plan_text::plan_text;
 

@@ -13,6 +13,7 @@
 mod control;
 mod outcome;
 mod task;
+pub mod words;
 
 pub use control::{Cancel, CancelReason, Control, Stop};
 pub use outcome::{

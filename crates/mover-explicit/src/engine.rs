@@ -10,6 +10,7 @@ use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use mover_engine::words::grouped;
 use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task};
 use mover_reduce::{Movers, Reduction};
 
@@ -182,19 +183,6 @@ fn conclusion(searched: &Searched, is_sound: bool, way_on: Option<String>) -> Co
             }
         }
     }
-}
-
-/// 1234567 as 1,234,567.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 impl Engine for Explicit {

@@ -200,7 +200,7 @@ fn an_index_outside_is_an_error() {
         })
     };
     assert_eq!(errors(&program(|_, cell| cell)), ["index outside of `row`"]);
-    // The right side is not looked at where the left one decides.
+    // The right side is not evaluated where the left one decides.
     assert_eq!(
         errors(&program(|inside, cell| inside & cell)),
         Vec::<String>::new()

@@ -79,7 +79,7 @@ fn a_lock_is_held_between_taking_and_giving_back() {
 fn what_looks_like_a_lock_and_is_none() {
     for (name, text) in [
         (
-            "another thread gives it back",
+            "another thread releases it",
             "bool m; active proctype P() { atomic { !m -> m = true } }
              active proctype Q() { m = false }",
         ),
@@ -199,7 +199,7 @@ fn what_looks_like_a_row_of_locks_and_is_none() {
                atomic { m[i] == 0 -> m[i] = 1 }; m[i] = 0; i = 1 }",
         ),
         (
-            "another thread gives it back",
+            "another thread releases it",
             "bool m[2]; active [2] proctype P() { byte i; atomic { m[i] == 0 -> m[i] = 1 } }
              active proctype Q() { byte i; m[i] = 0 }",
         ),
