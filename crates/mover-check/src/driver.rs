@@ -112,7 +112,14 @@ pub fn answer(
             Some(budget) => control.within(budget),
             None => control.clone(),
         };
-        let next = run_stage(task, options, stage, &control, observer, finished.is_some())?;
+        let next = match run_stage(task, options, stage, &control, observer) {
+            // What the stage before said stands; a mistake of mover is never passed over.
+            Err(CheckError::Unsupported(reason)) if finished.is_some() => {
+                debug!(%reason, "a later stage does not take the program");
+                continue;
+            }
+            next => next?,
+        };
         // The first stage's result stays if no stage has an answer.
         if finished.is_none() || next.is_final() {
             finished = Some(next);
@@ -131,7 +138,6 @@ fn run_stage(
     stage: &Stage,
     control: &Control,
     observer: &dyn Observer,
-    is_later: bool,
 ) -> Result<Finished, CheckError> {
     let engines: Vec<Arc<dyn Engine>> = stage.runs.iter().map(|run| engine(run, options)).collect();
     let [first, others @ ..] = &engines[..] else {
@@ -160,10 +166,6 @@ fn run_stage(
         return Ok(winner);
     }
     match unanswered {
-        Some(Err(error)) if is_later => {
-            debug!(%error, "a later stage has no answer");
-            Err(error)
-        }
         Some(result) => result,
         None => Err(CheckError::Internal("an answer was lost".into())),
     }
