@@ -55,6 +55,13 @@ pub fn check(
         .args(["check", "--json", "--quiet"])
         .args(options)
         .args(defines);
+    if program
+        .extension()
+        .is_some_and(|extension| extension == "pml")
+    {
+        // As SPIN with -DNOCLAIM.
+        command.args(["--property", "unreach-call", "--property", "no-deadlock"]);
+    }
     if let Some(seconds) = limit_s {
         command.args(["--timeout", &seconds.to_string()]);
     }

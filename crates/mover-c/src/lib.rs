@@ -347,6 +347,7 @@ fn translate(
     let exclusive = claims::find(sources, numbers, &world.globals)?;
     let mut program = Program {
         info: Arc::new(ProgramInfo {
+            claims: Vec::new(),
             name,
             sources: sources.clone(),
             symbols: world.symbols(),

@@ -12,6 +12,8 @@ use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
     Task, Violation,
 };
+use mover_ir::claim::Claim;
+use mover_ir::program::Program;
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
 
@@ -313,6 +315,7 @@ fn conclude(
         },
         Conclusion::Refused { reason, advice } => Verdict::Unknown { reason, advice },
     };
+    let verdict = with_claims(program, verdict);
     if matches!(verdict, Verdict::Unknown { .. }) {
         certified = None;
     }
@@ -331,6 +334,20 @@ fn conclude(
         invariant: proof.invariant,
         certified,
     })
+}
+
+/// A program is not safe while a claim of it is not checked; no engine checks claims yet.
+fn with_claims(program: &Program, verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Safe | Verdict::SafeUpTo(_) if !program.info.claims.is_empty() => {
+            Verdict::Unknown {
+                reason: Claim::unchecked(&program.info.claims),
+                advice: "--property unreach-call --property no-deadlock, which leaves claims aside"
+                    .into(),
+            }
+        }
+        verdict => verdict,
+    }
 }
 
 /// The violation as it is told: confirmed, with few context switches, replayed, and cut into

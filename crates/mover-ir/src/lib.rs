@@ -124,6 +124,7 @@
 //! whether it is well-formed.
 
 pub mod builder;
+pub mod claim;
 pub mod eval;
 pub mod expr;
 pub mod graph;

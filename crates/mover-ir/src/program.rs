@@ -29,6 +29,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::claim::Claim;
 use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, mask};
 use mover_source::{SourceMap, Span};
 
@@ -772,6 +773,10 @@ pub struct ProgramInfo {
     pub symbols: Vec<SymbolSet>,
     /// What the user says of who has exclusive access to what.
     pub exclusive: Vec<Exclusive>,
+    /// Temporal claims that the source makes and that are asked about. A proof must cover all of
+    /// them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub claims: Vec<Claim>,
     /// What the verdict must say besides: things that were parsed but are not
     /// checked, assumptions made.
     pub caveats: Vec<String>,

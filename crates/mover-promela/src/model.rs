@@ -2,14 +2,14 @@
 //! start.
 //!
 //! Processes that are `active` start in the order of the text, `init` among
-//! them; their number is their `_pid`. Claims, traces and formulas are read
-//! and their names looked up, but nothing of them is checked: the program says
-//! so in its caveats.
+//! them; their number is their `_pid`. Formulas, `never` and `trace`, and labels
+//! that begin with `accept` or `progress` are the claims of the program.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use mover_ir::claim::{Claim, ClaimKind};
 use mover_ir::expr::Expr;
 use mover_ir::program::{
     CellNames, Exclusive, Init, Instance, Location, LocationId, Program, ProgramInfo, Template,
@@ -20,7 +20,7 @@ use mover_source::diagnostic::Diagnostic;
 use mover_source::{SourceMap, Span};
 
 use crate::ast::{
-    ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Proctype, Sequence,
+    ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Name, Proctype, Sequence,
     StatementKind, Unit,
 };
 use crate::automaton::{self, Automaton};
@@ -75,6 +75,7 @@ pub fn lower(
         starts: Vec::new(),
         templates: Vec::new(),
         exclusive: Vec::new(),
+        claims: Vec::new(),
         caveats: Vec::new(),
         statements_before: 0,
         statement_numbers: Vec::new(),
@@ -84,6 +85,7 @@ pub fn lower(
     lowering.bodies(model);
     lowering.exclusive(model);
     lowering.monitors(model);
+    lowering.claim_labels(&facts.labels);
     let (program, numbers) = lowering.finish(name)?;
     // A claim is a process of its own in SPIN's trails.
     let is_claim = |unit: &Unit| matches!(unit, Unit::Ltl(_) | Unit::Monitor(_));
@@ -99,6 +101,7 @@ struct Lowering<'a> {
     starts: Vec<(usize, u8)>,
     templates: Vec<Template>,
     exclusive: Vec<Exclusive>,
+    claims: Vec<Claim>,
     caveats: Vec<String>,
     /// How many statements the bodies so far have, in SPIN's count.
     statements_before: u32,
@@ -380,28 +383,43 @@ impl Lowering<'_> {
         self.context.in_monitor = true;
         self.context.unit = model.units.len();
         for unit in &model.units {
-            let (what, name, span) = match unit {
+            let (kind, name, span) = match unit {
                 Unit::Ltl(ltl) => {
                     self.context.value(&ltl.formula);
-                    ("ltl formula", &ltl.name, ltl.span)
+                    (ClaimKind::Ltl, &ltl.name, ltl.span)
                 }
                 Unit::Monitor(monitor) => {
                     self.monitor(&monitor.body, monitor.span);
-                    let what = match monitor.kind {
-                        MonitorKind::Never => "never claim",
-                        MonitorKind::Trace => "trace assertion",
-                        MonitorKind::Notrace => "notrace assertion",
+                    let kind = match monitor.kind {
+                        MonitorKind::Never => ClaimKind::Never,
+                        MonitorKind::Trace => ClaimKind::Trace,
+                        MonitorKind::Notrace => ClaimKind::Notrace,
                     };
-                    (what, &monitor.name, monitor.span)
+                    (kind, &monitor.name, monitor.span)
                 }
                 _ => continue,
             };
-            let line = self.context.sources.locate(span).line;
-            let name = name
-                .as_ref()
-                .map_or(String::new(), |name| format!(" `{}`", name.text));
-            self.caveats
-                .push(format!("the {what}{name} in line {line} is not checked"));
+            let name = name.as_ref().map(|name| name.text.to_string());
+            self.claim(kind, name, span);
+        }
+    }
+
+    fn claim(&mut self, kind: ClaimKind, name: Option<String>, span: Span) {
+        let line = self.context.sources.locate(span).line;
+        self.claims.push(Claim { kind, name, line });
+    }
+
+    /// Labels of processes that make claims: SPIN goes by how they begin.
+    fn claim_labels(&mut self, labels: &[Name]) {
+        for label in labels {
+            let kind = if label.text.starts_with("accept") {
+                ClaimKind::Accept
+            } else if label.text.starts_with("progress") {
+                ClaimKind::Progress
+            } else {
+                continue;
+            };
+            self.claim(kind, Some(label.text.to_string()), label.span);
         }
     }
 
@@ -463,6 +481,7 @@ impl Lowering<'_> {
                 sources: context.sources.clone(),
                 symbols: context.symbols,
                 exclusive: self.exclusive,
+                claims: self.claims,
                 caveats: self.caveats,
             }),
             globals: context.globals,

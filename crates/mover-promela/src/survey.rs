@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::ast::{
-    Declaration, Expr, ExprKind, Initial, Model, Path, ReceiveArgument, Sequence, Statement,
+    Declaration, Expr, ExprKind, Initial, Model, Name, Path, ReceiveArgument, Sequence, Statement,
     StatementKind, Unit,
 };
 
@@ -17,6 +17,8 @@ pub struct Survey {
     pub run_names: HashSet<Rc<str>>,
     /// Proctypes and labels of remote references.
     pub remote_labels: HashSet<(Rc<str>, Rc<str>)>,
+    /// All labels in processes.
+    pub labels: Vec<Name>,
 }
 
 pub fn survey(model: &Model) -> Survey {
@@ -33,7 +35,11 @@ pub fn survey(model: &Model) -> Survey {
             }
             Unit::Init(init) => survey.sequence(&init.body),
             Unit::Ltl(ltl) => survey.expr(&ltl.formula),
-            Unit::Monitor(monitor) => survey.sequence(&monitor.body),
+            Unit::Monitor(monitor) => {
+                let of_processes = survey.labels.len();
+                survey.sequence(&monitor.body);
+                survey.labels.truncate(of_processes);
+            }
         }
     }
     survey
@@ -79,6 +85,7 @@ impl Survey {
     }
 
     fn statement(&mut self, statement: &Statement) {
+        self.labels.extend_from_slice(&statement.labels);
         match &statement.kind {
             StatementKind::Declaration(declaration) => self.declaration(declaration),
             StatementKind::ExclusiveAccess(paths) => paths.iter().for_each(|path| self.path(path)),

@@ -165,8 +165,12 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliErro
         includes: args.include.clone(),
     };
     match mover_promela::parse(file, &options) {
-        Ok(read) => {
+        Ok(mut read) => {
             show(&read.program.info.sources, &read.warnings);
+            if !asked.is_empty() {
+                // Claims are asked about unless other properties are named.
+                read.program.info_mut().claims.clear();
+            }
             Ok(Input {
                 program: read.program,
                 properties: if asked.is_empty() {
