@@ -39,6 +39,15 @@ impl Answer {
     }
 }
 
+/// What became of a question.
+pub enum Asked {
+    Answered(Answer),
+    /// It ended without an answer: the input was refused, or it failed.
+    NoAnswer(Finished),
+    /// It did not keep to its limit and was ended.
+    TooLong,
+}
+
 /// Runs `mover check` on a program. Nothing comes back if it did not keep to its limit.
 pub fn check(
     program: &Path,
@@ -46,6 +55,20 @@ pub fn check(
     options: &[&str],
     limit_s: Option<u32>,
 ) -> Result<Option<Answer>, String> {
+    match ask(&[program], defines, options, limit_s)? {
+        Asked::Answered(answer) => Ok(Some(answer)),
+        Asked::NoAnswer(ran) => Err(format!("mover gives no answer: {}", ran.stderr.trim())),
+        Asked::TooLong => Ok(None),
+    }
+}
+
+/// Runs `mover check` on the files of a program.
+pub fn ask(
+    programs: &[&Path],
+    defines: &[&str],
+    options: &[&str],
+    limit_s: Option<u32>,
+) -> Result<Asked, String> {
     let mover = sibling::find("mover").ok_or(
         "the program `mover` is neither next to this one nor in a directory of PATH; \
          `cargo build --release --package mover` builds it",
@@ -65,7 +88,7 @@ pub fn check(
     if let Some(seconds) = limit_s {
         command.args(["--timeout", &seconds.to_string()]);
     }
-    command.arg("--").arg(program);
+    command.args(programs);
     let ran = match limit_s {
         None => Some(child::run(&mut command)?),
         Some(seconds) => {
@@ -73,10 +96,11 @@ pub fn check(
             child::run_for(&mut command, most)?
         }
     };
-    let Some(ran) = ran else {
-        return Ok(None);
-    };
-    let json = serde_json::from_str(&ran.stdout)
-        .map_err(|_| format!("mover gives no answer: {}", ran.stderr.trim()))?;
-    Ok(Some(Answer { json, ran }))
+    Ok(match ran {
+        None => Asked::TooLong,
+        Some(ran) => match serde_json::from_str(&ran.stdout) {
+            Ok(json) => Asked::Answered(Answer { json, ran }),
+            Err(_) => Asked::NoAnswer(ran),
+        },
+    })
 }

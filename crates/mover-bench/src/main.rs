@@ -29,6 +29,7 @@ mod reduced;
 mod searches;
 mod section;
 mod spin;
+mod svcomp;
 mod table;
 mod threads;
 mod tm;
@@ -73,6 +74,8 @@ enum Peer {
     Bounds(bounds::BoundsArgs),
     /// Explicit search with one job and with several.
     Cores(cores::CoresArgs),
+    /// Verdicts on the tasks of a checkout of SV-COMP's benchmarks.
+    Svcomp(svcomp::SvcompArgs),
     /// Generate BENCHMARKS.md, its plots and the figures in README.md from the files in bench/results.
     Page(page::PageArgs),
 }
@@ -119,6 +122,7 @@ fn run(peer: &Peer) -> Result<Exit, CliError> {
         Peer::Threads(args) => threads::run(args),
         Peer::Bounds(args) => bounds::run(args),
         Peer::Cores(args) => cores::run(args),
+        Peer::Svcomp(args) => svcomp::run(args),
         Peer::Page(args) => page::run(args).map(|()| Section::default()),
     }?;
     if !section.blocks.is_empty() {
