@@ -36,12 +36,25 @@ impl Verdict {
     }
 }
 
+/// Why a property is open where the search went no further.
+pub const STOPPED_AT_FIRST: &str = "the search stopped at the first violation";
+
+/// What is known of one of the properties asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PropertyAnswer {
+    pub property: Property,
+    pub verdict: Verdict,
+}
+
 /// A verdict with what it rests on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
+    /// Of all properties together: the first violation, or else the weakest answer.
     pub verdict: Verdict,
     /// What was asked.
     pub properties: Vec<Property>,
+    /// The same for each property asked for, in the same order.
+    pub by_property: Vec<PropertyAnswer>,
     pub engine: &'static str,
     /// The reduction that was used.
     pub reduction: &'static str,

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
-    Task, Violation,
+    Task, Unchecked, Violation,
 };
 use mover_ir::claim::Claim;
-use mover_ir::program::Program;
+use mover_ir::program::{BoundMet, Program, Property};
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
 
-use crate::answer::{Answer, Certified, Verdict};
+use crate::answer::{Answer, Certified, PropertyAnswer, STOPPED_AT_FIRST, Verdict};
 use crate::engines::engine;
 use crate::observer::Observer;
 use crate::options::{EngineChoice, Options, ReductionChoice};
@@ -65,7 +65,10 @@ impl Finished {
     /// Whether the answer is final.
     fn is_final(&self) -> bool {
         match &self.outcome.conclusion {
-            Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.bounds.is_empty(),
+            Conclusion::Safe { up_to } => {
+                let outcome = &self.outcome;
+                up_to.is_empty() && outcome.bounds.is_empty() && outcome.unchecked.is_empty()
+            }
             Conclusion::Unsafe(_) => true,
             Conclusion::Stopped { .. } | Conclusion::Refused { .. } => false,
         }
@@ -277,51 +280,40 @@ fn conclude(
         }
     }
     let warnings = claims::broken(task, &outcome.broken_claims);
-    let proof = outcome.proof.unwrap_or_default();
+    let proof = outcome.proof.clone().unwrap_or_default();
     let mut certified = options.certify.then_some(Certified {
         by: proof.certified,
         not_by: proof.uncertified,
     });
-    let verdict = match outcome.conclusion {
-        Conclusion::Unsafe(violation) => {
-            if let Some(certified) = &mut certified {
-                certified.by = vec!["the run was replayed on the reference semantics".into()];
-            }
-            Verdict::Unsafe(Box::new(told(
-                task,
-                options,
-                outcome.reduction,
-                violation,
-                control,
-            )?))
-        }
-        Conclusion::Safe { .. } if !outcome.bounds.is_empty() => {
-            bounds::verdict(program, &outcome.bounds)
-        }
-        Conclusion::Safe { up_to } if !up_to.is_empty() => Verdict::SafeUpTo(up_to),
-        Conclusion::Safe { .. } => {
-            if let Some(certified) = &mut certified {
-                recheck::certify(task, certified, control)?;
-            }
-            Verdict::Safe
-        }
-        Conclusion::Stopped {
-            stop,
-            so_far,
-            advice,
-        } => Verdict::Unknown {
-            reason: format!("{}{so_far}", stop.reason()),
-            advice,
+    let mut traces: Vec<Trace> = Vec::new();
+    for violation in outcome.violations() {
+        let trace = told(task, options, outcome.reduction, violation.clone(), control)?;
+        traces.push(trace);
+    }
+    let rest = match (&outcome.conclusion, &outcome.others) {
+        (Conclusion::Unsafe(_), None) => Verdict::Unknown {
+            reason: STOPPED_AT_FIRST.into(),
+            advice: "correcting that first, or asking for this property alone".into(),
         },
-        Conclusion::Refused { reason, advice } => Verdict::Unknown { reason, advice },
+        (Conclusion::Unsafe(_), Some(conclusion)) | (conclusion, _) => {
+            without_violation(program, conclusion, &outcome.bounds)
+        }
     };
+    let by_property = by_property(task.properties(), &outcome.unchecked, &traces, &rest);
+    let verdict = together(task.properties(), &by_property, &traces);
     let verdict = with_claims(program, verdict);
-    if matches!(verdict, Verdict::Unknown { .. }) {
-        certified = None;
+    match (&verdict, &mut certified) {
+        (Verdict::Unsafe(_), Some(certified)) => {
+            certified.by = vec!["the run was replayed on the reference semantics".into()];
+        }
+        (Verdict::Safe, Some(certified)) => recheck::certify(task, certified, control)?,
+        (Verdict::Unknown { .. }, _) => certified = None,
+        _ => {}
     }
     Ok(Answer {
         verdict,
         properties: task.properties().to_vec(),
+        by_property,
         engine: engine.name(),
         reduction: outcome.reduction,
         ignoring: outcome.ignoring,
@@ -348,6 +340,83 @@ fn with_claims(program: &Program, verdict: Verdict) -> Verdict {
         }
         verdict => verdict,
     }
+}
+
+/// What a search says of the properties for which it found no violation.
+fn without_violation(program: &Program, conclusion: &Conclusion, met: &[BoundMet]) -> Verdict {
+    match conclusion {
+        Conclusion::Safe { .. } if !met.is_empty() => bounds::verdict(program, met),
+        Conclusion::Safe { up_to } if !up_to.is_empty() => Verdict::SafeUpTo(up_to.clone()),
+        Conclusion::Safe { .. } => Verdict::Safe,
+        Conclusion::Stopped {
+            stop,
+            so_far,
+            advice,
+        } => Verdict::Unknown {
+            reason: format!("{}{so_far}", stop.reason()),
+            advice: advice.clone(),
+        },
+        Conclusion::Refused { reason, advice } => Verdict::Unknown {
+            reason: reason.clone(),
+            advice: advice.clone(),
+        },
+        Conclusion::Unsafe(_) => Verdict::Unknown {
+            reason: "another property is violated".into(),
+            advice: "asking for this property alone".into(),
+        },
+    }
+}
+
+/// The answer for each property. An error of a property that was not asked for ends its run, so
+/// that nothing is known of what would have followed.
+fn by_property(
+    asked: &[Property],
+    unchecked: &[Unchecked],
+    traces: &[Trace],
+    rest: &Verdict,
+) -> Vec<PropertyAnswer> {
+    let cut_off = traces.iter().find(|trace| !asked.contains(&trace.property));
+    let of = |&property: &Property| {
+        let violated = traces.iter().find(|trace| trace.property == property);
+        let skipped = unchecked.iter().find(|one| one.property == property);
+        let verdict = match (violated, skipped, cut_off) {
+            (Some(trace), _, _) => Verdict::Unsafe(Box::new(trace.clone())),
+            (None, Some(skipped), _) => Verdict::Unknown {
+                reason: skipped.reason.clone(),
+                advice: skipped.advice.clone(),
+            },
+            (None, None, Some(trace)) => {
+                let place = trace
+                    .place()
+                    .map_or(String::new(), |place| format!(" at {place}"));
+                Verdict::Unknown {
+                    reason: format!(
+                        "some runs end in an error that was not asked for: {}{place} ({}); no \
+                         violation in the others",
+                        trace.message, trace.property
+                    ),
+                    advice: format!("--property {}, which shows such a run", trace.property),
+                }
+            }
+            (None, None, None) => rest.clone(),
+        };
+        PropertyAnswer { property, verdict }
+    };
+    asked.iter().map(of).collect()
+}
+
+/// The answer for all properties together: the first violation, or else the weakest answer.
+fn together(asked: &[Property], each: &[PropertyAnswer], traces: &[Trace]) -> Verdict {
+    let violated = traces.iter().find(|trace| asked.contains(&trace.property));
+    if let Some(trace) = violated {
+        return Verdict::Unsafe(Box::new(trace.clone()));
+    }
+    let is_unknown = |verdict: &&Verdict| matches!(verdict, Verdict::Unknown { .. });
+    let is_bounded = |verdict: &&Verdict| matches!(verdict, Verdict::SafeUpTo(_));
+    let mut verdicts = each.iter().map(|one| &one.verdict);
+    let weakest = verdicts.clone().find(is_unknown);
+    let weakest = weakest.or_else(|| verdicts.find(is_bounded));
+    weakest.cloned().unwrap_or(Verdict::Safe)
 }
 
 /// The violation as it is told: confirmed, with few context switches, replayed, and cut into

@@ -184,6 +184,12 @@ impl Trace {
         })
     }
 
+    /// Where the last step is in the source.
+    pub fn place(&self) -> Option<String> {
+        let last = self.steps.last()?;
+        Some(format!("{}:{}", last.file.as_ref()?, last.line?))
+    }
+
     /// The number of context switches.
     pub fn context_switches(&self) -> usize {
         self.steps

@@ -18,7 +18,7 @@ pub mod words;
 pub use control::{Cancel, CancelReason, Control, Stop};
 pub use outcome::{
     BrokenClaim, Conclusion, EngineError, Outcome, Proof, ReplayError, SolverEffort, Statistics,
-    UpTo, Violation,
+    Unchecked, UpTo, Violation,
 };
 pub use task::{Computed, Task};
 

@@ -219,10 +219,25 @@ pub struct BrokenClaim {
     pub edge: EdgeRef,
 }
 
+/// A property that an engine did not check, and why, and what to try.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unchecked {
+    pub property: Property,
+    pub reason: String,
+    pub advice: String,
+}
+
 /// What an engine found out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     pub conclusion: Conclusion,
+    /// Where a violation was found: violations of other properties, at most one of each.
+    pub further: Vec<Violation>,
+    /// Where a violation was found and the search continued: what it came to for the properties
+    /// without a violation. None if it stopped there.
+    pub others: Option<Conclusion>,
+    /// The properties asked for that the engine did not check.
+    pub unchecked: Vec<Unchecked>,
     /// Bounds that some run meets: such runs are cut off there, so `safe` is not said of them.
     pub bounds: Vec<BoundMet>,
     pub statistics: Statistics,
@@ -237,6 +252,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// All violations, the first one first.
+    pub fn violations(&self) -> impl Iterator<Item = &Violation> {
+        self.violation().into_iter().chain(&self.further)
+    }
+
     /// The violation that was found, if one was.
     pub fn violation(&self) -> Option<&Violation> {
         match &self.conclusion {
@@ -248,6 +268,9 @@ impl Outcome {
     pub fn new(conclusion: Conclusion, statistics: Statistics, reduction: &'static str) -> Outcome {
         Outcome {
             conclusion,
+            further: Vec::new(),
+            others: None,
+            unchecked: Vec::new(),
             bounds: Vec::new(),
             statistics,
             reduction,

@@ -125,6 +125,9 @@ impl Explicit {
         let advice = self.checkpoints.as_ref().and_then(|all| (all.advice)());
         Outcome {
             conclusion: conclusion(&searched, is_sound || !is_reduced, advice),
+            further: Vec::new(),
+            others: None,
+            unchecked: Vec::new(),
             bounds: searched.bounds,
             statistics: searched.statistics,
             reduction: if is_reduced {

@@ -9,7 +9,7 @@ use mover_ir::semantics::{Move, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use mover_check::answer::{Answer, Verdict};
+use mover_check::answer::{Answer, PropertyAnswer, Verdict};
 use mover_check::trace::{Trace, TraceStep};
 
 /// The one object that `mover check --json` prints.
@@ -34,7 +34,7 @@ pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
     let mut told = json!({
         "verdict": answer.verdict.name(),
         "property": property,
-        "properties": asked,
+        "properties": answer.by_property.iter().map(property_answer).collect::<Vec<_>>(),
         "engine": answer.engine,
         "reduction": answer.reduction,
         "ignoring": answer.ignoring,
@@ -74,6 +74,31 @@ pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
             "certified": answer.certified.as_ref().map_or(&[][..], |certified| &certified.by),
             "invariant": if show_invariant { &answer.invariant[..] } else { &[] },
         });
+    }
+    told
+}
+
+/// What is known of one property: it holds, is violated (with its run), or is open (with the
+/// reason).
+fn property_answer(answer: &PropertyAnswer) -> Value {
+    let mut told = json!({ "property": answer.property.name() });
+    match &answer.verdict {
+        Verdict::Safe => told["status"] = "holds".into(),
+        Verdict::SafeUpTo(bounds) => {
+            told["status"] = "holds up to".into();
+            told["bound"] = UpTo::list(bounds, ", ").into();
+        }
+        Verdict::Unsafe(trace) => {
+            told["status"] = "violated".into();
+            told["reason"] = trace.message.clone().into();
+            told["trace"] = trace.steps.iter().map(step).collect::<Vec<_>>().into();
+            told["story"] = story(trace);
+        }
+        Verdict::Unknown { reason, advice } => {
+            told["status"] = "open".into();
+            told["reason"] = reason.clone().into();
+            told["advice"] = advice.clone().into();
+        }
     }
     told
 }

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use mover_check::answer::{Answer, Verdict};
+use mover_check::answer::{Answer, PropertyAnswer, STOPPED_AT_FIRST, Verdict};
 use mover_check::trace::{Change, Trace, TraceStep};
 use mover_check::words::grouped;
 use mover_engine::UpTo;
@@ -58,6 +58,7 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows, show_invariant: bool) -
         out += &trace_table(trace, style, rows);
         out.push('\n');
     }
+    out += &other_properties(answer, style, rows);
     for caveat in &answer.caveats {
         out += &format!("note: {caveat}\n");
     }
@@ -87,6 +88,55 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows, show_invariant: bool) -
     };
     out += &style.paint(color, &verdict);
     out.push('\n');
+    out
+}
+
+/// What the verdict leaves unsaid of single properties: the runs of further violations, which
+/// properties hold beside a violation, and which are open for a reason of their own.
+fn other_properties(answer: &Answer, style: Style, rows: Rows) -> String {
+    let told_first = match &answer.verdict {
+        Verdict::Unsafe(trace) => Some(trace),
+        _ => None,
+    };
+    let is_mixed = |one: &PropertyAnswer| one.verdict != answer.verdict;
+    if !answer.by_property.iter().any(is_mixed) {
+        return String::new();
+    }
+    let mut out = String::new();
+    let mut held: Vec<&str> = Vec::new();
+    let mut open: Vec<(String, Vec<&str>)> = Vec::new();
+    for PropertyAnswer { property, verdict } in &answer.by_property {
+        let reason = match verdict {
+            Verdict::Safe => {
+                held.push(property.name());
+                continue;
+            }
+            Verdict::Unsafe(trace) if Some(trace) == told_first => continue,
+            Verdict::Unsafe(trace) => {
+                let place = trace
+                    .place()
+                    .map_or(String::new(), |place| format!(" at {place}"));
+                out += &format!("also violated: {property}: {}{place}\n\n", trace.message);
+                out += &story_text(trace, style);
+                out += &trace_table(trace, style, rows);
+                out.push('\n');
+                continue;
+            }
+            Verdict::SafeUpTo(bounds) => format!("holds up to {}", UpTo::list(bounds, ", ")),
+            Verdict::Unknown { reason, .. } if reason == STOPPED_AT_FIRST => continue,
+            Verdict::Unknown { reason, .. } => format!("open: {reason}"),
+        };
+        match open.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(property.name()),
+            None => open.push((reason, vec![property.name()])),
+        }
+    }
+    if !held.is_empty() {
+        out += &format!("holds: {}\n", held.join(", "));
+    }
+    for (reason, names) in open {
+        out += &format!("{}: {reason}\n", names.join(", "));
+    }
     out
 }
 
