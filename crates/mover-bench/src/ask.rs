@@ -78,10 +78,8 @@ pub fn ask(
         .args(["check", "--json", "--quiet"])
         .args(options)
         .args(defines);
-    if program
-        .extension()
-        .is_some_and(|extension| extension == "pml")
-    {
+    let is_promela = |program: &&Path| program.extension().is_some_and(|found| found == "pml");
+    if programs.iter().any(is_promela) {
         // As SPIN with -DNOCLAIM.
         command.args(["--property", "unreach-call", "--property", "no-deadlock"]);
     }
