@@ -6,6 +6,7 @@ use mover_engine::{Statistics, UpTo};
 use mover_ir::program::Property;
 use mover_source::diagnostic::Diagnostic;
 
+use crate::temporal::ClaimAnswer;
 use crate::trace::Trace;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,6 +70,8 @@ pub struct Answer {
     pub peak_mb: Option<f64>,
     /// What the verdict does not cover.
     pub caveats: Vec<String>,
+    /// The temporal claims of the program, if they were asked about, each with its verdict.
+    pub claims: Vec<ClaimAnswer>,
     /// Remarks on the input that the search led to.
     pub warnings: Vec<Diagnostic>,
     /// The invariant of a proof, one clause in each line.
@@ -78,6 +81,27 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Before any claim was checked: nothing speaks against the program.
+    pub fn about_claims(properties: Vec<Property>) -> Answer {
+        Answer {
+            verdict: Verdict::Safe,
+            properties,
+            by_property: Vec::new(),
+            engine: "explicit",
+            reduction: "none",
+            ignoring: None,
+            statistics: Statistics::default(),
+            unit: "steps",
+            time: Duration::ZERO,
+            peak_mb: None,
+            caveats: Vec::new(),
+            claims: Vec::new(),
+            warnings: Vec::new(),
+            invariant: Vec::new(),
+            certified: None,
+        }
+    }
+
     /// Whether it comes from an engine that stores states; the others count formulas.
     pub fn is_explicit(&self) -> bool {
         self.unit == "steps"

@@ -95,7 +95,7 @@ impl<'a> Check<'a> {
         validate(self.program)
             .map_err(|error| CheckError::Unsupported(format!("not a valid program: {error}")))?;
         let properties = if self.properties.is_empty() {
-            Property::BASIC.to_vec()
+            usual_properties(self.program)
         } else {
             self.properties
         };
@@ -103,4 +103,13 @@ impl<'a> Check<'a> {
             .keep_dead_values(self.options.keep_dead_values);
         driver::answer(&Arc::new(task), &self.options, &self.cancel, self.observer)
     }
+}
+
+/// What is asked of a program if nobody says what: assertions, deadlocks, and its temporal claims.
+pub fn usual_properties(program: &Program) -> Vec<Property> {
+    let mut properties = Property::BASIC.to_vec();
+    if !program.info.claims.is_empty() {
+        properties.push(Property::Claims);
+    }
+    properties
 }

@@ -12,7 +12,6 @@ use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
     Task, Unchecked, Violation,
 };
-use mover_ir::claim::Claim;
 use mover_ir::program::{BoundMet, Program, Property};
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
@@ -26,7 +25,7 @@ use crate::shorten::{self, Effort};
 use crate::strategy::{Run, Stage, Strategy, When};
 use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
-use crate::{bounds, claims, fold};
+use crate::{bounds, claims, fold, temporal};
 
 /// However slow the machine is, an answer does not wait longer for its story.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
@@ -86,6 +85,22 @@ pub fn answer(
     let control = Control::cancelled_by(cancel)
         .with_deadline(deadline)
         .with_memory(options.memory);
+    let mut answer = if temporal::is_all(task.properties()) {
+        Answer::about_claims(task.properties().to_vec())
+    } else {
+        answer_by_engines(task, options, &control, observer)?
+    };
+    temporal::add_to(&mut answer, task, options, &control)?;
+    Ok(answer)
+}
+
+/// The answer to all questions but those about temporal claims.
+fn answer_by_engines(
+    task: &Arc<Task>,
+    options: &Options,
+    control: &Control,
+    observer: &dyn Observer,
+) -> Result<Answer, CheckError> {
     let strategy = Strategy::new(options);
     info!(%strategy, "strategy");
     let is_run_time = |run: &Run| {
@@ -132,7 +147,7 @@ pub fn answer(
     }
     let finished =
         finished.ok_or_else(|| CheckError::Internal("a strategy without a stage".into()))?;
-    conclude(task, options, finished, &control, observer)
+    conclude(task, options, finished, control, observer)
 }
 
 /// Lets the runs of a stage race for the answer; the first to have one stops the others. If nobody
@@ -299,9 +314,12 @@ fn conclude(
             without_violation(program, conclusion, &outcome.bounds)
         }
     };
-    let by_property = by_property(task.properties(), &outcome.unchecked, &traces, &rest);
-    let verdict = together(task.properties(), &by_property, &traces);
-    let verdict = with_claims(program, verdict);
+    let properties = task.properties().iter().copied();
+    let asked: Vec<Property> = properties
+        .filter(|property| !property.is_temporal())
+        .collect();
+    let by_property = by_property(&asked, &outcome.unchecked, &traces, &rest);
+    let verdict = together(&asked, &by_property, &traces);
     match (&verdict, &mut certified) {
         (Verdict::Unsafe(_), Some(certified)) => {
             certified.by = vec!["the run was replayed on the reference semantics".into()];
@@ -322,24 +340,11 @@ fn conclude(
         time,
         peak_mb: crate::peak_mb(),
         caveats,
+        claims: Vec::new(),
         warnings,
         invariant: proof.invariant,
         certified,
     })
-}
-
-/// A program is not safe while a claim of it is not checked; no engine checks claims yet.
-fn with_claims(program: &Program, verdict: Verdict) -> Verdict {
-    match verdict {
-        Verdict::Safe | Verdict::SafeUpTo(_) if !program.info.claims.is_empty() => {
-            Verdict::Unknown {
-                reason: Claim::unchecked(&program.info.claims),
-                advice: "--property unreach-call --property no-deadlock, which leaves claims aside"
-                    .into(),
-            }
-        }
-        verdict => verdict,
-    }
 }
 
 /// What a search says of the properties for which it found no violation.

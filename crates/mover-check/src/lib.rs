@@ -95,6 +95,7 @@ mod claims;
 mod driver;
 mod engines;
 pub mod fold;
+pub mod forbidden;
 mod forgotten;
 pub mod ledger;
 pub mod memory;
@@ -106,6 +107,7 @@ pub mod recheck;
 pub mod shorten;
 pub mod story;
 pub mod strategy;
+pub mod temporal;
 pub mod trace;
 pub mod watch;
 
@@ -113,7 +115,7 @@ pub use mover_engine::words;
 pub use mover_reduce::present::explain as explanation;
 pub use mover_reduce::present::plan_text::plan_text;
 
-pub use check::{Check, check};
+pub use check::{Check, check, usual_properties};
 pub use driver::{CheckError, answer};
 pub use engines::{dump_bounded, dump_invariant};
 pub use observer::{Nobody, Observer};
@@ -121,6 +123,7 @@ pub use options::{EngineChoice, Options, ReductionChoice};
 pub use strategy::Strategy;
 
 pub use mover_explicit::CheckpointOptions;
+pub use mover_explicit::liveness::Fairness;
 pub use mover_symbolic::SymbolicOptions;
 
 /// The largest memory that the process has had, in megabytes, where the system tells.

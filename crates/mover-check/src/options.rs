@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mover_explicit::liveness::Fairness;
 use mover_explicit::{CheckpointOptions, Ignoring, Order};
 use mover_symbolic::SymbolicOptions;
 
@@ -91,6 +92,8 @@ pub struct Options {
     /// Report the run as the engine found it, instead of one with few context switches.
     pub as_found: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
+    /// Which runs count for temporal claims.
+    pub fairness: Fairness,
 }
 
 impl Default for Options {
@@ -109,6 +112,7 @@ impl Default for Options {
             certify: false,
             as_found: false,
             checkpoints: None,
+            fairness: Fairness::None,
         }
     }
 }

@@ -68,6 +68,9 @@ pub struct Trace {
     pub length: Option<Length>,
     /// The transactions of the run, in order; empty if they were not computed.
     pub transactions: Vec<Transaction>,
+    /// The steps from here on are repeated for ever. If there are none, the run ends, and its last
+    /// state counts for ever.
+    pub loop_start: Option<usize>,
 }
 
 /// Where a step stands in its transaction.
@@ -151,7 +154,7 @@ impl Trace {
                 return Err(ReplayError::Impossible(number + 1));
             }
             let (next, output) = machine.apply_with_output(&state, step);
-            told.push(tell(program, &state, &next, step, output));
+            told.push(describe_step(program, &state, &next, step, output));
             let before = std::mem::replace(&mut state, next);
             if keeps_states {
                 states.push(before);
@@ -181,6 +184,7 @@ impl Trace {
             story,
             length: None,
             transactions: Vec::new(),
+            loop_start: None,
         })
     }
 
@@ -200,7 +204,7 @@ impl Trace {
 }
 
 /// `a`, `a and b`, `a, b and c`; long lists are cut.
-fn list(items: &[String]) -> String {
+pub(crate) fn list(items: &[String]) -> String {
     const SHOWN: usize = 5;
     match items {
         [] => String::new(),
@@ -220,7 +224,7 @@ pub fn thread_name(program: &Program, state: &State, thread: usize) -> String {
     }
 }
 
-fn standings(program: &Program, machine: &Machine, state: &State) -> Vec<Standing> {
+pub(crate) fn standings(program: &Program, machine: &Machine, state: &State) -> Vec<Standing> {
     let stuck = machine.stuck_threads(state);
     let mut standings = Vec::new();
     for (number, thread) in state.threads.iter().enumerate() {
@@ -252,7 +256,14 @@ fn standings(program: &Program, machine: &Machine, state: &State) -> Vec<Standin
     standings
 }
 
-fn tell(program: &Program, before: &State, after: &State, step: Step, output: String) -> TraceStep {
+/// A step as it is shown: who, where, what changed, what was printed.
+pub fn describe_step(
+    program: &Program,
+    before: &State,
+    after: &State,
+    step: Step,
+    output: String,
+) -> TraceStep {
     let edge = before.threads[step.by.thread].as_ref().map(|thread| {
         &program
             .template(thread.template)

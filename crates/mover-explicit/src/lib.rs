@@ -39,6 +39,7 @@ mod engine;
 mod expand;
 mod guards;
 mod layout;
+pub mod liveness;
 mod machine;
 mod memory;
 mod objects;

@@ -76,10 +76,19 @@ pub enum Property {
     MutexMisuse,
     /// No two threads access the same memory at once without synchronisation.
     NoDataRace,
+    /// No run violates a temporal claim of the source.
+    Claims,
+    /// Every run that treats threads fairly ends.
+    Termination,
 }
 
 impl Property {
-    pub const ALL: [Property; 7] = [
+    /// Whether it is about whole runs and not about single states.
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Property::Claims | Property::Termination)
+    }
+
+    pub const ALL: [Property; 9] = [
         Property::UnreachCall,
         Property::NoDeadlock,
         Property::MemorySafety,
@@ -87,6 +96,8 @@ impl Property {
         Property::NoOverflow,
         Property::MutexMisuse,
         Property::NoDataRace,
+        Property::Claims,
+        Property::Termination,
     ];
 
     /// What is asked of a program whose language has no rules of its own for
@@ -102,6 +113,8 @@ impl Property {
             Property::NoOverflow => "no-overflow",
             Property::MutexMisuse => "mutex-misuse",
             Property::NoDataRace => "no-data-race",
+            Property::Claims => "claims",
+            Property::Termination => "termination",
         }
     }
 }
@@ -775,7 +788,7 @@ pub struct ProgramInfo {
     pub exclusive: Vec<Exclusive>,
     /// Temporal claims that the source makes and that are asked about. A proof must cover all of
     /// them.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub claims: Vec<Claim>,
     /// What the verdict must say besides: things that were parsed but are not
     /// checked, assumptions made.

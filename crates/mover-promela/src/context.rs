@@ -48,6 +48,8 @@ pub struct Context<'a> {
     pub process: Option<usize>,
     /// `never`, `trace` and `ltl` may ask for things that processes may not.
     pub in_monitor: bool,
+    /// What is not translated in the claim that is being read.
+    pub claim_problem: Option<String>,
     pub uses_priorities: bool,
 }
 

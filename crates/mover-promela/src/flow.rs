@@ -124,8 +124,16 @@ impl LabelPlaces {
         self.places.insert(label, locations);
     }
 
-    pub fn has(&self, label: &str) -> bool {
-        self.places.contains_key(label)
+    /// Where labels are that begin like this.
+    pub fn beginning_with(&self, prefix: &str) -> Vec<LocationId> {
+        let places = self.places.iter();
+        let found = places.filter(|(label, _)| label.starts_with(prefix));
+        let mut locations: Vec<LocationId> = found
+            .flat_map(|(_, locations)| locations.iter().copied())
+            .collect();
+        locations.sort_unstable();
+        locations.dedup();
+        locations
     }
 
     pub fn locations(&self, label: &str) -> Option<Vec<LocationId>> {

@@ -20,6 +20,7 @@ pub mod ast;
 mod actions;
 mod automaton;
 mod body;
+mod claims;
 mod constants;
 mod context;
 mod declare;
@@ -100,6 +101,9 @@ pub fn syntax_tree(name: &str, text: &str) -> (ast::Model, Failure) {
     (model, reading.fail())
 }
 
+/// What formulas of the command line are called as a source.
+pub const COMMAND_LINE: &str = "--ltl";
+
 #[derive(Default)]
 struct Reading {
     sources: SourceMap,
@@ -168,6 +172,33 @@ impl Reading {
         self.parse_tokens(tokens, file)
     }
 
+    /// Adds the formulas of the command line behind a model, as `ltl` of their own.
+    fn with_formulas(
+        &mut self,
+        mut tokens: Vec<token::Token>,
+        path: &Path,
+        is_preprocessed: bool,
+        options: &Options,
+    ) -> Vec<token::Token> {
+        for formula in &options.formulas {
+            let expanded = if is_preprocessed {
+                preprocess::expand(path, formula, options)
+            } else {
+                Ok(formula.clone())
+            };
+            match expanded {
+                Ok(expanded) => {
+                    let text = format!("ltl {{ {} }}", expanded.trim());
+                    let file = self.sources.add(COMMAND_LINE, text);
+                    tokens.pop();
+                    tokens.extend(self.verbatim_tokens(file));
+                }
+                Err(diagnostic) => self.diagnostics.push(*diagnostic),
+            }
+        }
+        tokens
+    }
+
     fn parse_file(
         mut self,
         path: &Path,
@@ -175,7 +206,9 @@ impl Reading {
         options: &Options,
     ) -> Result<Frontend, Failure> {
         if !preprocess::is_needed(&self.sources.file(file).text, options) {
-            return self.parse_verbatim(file);
+            let tokens = self.verbatim_tokens(file);
+            let tokens = self.with_formulas(tokens, path, false, options);
+            return self.parse_tokens(tokens, file);
         }
         let preprocessed = match preprocess::run(path, options, &mut self.sources) {
             Ok((preprocessed, messages)) => {
@@ -190,6 +223,7 @@ impl Reading {
         let mut origin =
             Origin::preprocessed(&self.sources, &preprocessed.text, &preprocessed.lines);
         let tokens = lexer::tokenize(&preprocessed.text, &mut origin, &mut self.diagnostics);
+        let tokens = self.with_formulas(tokens, path, true, options);
         self.parse_tokens(tokens, file)
     }
 

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mover_ir::claim::{Claim, ClaimKind};
+use mover_ir::claim::{Check, Claim, ClaimKind};
 use mover_ir::expr::Expr;
 use mover_ir::program::{
     CellNames, Exclusive, Init, Instance, Location, LocationId, Program, ProgramInfo, Template,
@@ -20,11 +20,12 @@ use mover_source::diagnostic::Diagnostic;
 use mover_source::{SourceMap, Span};
 
 use crate::ast::{
-    ActiveCount, Declaration, Init as InitUnit, Model, MonitorKind, Name, Proctype, Sequence,
-    StatementKind, Unit,
+    ActiveCount, Declaration, Init as InitUnit, Model, Monitor, MonitorKind, Name, Proctype,
+    Sequence, StatementKind, Unit,
 };
 use crate::automaton::{self, Automaton};
 use crate::body;
+use crate::claims;
 use crate::constants::{InitialState, evaluate};
 use crate::context::{Context, PROCESS_LIMIT, Process};
 use crate::declare::Moment;
@@ -68,6 +69,7 @@ pub fn lower(
             unit: 0,
             process: None,
             in_monitor: false,
+            claim_problem: None,
             uses_priorities: false,
         },
         remote_labels: facts.remote_labels,
@@ -84,8 +86,7 @@ pub fn lower(
     lowering.find_lone_processes();
     lowering.bodies(model);
     lowering.exclusive(model);
-    lowering.monitors(model);
-    lowering.claim_labels(&facts.labels);
+    lowering.monitors(model, &facts.labels);
     let (program, numbers) = lowering.finish(name)?;
     // A claim is a process of its own in SPIN's trails.
     let is_claim = |unit: &Unit| matches!(unit, Unit::Ltl(_) | Unit::Monitor(_));
@@ -379,63 +380,97 @@ impl Lowering<'_> {
         }
     }
 
-    fn monitors(&mut self, model: &Model) {
+    fn monitors(&mut self, model: &Model, labels: &[Name]) {
         self.context.in_monitor = true;
         self.context.unit = model.units.len();
+        let processes = self.context.processes.iter();
+        let places: Vec<&LabelPlaces> = processes.map(|process| &process.labels).collect();
+        let [accept, progress] =
+            ["accept", "progress"].map(|kind| claims::places_of(&places, kind));
         for unit in &model.units {
-            let (kind, name, span) = match unit {
+            let (kind, name, span, check) = match unit {
                 Unit::Ltl(ltl) => {
-                    self.context.value(&ltl.formula);
-                    (ClaimKind::Ltl, &ltl.name, ltl.span)
+                    let check = self.context.ltl(&ltl.formula, &progress);
+                    (ClaimKind::Ltl, &ltl.name, ltl.span, check)
                 }
                 Unit::Monitor(monitor) => {
-                    self.monitor(&monitor.body, monitor.span);
-                    let kind = match monitor.kind {
-                        MonitorKind::Never => ClaimKind::Never,
-                        MonitorKind::Trace => ClaimKind::Trace,
-                        MonitorKind::Notrace => ClaimKind::Notrace,
-                    };
-                    (kind, &monitor.name, monitor.span)
+                    let (kind, check) = self.monitor(monitor);
+                    (kind, &monitor.name, monitor.span, check)
                 }
                 _ => continue,
             };
-            let name = name.as_ref().map(|name| name.text.to_string());
-            self.claim(kind, name, span);
-        }
-    }
-
-    fn claim(&mut self, kind: ClaimKind, name: Option<String>, span: Span) {
-        let line = self.context.sources.locate(span).line;
-        self.claims.push(Claim { kind, name, line });
-    }
-
-    /// Labels of processes that make claims: SPIN goes by how they begin.
-    fn claim_labels(&mut self, labels: &[Name]) {
-        for label in labels {
-            let kind = if label.text.starts_with("accept") {
-                ClaimKind::Accept
-            } else if label.text.starts_with("progress") {
-                ClaimKind::Progress
+            let place = self.context.sources.locate(span);
+            let (name, line) = if place.file == crate::COMMAND_LINE {
+                let Unit::Ltl(ltl) = unit else { continue };
+                (Some(self.context.text(ltl.formula.span)), None)
             } else {
-                continue;
+                let name = name.as_ref().map(|name| name.text.to_string());
+                (name, Some(place.line))
             };
-            self.claim(kind, Some(label.text.to_string()), label.span);
+            self.claims.push(Claim {
+                kind,
+                name,
+                line,
+                check,
+            });
+        }
+        self.context.in_monitor = false;
+        let kinds = [
+            (ClaimKind::Accept, "accept", accept),
+            (ClaimKind::Progress, "progress", progress),
+        ];
+        for (kind, prefix, places) in kinds {
+            let first = labels.iter().find(|label| label.text.starts_with(prefix));
+            if let Some(first) = first {
+                let line = self.context.sources.locate(first.span).line;
+                let name = first.text.to_string();
+                self.claims
+                    .push(claims::label_claim(kind, name, line, places));
+            }
         }
     }
 
-    /// Looks the names in a claim up, as in a process that never runs.
-    fn monitor(&mut self, sequence: &Sequence, span: Span) {
+    /// A claim or a trace: its names are looked up as in a process that never runs.
+    fn monitor(&mut self, monitor: &Monitor) -> (ClaimKind, Check) {
         let unit = self.context.unit;
-        let process = self.process(Rc::from("a claim"), span, &[], sequence);
+        let process = self.process(Rc::from("a claim"), monitor.span, &[], &monitor.body);
         self.context.unit = unit;
         self.context.process = Some(process);
-        let leading = body::leading_declarations(sequence);
-        let mut flow = body::lower(&mut self.context, sequence, leading);
-        for problem in flow.finish() {
-            self.context.error(problem.span, problem.message);
-        }
+        self.context.claim_problem = None;
+        let leading = body::leading_declarations(&monitor.body);
+        let mut flow = body::lower(&mut self.context, &monitor.body, leading);
+        let problems = flow.finish();
+        let automaton = if problems.is_empty() {
+            automaton::build(&mut flow, Expr::TRUE)
+        } else {
+            Err(problems)
+        };
+        let has_variables = !self.context.processes[process].locals.is_empty();
         self.context.process = None;
         self.context.processes.pop();
+        let problem = self.context.claim_problem.take();
+        let kind = match monitor.kind {
+            MonitorKind::Never => ClaimKind::Never,
+            MonitorKind::Trace => ClaimKind::Trace,
+            MonitorKind::Notrace => ClaimKind::Notrace,
+        };
+        let check = match automaton {
+            Err(problems) => {
+                for problem in problems {
+                    self.context.error(problem.span, problem.message);
+                }
+                Check::Untranslated("it is not well-formed".into())
+            }
+            Ok(_) if kind != ClaimKind::Never => {
+                Check::Untranslated("assertions on the order of messages are not supported".into())
+            }
+            Ok(_) if has_variables => Check::Untranslated("it has variables of its own".into()),
+            Ok(automaton) => match problem {
+                Some(problem) => Check::Untranslated(problem),
+                None => claims::never(&automaton),
+            },
+        };
+        (kind, check)
     }
 
     fn finish(mut self, name: String) -> Option<(Program, StatementNumbers)> {

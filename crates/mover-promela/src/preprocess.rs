@@ -12,7 +12,7 @@
 //! expanded within its own expansion); recursive includes end at cpp's own
 //! depth limit or at ours of time.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -23,7 +23,7 @@ use mover_source::{FileId, SourceMap, Span};
 
 use crate::origin::LineOrigin;
 
-/// What the command line may say to the preprocessor.
+/// What the command line may say about a model.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// `NAME` or `NAME=VALUE`, as after `-D`.
@@ -32,6 +32,8 @@ pub struct Options {
     pub undefines: Vec<String>,
     /// Directories, as after `-I`.
     pub includes: Vec<PathBuf>,
+    /// Formulas that are claimed besides what the model says; they may use its macros.
+    pub formulas: Vec<String>,
 }
 
 pub struct Preprocessed {
@@ -72,7 +74,7 @@ pub fn run(
     options: &Options,
     sources: &mut SourceMap,
 ) -> Result<(Preprocessed, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let output = execute(path, options).map_err(|diagnostic| vec![*diagnostic])?;
+    let output = execute(path, None, options).map_err(|diagnostic| vec![*diagnostic])?;
     let messages = read_messages(&output.messages, sources);
     let text = String::from_utf8_lossy(&output.text).into_owned();
     if !output.success {
@@ -95,7 +97,18 @@ struct Output {
     messages: String,
 }
 
-fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
+/// A text with the macros of the model expanded.
+pub fn expand(path: &Path, text: &str, options: &Options) -> Result<String, Box<Diagnostic>> {
+    let output = execute(path, Some(text), options)?;
+    if !output.success {
+        let message = format!("the C preprocessor failed on `{text}`");
+        return Err(Box::new(Diagnostic::coded("P002", message)));
+    }
+    Ok(String::from_utf8_lossy(&output.text).into_owned())
+}
+
+/// Runs `cpp` on a file, or on a text with only the macros of the file.
+fn execute(path: &Path, text: Option<&str>, options: &Options) -> Result<Output, Box<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
     let mut command = Command::new("sh");
     command
@@ -121,13 +134,18 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
                 .iter()
                 .flat_map(|directory| [Path::new("-I"), directory]),
         )
+        .args(text.map(|_| ["-P", "-imacros"]).into_iter().flatten())
         .arg(if path.to_string_lossy().starts_with('-') {
             Path::new(".").join(path)
         } else {
             path.to_path_buf()
         })
+        .args(text.map(|_| "-"))
         .env("LC_ALL", "C")
-        .stdin(Stdio::null())
+        .stdin(match text {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = match command.spawn() {
@@ -140,6 +158,10 @@ fn execute(path: &Path, options: &Options) -> Result<Output, Box<Diagnostic>> {
         }
     };
     let deadline = Instant::now() + TIME_LIMIT;
+    if let (Some(text), Some(mut pipe)) = (text, child.stdin.take()) {
+        // A preprocessor that does not read will say why.
+        let _ = pipe.write_all(text.as_bytes());
+    }
     let text = read_bounded(child.stdout.take(), OUTPUT_LIMIT_BYTES);
     let messages = read_bounded(child.stderr.take(), MESSAGE_LIMIT_BYTES);
     let Ok(text) = text.recv_timeout(TIME_LIMIT) else {

@@ -24,6 +24,10 @@ impl Context<'_> {
             return Some(Value::constant(lone as i32));
         }
         let name = self.processes[process].name.clone();
+        if self.in_monitor {
+            self.note_claim_problem(span, &format!("one `{name}` of several without its number"));
+            return None;
+        }
         self.error(
             span,
             format!("it is not clear which `{name}` is meant; write `{name}[n]` with its number"),
@@ -53,18 +57,6 @@ impl Context<'_> {
         let Some(process) = self.remote_process(proctype) else {
             return Value::constant(0);
         };
-        if self.in_monitor {
-            if let Some(number) = number {
-                self.value(number);
-            }
-            if !self.processes[process].labels.has(&label.text) {
-                self.error(
-                    label.span,
-                    format!("`{}` has no label `{}`", proctype.text, label.text),
-                );
-            }
-            return Value::constant(0);
-        }
         if Some(process) == self.process {
             self.error(span, "a proctype cannot refer to its own labels");
             return Value::constant(0);
@@ -106,12 +98,6 @@ impl Context<'_> {
             );
             return Value::constant(0);
         };
-        if self.in_monitor {
-            for index in number.into_iter().chain(&variable.index) {
-                self.value(index);
-            }
-            return Value::constant(0);
-        }
         let Some(number) = self.process_number(process, number, span) else {
             return Value::constant(0);
         };
@@ -121,10 +107,12 @@ impl Context<'_> {
         };
         let leaves = self.types.leaves(info.shape);
         let [leaf] = leaves.as_slice() else {
-            self.unsupported(
-                name.span,
-                "a field of another process's structure is not supported",
-            );
+            let what = "a field of another process's structure";
+            if self.in_monitor {
+                self.note_claim_problem(name.span, what);
+            } else {
+                self.unsupported(name.span, format!("{what} is not supported"));
+            }
             return Value::constant(0);
         };
         let read = Expr::RemoteRead {

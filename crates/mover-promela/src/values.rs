@@ -199,10 +199,11 @@ impl Context<'_> {
                 process,
                 variable,
             } => self.remote_variable(proctype, process.as_deref(), variable, syntax.span),
-            ExprKind::Temporal(_, operands) => {
+            ExprKind::Temporal(operator, operands) => {
                 for operand in operands {
                     self.value(operand);
                 }
+                self.note_claim_problem(syntax.span, &format!("`{operator}` in an expression"));
                 Value::constant(0)
             }
             ExprKind::Invalid => Value::constant(0),
@@ -210,7 +211,9 @@ impl Context<'_> {
     }
 
     fn only_in_monitors(&mut self, span: Span, what: &str) {
-        if !self.in_monitor {
+        if self.in_monitor {
+            self.note_claim_problem(span, &format!("`{what}`"));
+        } else {
             self.unsupported(span, format!("`{what}` is not supported in a process"));
         }
     }
@@ -244,7 +247,13 @@ impl Context<'_> {
             return Some(value);
         }
         match &*name.text {
-            "_pid" => Some(Value::number(Expr::ThreadId)),
+            "_last" if self.in_monitor => Some(Value::number(Expr::ThreadId)),
+            "_pid" => {
+                if self.in_monitor {
+                    self.note_claim_problem(name.span, "`_pid`");
+                }
+                Some(Value::number(Expr::ThreadId))
+            }
             "_nr_pr" => Some(Value::number(Expr::ThreadCount)),
             "_priority" => {
                 self.uses_priorities = true;

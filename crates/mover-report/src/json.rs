@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use mover_check::answer::{Answer, PropertyAnswer, Verdict};
+use mover_check::temporal::ClaimAnswer;
 use mover_check::trace::{Trace, TraceStep};
 
 /// The one object that `mover check --json` prints.
@@ -57,6 +58,9 @@ pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
     if let Verdict::Unsafe(trace) = &answer.verdict {
         told["story"] = story(trace);
     }
+    if !answer.claims.is_empty() {
+        told["claims"] = answer.claims.iter().map(claim).collect();
+    }
     if !answer.is_explicit() {
         told["symbolic"] = json!({
             "unit": answer.unit,
@@ -103,6 +107,24 @@ fn property_answer(answer: &PropertyAnswer) -> Value {
     told
 }
 
+/// The verdict on one temporal claim.
+fn claim(claim: &ClaimAnswer) -> Value {
+    let reason = match &claim.verdict {
+        Verdict::Unknown { reason, .. } => Some(reason),
+        _ => None,
+    };
+    json!({
+        "kind": claim.kind.words(),
+        "name": claim.name,
+        "line": claim.line,
+        "verdict": claim.verdict.name(),
+        "reason": reason,
+        "states": claim.statistics.states,
+        "transitions": claim.statistics.transitions,
+        "time_s": (claim.time.as_secs_f64() * 1e6).round() / 1e6,
+    })
+}
+
 /// What matters in a trace; steps are counted from 1.
 fn story(trace: &Trace) -> Value {
     let marks: Vec<Value> = trace
@@ -127,6 +149,10 @@ fn story(trace: &Trace) -> Value {
         "found_context_switches": trace.length.map(|length| length.found.0),
         "found_steps": trace.length.map(|length| length.found.1),
         "transactions": transactions,
+        "loop": trace.loop_start.map(|first| json!({
+            "first": first + 1,
+            "last": trace.steps.len(),
+        })),
     })
 }
 
@@ -167,6 +193,7 @@ pub fn trace_file(program: &str, trace: &Trace, properties: &[Property]) -> Valu
         "property": trace.property.name(),
         "properties": asked,
         "message": trace.message,
+        "loop_start": trace.loop_start,
         "error": trace.error.map(|(template, location)| json!({
             "template": template.0,
             "location": location.0,
@@ -204,6 +231,10 @@ struct TraceFile {
     #[serde(default)]
     properties: Vec<String>,
     error: Option<FileError>,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    loop_start: Option<usize>,
     steps: Vec<FileStep>,
 }
 
@@ -213,6 +244,10 @@ pub struct Claim {
     /// What was asked when it was found.
     pub properties: Vec<Property>,
     pub violation: Violation,
+    /// What went wrong, in words; for a temporal property they say which claim is violated.
+    pub message: String,
+    /// The steps from here on are repeated for ever.
+    pub loop_start: Option<usize>,
 }
 
 /// Reads a trace file; the error is a sentence for the user.
@@ -230,6 +265,8 @@ pub fn read_trace_file(text: &str) -> Result<Claim, String> {
         edge: by.edge,
     };
     Ok(Claim {
+        message: file.message,
+        loop_start: file.loop_start,
         properties: file
             .properties
             .iter()

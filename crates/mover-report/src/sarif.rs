@@ -44,6 +44,8 @@ fn rule(property: Property) -> (&'static str, &'static str) {
             "DataRace",
             "Two threads can access the same memory at once without synchronisation.",
         ),
+        Property::Termination => ("Termination", "Some run never ends."),
+        Property::Claims => ("Claims", "Some run violates a temporal claim of the model."),
     }
 }
 

@@ -7,9 +7,11 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use mover_check::answer::{Answer, PropertyAnswer, STOPPED_AT_FIRST, Verdict};
+use mover_check::temporal::ClaimAnswer;
 use mover_check::trace::{Change, Trace, TraceStep};
 use mover_check::words::grouped;
 use mover_engine::UpTo;
+use mover_ir::program::Property;
 
 /// How to mark what stands out.
 #[derive(Clone, Copy)]
@@ -61,6 +63,9 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows, show_invariant: bool) -
     out += &other_properties(answer, style, rows);
     for caveat in &answer.caveats {
         out += &format!("note: {caveat}\n");
+    }
+    for claim in &answer.claims {
+        out += &claim_line(claim);
     }
     if show_invariant {
         for clause in &answer.invariant {
@@ -212,6 +217,23 @@ fn statistics(answer: &Answer) -> String {
     )
 }
 
+/// What is known of one claim.
+fn claim_line(claim: &ClaimAnswer) -> String {
+    let words = &claim.words;
+    let states = grouped(claim.statistics.states);
+    match &claim.verdict {
+        Verdict::Safe => format!("claim: {words} holds, {states} states\n"),
+        Verdict::SafeUpTo(bounds) => {
+            let bounds = UpTo::list(bounds, " and ");
+            format!("claim: {words} holds up to {bounds}\n")
+        }
+        Verdict::Unsafe(_) => format!("claim: {words} is violated, {states} states\n"),
+        Verdict::Unknown { reason, .. } => {
+            format!("claim: {words} is not checked: {reason}\n")
+        }
+    }
+}
+
 /// The verdict in one line of words.
 pub fn verdict_line(answer: &Answer) -> String {
     let uncovered = match answer.caveats.len() {
@@ -221,7 +243,6 @@ pub fn verdict_line(answer: &Answer) -> String {
     };
     match &answer.verdict {
         Verdict::Safe | Verdict::SafeUpTo(_) => {
-            use mover_ir::program::Property;
             let bounds = match &answer.verdict {
                 Verdict::SafeUpTo(bounds) => format!(" up to {}", UpTo::list(bounds, " and ")),
                 _ => String::new(),
@@ -237,6 +258,8 @@ pub fn verdict_line(answer: &Answer) -> String {
                     Property::NoOverflow => "no signed computation overflows",
                     Property::MutexMisuse => "locks are used correctly",
                     Property::NoDataRace => "no data race is possible",
+                    Property::Claims => "all claims hold",
+                    Property::Termination => "every fair run ends",
                 })
                 .collect();
             format!("safe{bounds}: {}{uncovered}", claims.join(" and "))
@@ -245,7 +268,10 @@ pub fn verdict_line(answer: &Answer) -> String {
             let place = trace
                 .steps
                 .last()
-                .filter(|_| trace.property != mover_ir::program::Property::NoDeadlock)
+                .filter(|_| {
+                    let property = trace.property;
+                    property != Property::NoDeadlock && !property.is_temporal()
+                })
                 .and_then(|step| Some(format!(" at {}:{}", step.file.as_ref()?, step.line?)))
                 .unwrap_or_default();
             format!("unsafe: {}{place} ({})", trace.message, trace.property)

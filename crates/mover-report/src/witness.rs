@@ -70,6 +70,8 @@ pub fn specification(property: Property) -> &'static str {
         Property::NoDataRace => "G ! data-race",
         Property::NoDeadlock => "G ! deadlock",
         Property::MutexMisuse => "G ! mutex-misuse",
+        Property::Claims => "claims",
+        Property::Termination => "F end",
     }
 }
 

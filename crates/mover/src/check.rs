@@ -3,6 +3,7 @@
 mod checkpoint;
 mod choices;
 mod formats;
+mod ltl;
 mod options;
 mod outputs;
 mod property_file;
@@ -24,11 +25,11 @@ use choices::{Dump, Engine};
 pub use options::CheckArgs;
 pub use outputs::rows;
 
-use crate::input::{self, Input};
+use crate::input::Input;
 use crate::progress::Watcher;
 use crate::signals::stop_on_signal;
 
-pub fn run(args: CheckArgs) -> Result<Exit, CliError> {
+pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     args.check()
         .map_err(|reason| CliError::usage("U002", reason))?;
     let mut asked = args.properties.clone();
@@ -38,11 +39,12 @@ pub fn run(args: CheckArgs) -> Result<Exit, CliError> {
         asked.extend(properties);
     }
     let Input {
-        program,
+        mut program,
         properties,
         numbers,
         ..
-    } = input::read(&args.input, &asked)?;
+    } = ltl::read(&mut args, asked)?;
+    ltl::select(&args, &mut program)?;
     if args.dump == Some(Dump::Ir) {
         print(&print_program(&program))?;
         return Ok(Exit::Success);

@@ -18,6 +18,10 @@ pub struct InputArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
+    /// Promela formulas that are claimed besides what the model says.
+    #[arg(skip)]
+    pub formulas: Vec<String>,
+
     /// Define a preprocessor macro, as in -DN=4
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     define: Vec<String>,
@@ -149,13 +153,14 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliErro
             format!("{name}: a transactional memory is checked with `mover tm check`"),
         ));
     }
-    let foreign = |property: &&Property| !Property::BASIC.contains(property);
+    let foreign =
+        |property: &&Property| !Property::BASIC.contains(property) && !property.is_temporal();
     if let Some(property) = asked.iter().find(foreign) {
         return Err(CliError::usage(
             "U007",
             format!(
                 "`{property}` cannot be checked for a Promela model; its properties are \
-                 `unreach-call` and `no-deadlock`"
+                 `unreach-call`, `no-deadlock`, `claims` and `termination`"
             ),
         ));
     }
@@ -163,21 +168,23 @@ fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliErro
         defines: args.define.clone(),
         undefines: args.undefine.clone(),
         includes: args.include.clone(),
+        formulas: args.formulas.clone(),
     };
     match mover_promela::parse(file, &options) {
-        Ok(mut read) => {
+        Ok(read) => {
             show(&read.program.info.sources, &read.warnings);
-            if !asked.is_empty() {
-                // Claims are asked about unless other properties are named.
-                read.program.info_mut().claims.clear();
+            if asked.contains(&Property::Claims) && read.program.info.claims.is_empty() {
+                let reason = "the model has no claim: no ltl, never or trace, and no label that \
+                              begins with `accept` or `progress`";
+                return Err(CliError::usage("U007", reason));
             }
             Ok(Input {
-                program: read.program,
                 properties: if asked.is_empty() {
-                    Property::BASIC.to_vec()
+                    mover_check::usual_properties(&read.program)
                 } else {
                     asked
                 },
+                program: read.program,
                 numbers: read.numbers,
                 #[cfg(feature = "c")]
                 sites: Vec::new(),

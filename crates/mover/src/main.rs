@@ -35,6 +35,7 @@ mod progress;
 mod replay;
 mod shell;
 mod signals;
+mod simulate;
 mod tm;
 
 use std::process::ExitCode;
@@ -70,6 +71,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Replay a counterexample written with `check --trace`.
     Replay(replay::ReplayArgs),
+    /// Run a program once, with random choices or with yours.
+    Simulate(simulate::SimulateArgs),
     /// Check transactional memories: algorithms, words and recorded histories.
     Tm(tm::TmArgs),
     /// Run benchmarks, compared with other tools and with published figures.
@@ -117,6 +120,7 @@ fn run(command_line: CommandLine) -> Result<Exit, CliError> {
         Command::Check(args) => check::run(*args),
         Command::Explain(args) => explain::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Tm(args) => tm::run(args),
         Command::Bench(args) => delegate::run(&delegate::BENCH, &args),
         Command::Fuzz(args) => delegate::run(&delegate::FUZZ, &args),

@@ -8,11 +8,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mover_check::Fairness;
 use mover_check::fold::transactions;
+use mover_check::forbidden::{self, ForbiddenRun};
 use mover_check::trace::Trace;
 use mover_engine::Task;
-use mover_ir::program::Property;
-use mover_report::json::read_trace_file;
+use mover_ir::claim::{Check, Claim};
+use mover_ir::program::{Program, Property};
+use mover_report::json::{Claim as Recorded, read_trace_file};
 use mover_report::text::{Style, story_text, trace_table};
 
 use mover_cli::output::{print, stdout_color};
@@ -55,12 +58,17 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
     let input = input::read(&args.input, &claim.properties)?;
     // A run into a deadlock may have been found with failed assertions passed over.
     let properties = match claim.violation.property {
-        Property::NoDeadlock => vec![Property::NoDeadlock],
+        property if property == Property::NoDeadlock || property.is_temporal() => vec![property],
         _ => input.properties,
     };
     let task = Task::new(input.program, properties);
     let program = task.program();
-    let mut trace = Trace::replay(program, &claim.violation).map_err(|reason| {
+    let replayed = if claim.violation.property.is_temporal() {
+        replay_forbidden(program, &claim)
+    } else {
+        Trace::replay(program, &claim.violation).map_err(|error| error.to_string())
+    };
+    let mut trace = replayed.map_err(|reason| {
         let message = format!("{name}: not a run of this program: {reason}");
         CliError::input("U005", message)
     })?;
@@ -68,15 +76,39 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
     if args.native {
         return native::run(&args.input, program, &trace, &input.sites, args.gdb);
     }
-    trace.transactions = transactions(&task, &trace, "static");
+    if !trace.property.is_temporal() {
+        trace.transactions = transactions(&task, &trace, "static");
+    }
+    let how = match trace.loop_start {
+        None => format!("ends in {}", trace.message),
+        Some(_) => format!("goes on for ever: {}", trace.message),
+    };
     let style = Style {
         color: stdout_color(),
     };
     print(&format!(
-        "{}{}\nunsafe: the run is possible and ends in {}\n",
+        "{}{}\nunsafe: the run is possible and {how}\n",
         story_text(&trace, style),
         trace_table(&trace, style, rows(args.all_steps)),
-        trace.message
     ))?;
     Ok(Exit::Unsafe)
+}
+
+/// A run that a temporal claim forbids; the words of the file say which claim.
+fn replay_forbidden(program: &Program, recorded: &Recorded) -> Result<Trace, String> {
+    let mut claims = program.info.claims.clone();
+    claims.push(Claim::termination());
+    let claim = (claims.iter()).find(|claim| claim.violation() == recorded.message);
+    let Some(claim) = claim else {
+        return Err(format!("it has no such claim: {}", recorded.message));
+    };
+    let Check::Forbidden(monitor) = &claim.check else {
+        return Err(format!("{} is not checked", claim.words()));
+    };
+    let run = ForbiddenRun {
+        steps: &recorded.violation.steps,
+        loop_start: recorded.loop_start,
+        fairness: Fairness::None,
+    };
+    forbidden::replay(program, claim, monitor, run)
 }

@@ -2,6 +2,8 @@
 //! in both search orders, and its counterexample can be replayed.
 
 mod common;
+#[path = "examples/liveness.rs"]
+mod liveness;
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@
 mod effects;
 
 use mover_engine::EngineError;
-use mover_ir::expr::resize;
+use mover_ir::expr::{Expr, resize};
 use mover_ir::program::{BoundMet, Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::facts::access::EdgeRef;
@@ -445,6 +445,21 @@ impl Machine {
             slot: self.layout.slot(thread),
             timeout,
         }
+    }
+
+    /// Expressions of the program that this machine was made of, ready to be evaluated.
+    pub fn compile_exprs(&self, program: &Program, exprs: &[&Expr]) -> Vec<Code> {
+        let compiler = Compiler::new(program, &self.layout, &self.memory);
+        exprs.iter().map(|expr| compiler.expr(expr)).collect()
+    }
+
+    /// How many program counters there are, with 0 for no location.
+    pub fn program_counters(&self) -> usize {
+        self.locations.len()
+    }
+
+    pub fn counter_of(&self, template: TemplateId, location: LocationId) -> usize {
+        self.layout.pc_of(template, location) as usize
     }
 
     fn slots(&self, lanes: &[u64]) -> usize {

@@ -1,7 +1,7 @@
 //! The values of the options of `mover check`, and what they mean to the driver.
 
 use clap::ValueEnum;
-use mover_check::{EngineChoice, ReductionChoice};
+use mover_check::{EngineChoice, Fairness, ReductionChoice};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
@@ -119,4 +119,19 @@ pub enum Dump {
     /// The solver query in SMT-LIB: with `--engine bmc`, whether a violation is reachable within
     /// `--depth` blocks; with `--engine ic3`, whether the invariant found can be violated
     Smt2,
+}
+
+/// Which runs count for temporal claims.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FairnessChoice {
+    /// A process that can always move from some point on moves infinitely often.
+    Weak,
+}
+
+impl FairnessChoice {
+    pub fn fairness(self) -> Fairness {
+        match self {
+            FairnessChoice::Weak => Fairness::Weak,
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use mover_check::{EngineChoice, Options, ReductionChoice};
+use mover_check::{EngineChoice, Fairness, Options, ReductionChoice};
 use mover_cli::output::{check_distinct, check_writable};
 use mover_cli::resources::available_memory;
 use mover_cli::seconds::parse_seconds;
@@ -16,7 +16,7 @@ use mover_explicit::Order;
 use mover_ir::program::Property;
 
 use super::checkpoint::CheckpointArgs;
-use super::choices::{Dump, Engine, Ignoring, Reduction, SearchOrder};
+use super::choices::{Dump, Engine, FairnessChoice, Ignoring, Reduction, SearchOrder};
 use super::formats::FormatArgs;
 use super::symbolic::SymbolicArgs;
 use crate::input::InputArgs;
@@ -28,14 +28,29 @@ pub struct CheckArgs {
     pub(super) input: InputArgs,
 
     /// Property to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
-    /// invalid end state); for C also `memory-safety`, `mutex-misuse`, `memory-cleanup`,
-    /// `no-overflow` and `no-data-race`. Default: all but the last three
+    /// invalid end state), `claims` (ltl, never, accept and progress labels of Promela), `termination`
+    /// (every fair run ends); for C also `memory-safety`, `mutex-misuse`, `memory-cleanup`,
+    /// `no-overflow` and `no-data-race`. Default: all but `termination` and
+    /// the last three
     #[arg(long = "property", value_name = "NAME")]
     pub(super) properties: Vec<Property>,
 
     /// Properties to check, as a property file of SV-COMP (.prp)
     #[arg(long, value_name = "FILE")]
     pub(super) property_file: Vec<PathBuf>,
+
+    /// Promela: check one claim only, a claim of the model by its name or a formula such as
+    /// '[] (x < 3)'; the formula may use the model's macros (may be repeated)
+    #[arg(long, value_name = "NAME|FORMULA")]
+    pub(super) ltl: Vec<String>,
+
+    /// Promela: check the formula in a file, as `--ltl` does
+    #[arg(long, value_name = "FILE")]
+    pub(super) ltl_file: Vec<PathBuf>,
+
+    /// Claims: only runs count in which a process that can always move from some point on does
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(super) fair: Option<FairnessChoice>,
 
     /// Engine; `auto` is explicit search, with `--jobs` in parallel with the symbolic engines, which
     /// also take over programs that explicit search does not support
@@ -147,6 +162,7 @@ impl CheckArgs {
             certify: self.symbolic.certify,
             as_found: self.as_found,
             checkpoints: None,
+            fairness: self.fair.map_or(Fairness::None, FairnessChoice::fairness),
         };
         // `--ignoring blocks` and `--check-movers` are about explicit search, too.
         if self.engine == Engine::Auto && self.explicit_only().is_some() {

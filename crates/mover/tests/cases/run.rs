@@ -123,17 +123,14 @@ fn read_promela(file: &Path, options: &CaseOptions) -> Result<Input, Refusal> {
         ..mover_promela::Options::default()
     };
     match mover_promela::parse(file, &reading) {
-        Ok(mut read) => {
-            if !options.properties.is_empty() {
-                // As on the command line: properties that are named leave the claims aside.
-                read.program.info_mut().claims.clear();
-            }
-            Ok(Input {
-                warnings: rendered(&read.program.info.sources, &read.warnings),
-                program: read.program,
-                properties: or(&options.properties, &Property::BASIC),
-            })
-        }
+        Ok(read) => Ok(Input {
+            warnings: rendered(&read.program.info.sources, &read.warnings),
+            properties: or(
+                &options.properties,
+                &mover_check::usual_properties(&read.program),
+            ),
+            program: read.program,
+        }),
         Err(failure) => Err(Refusal::new(&failure.sources, &failure.diagnostics, "")),
     }
 }

@@ -1,5 +1,9 @@
-// expect: unknown
-// message: the never claim in line 4 is not checked
-// engines: auto bmc
-never { do :: skip od }
-active proctype P() { skip }
+// expect: unsafe claims
+// A claim that comes to its end has matched.
+// message: the never claim `n` in line 9 is violated
+byte x;
+active proctype P() { x = 1; x = 2 }
+/* The first state does not match, the others may. */
+#define two (x == 2)
+
+never n { do :: !two :: two -> break od }

@@ -1,5 +1,8 @@
-// expect: unknown
-// message: the progress label `progress` in line 5 is not checked
-// engines: auto bmc
-bit x;
-active proctype P() { progress: skip }
+// expect: unsafe claims
+// The second option never passes the label.
+// message: the progress label `progress_here` in line 6 is violated
+byte x;
+active proctype P() { do
+  :: progress_here: x = 1
+  :: x = 2
+od }

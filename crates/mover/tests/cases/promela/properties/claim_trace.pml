@@ -1,6 +1,6 @@
 // expect: unknown
 // A trace assertion is not checked, so nothing is proved.
-// message: the trace assertion in line 8 is not checked
+// message: the trace assertion in line 8 is not checked: assertions on the order of messages
 // engines: auto explicit/none bmc ic3 token
 // expect: safe
 // options: --property unreach-call --property no-deadlock

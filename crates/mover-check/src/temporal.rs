@@ -1,0 +1,240 @@
+//! Temporal claims: each is checked on its own, and together they decide the verdict.
+//!
+//! Claims are checked by explicit search without reduction, whatever engine answers the other
+//! questions. The runs of the product include those of the program, so a claim takes at least as
+//! many states as the program has.
+
+use std::time::{Duration, Instant};
+
+use mover_engine::{Control, Statistics, Task};
+use mover_explicit::liveness::{Fairness, Found, find_forbidden_run};
+use mover_ir::claim::{Check, Claim, ClaimKind};
+use mover_ir::program::Property;
+
+use crate::answer::{Answer, PropertyAnswer, STOPPED_AT_FIRST, Verdict};
+use crate::bounds;
+use crate::driver::CheckError;
+use crate::forbidden::{ForbiddenRun, replay};
+use crate::options::Options;
+
+/// The verdict on one claim.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClaimAnswer {
+    /// The property that it is a part of.
+    pub property: Property,
+    pub kind: ClaimKind,
+    pub name: Option<String>,
+    pub line: Option<usize>,
+    /// The claim as messages call it.
+    pub words: String,
+    pub verdict: Verdict,
+    pub statistics: Statistics,
+    pub time: Duration,
+}
+
+/// Whether nothing else is asked about.
+pub fn is_all(properties: &[Property]) -> bool {
+    properties.iter().all(|property| property.is_temporal())
+}
+
+/// The claims that are asked about.
+fn asked(task: &Task) -> Vec<Claim> {
+    let properties = task.properties();
+    let claims = task.program().info.claims.iter();
+    let mut claims: Vec<Claim> = claims
+        .filter(|claim| properties.contains(&claim.property()))
+        .cloned()
+        .collect();
+    if properties.contains(&Property::Termination) {
+        claims.push(Claim::termination());
+    }
+    claims
+}
+
+/// Checks the claims and lets them count in the answer to the other questions.
+pub fn add_to(
+    answer: &mut Answer,
+    task: &Task,
+    options: &Options,
+    control: &Control,
+) -> Result<(), CheckError> {
+    let is_unsafe = matches!(answer.verdict, Verdict::Unsafe(_));
+    let claims = asked(task);
+    for (number, claim) in claims.iter().enumerate() {
+        let checked = if is_unsafe {
+            let advice = "correcting that first, or asking for this property alone";
+            unchecked(claim, STOPPED_AT_FIRST, advice)
+        } else {
+            // What a claim does not use of its share of the time is left to those after it.
+            let control = match control.time_left() {
+                Some(left) => control.within(left / (claims.len() - number) as u32),
+                None => control.clone(),
+            };
+            check(claim, task, options, &control)?
+        };
+        answer.claims.push(checked);
+    }
+    if is_all(task.properties()) {
+        // Nothing else was searched.
+        for claim in &answer.claims {
+            let (sum, part) = (&mut answer.statistics, &claim.statistics);
+            sum.states += part.states;
+            sum.transitions += part.transitions;
+            sum.violations += part.violations;
+            sum.depth = sum.depth.max(part.depth);
+            sum.bytes = sum.bytes.max(part.bytes);
+            answer.time += claim.time;
+        }
+        answer.peak_mb = crate::peak_mb();
+    }
+    for &property in task.properties() {
+        if property.is_temporal() {
+            let verdict = together(property, &answer.claims);
+            answer
+                .by_property
+                .push(PropertyAnswer { property, verdict });
+        }
+    }
+    answer.by_property.sort_by_key(|one| one.property);
+    if is_unsafe || answer.claims.is_empty() {
+        return Ok(());
+    }
+    // The other questions have no violation; one of a claim counts, then whatever is weaker.
+    let temporal = answer
+        .by_property
+        .iter()
+        .filter(|one| one.property.is_temporal());
+    let verdicts: Vec<Verdict> = temporal.map(|one| one.verdict.clone()).collect();
+    let weight = |verdict: &Verdict| match verdict {
+        Verdict::Safe => 0,
+        Verdict::SafeUpTo(_) => 1,
+        Verdict::Unknown { .. } => 2,
+        Verdict::Unsafe(_) => 3,
+    };
+    for verdict in verdicts {
+        if weight(&verdict) > weight(&answer.verdict) {
+            answer.verdict = verdict;
+        }
+    }
+    match (&answer.verdict, &mut answer.certified) {
+        (Verdict::Unknown { .. }, _) => answer.certified = None,
+        (Verdict::Unsafe(_), Some(certified)) => {
+            certified.by = vec!["the run was replayed on the reference semantics".into()];
+            certified.not_by.clear();
+        }
+        (_, Some(certified)) => {
+            let what = "the temporal claims, which only the search has checked";
+            certified.not_by.push(what.into());
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What is known of all claims of a property together: the first violation, or else the first that
+/// is open.
+fn together(property: Property, claims: &[ClaimAnswer]) -> Verdict {
+    let of_property = |claim: &&ClaimAnswer| claim.property == property;
+    let is_violated = |claim: &&ClaimAnswer| matches!(claim.verdict, Verdict::Unsafe(_));
+    let is_open = |claim: &&ClaimAnswer| !claim.verdict.is_final();
+    let claims: Vec<&ClaimAnswer> = claims.iter().filter(of_property).collect();
+    if let Some(violated) = claims.iter().copied().find(is_violated) {
+        return violated.verdict.clone();
+    }
+    let Some(open) = claims.iter().copied().find(is_open) else {
+        return Verdict::Safe;
+    };
+    let more = match claims.iter().copied().filter(is_open).count() - 1 {
+        0 => String::new(),
+        1 => "; nor is one other claim".into(),
+        others => format!("; nor are {others} other claims"),
+    };
+    match &open.verdict {
+        Verdict::Unknown { reason, .. } if reason == STOPPED_AT_FIRST => open.verdict.clone(),
+        Verdict::Unknown { reason, advice } => Verdict::Unknown {
+            reason: format!("{} is not checked: {reason}{more}", open.words),
+            advice: advice.clone(),
+        },
+        verdict => verdict.clone(),
+    }
+}
+
+fn unchecked(claim: &Claim, reason: &str, advice: &str) -> ClaimAnswer {
+    let verdict = Verdict::Unknown {
+        reason: reason.into(),
+        advice: advice.into(),
+    };
+    answered(claim, verdict, Statistics::default(), Duration::ZERO)
+}
+
+fn answered(
+    claim: &Claim,
+    verdict: Verdict,
+    statistics: Statistics,
+    time: Duration,
+) -> ClaimAnswer {
+    ClaimAnswer {
+        property: claim.property(),
+        kind: claim.kind,
+        name: claim.name.clone(),
+        line: claim.line,
+        words: claim.words(),
+        verdict,
+        statistics,
+        time,
+    }
+}
+
+/// What to try if a claim is not translated.
+const LEAVE_ASIDE: &str =
+    "--property unreach-call --property no-deadlock, which leaves the claims aside";
+
+fn check(
+    claim: &Claim,
+    task: &Task,
+    options: &Options,
+    control: &Control,
+) -> Result<ClaimAnswer, CheckError> {
+    let monitor = match &claim.check {
+        Check::Forbidden(monitor) => monitor,
+        Check::Untranslated(reason) => return Ok(unchecked(claim, reason, LEAVE_ASIDE)),
+    };
+    let started = Instant::now();
+    let program = task.program();
+    let fairness = match claim.kind {
+        ClaimKind::Termination => Fairness::Weak,
+        _ => options.fairness,
+    };
+    let searched = find_forbidden_run(program, monitor, fairness, control, &mut |_| ())?;
+    let forbidden = |steps: &[_], loop_start| {
+        let run = ForbiddenRun {
+            steps,
+            loop_start,
+            fairness,
+        };
+        let trace = replay(program, claim, monitor, run).map_err(|reason| {
+            CheckError::Internal(format!("a forbidden run does not replay: {reason}"))
+        })?;
+        Ok::<Verdict, CheckError>(Verdict::Unsafe(Box::new(trace)))
+    };
+    let verdict = match &searched.found {
+        Found::Nothing if !searched.bounds.is_empty() => bounds::verdict(program, &searched.bounds),
+        Found::Nothing => Verdict::Safe,
+        Found::Prefix(steps) => forbidden(steps, None)?,
+        Found::Lasso { steps, loop_start } => forbidden(steps, Some(*loop_start))?,
+        Found::Stopped(stop) => Verdict::Unknown {
+            reason: stop.reason().into(),
+            advice: stop.advice().into(),
+        },
+        Found::Refused(reason) => Verdict::Unknown {
+            reason: reason.clone(),
+            advice: LEAVE_ASIDE.into(),
+        },
+    };
+    Ok(answered(
+        claim,
+        verdict,
+        searched.statistics,
+        started.elapsed(),
+    ))
+}

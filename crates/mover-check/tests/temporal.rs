@@ -1,0 +1,412 @@
+//! Temporal claims on random small models, judged by the definition: all lassos of the program up
+//! to a length, on each of which the formula is evaluated from the meaning of its operators.
+//!
+//! `safe` is wrong if one of them violates the formula. `unsafe` comes with a run, which is replayed
+//! on the concrete semantics.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use mover_check::Fairness;
+use mover_check::forbidden::{ForbiddenRun, replay};
+use mover_engine::Control;
+use mover_explicit::liveness::{Found, find_forbidden_run};
+use mover_ir::claim::Check;
+use mover_ir::program::Program;
+use mover_ir::semantics::{Machine, State, Step};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % bound as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
+
+fn statement(random: &mut Random, depth: usize) -> String {
+    let simple = [
+        "x = 0",
+        "x = 1",
+        "x = 2",
+        "y = 0",
+        "y = 1",
+        "x = (x + 1) % 3",
+        "y = 1 - y",
+        "x == 1",
+        "x != 2",
+        "y == 1",
+        "y == 0",
+        "skip",
+        "c!1",
+        "c?y",
+        "r!x",
+        "r?x",
+    ];
+    if depth == 0 {
+        return random.pick(&simple).into();
+    }
+    let parts = |count: usize, random: &mut Random| -> Vec<String> {
+        (0..count).map(|_| statement(random, depth - 1)).collect()
+    };
+    match random.below(9) {
+        0 => {
+            let parts = parts(3, random);
+            format!(
+                "if :: {} -> {} :: {} fi",
+                random.pick(&["x == 1", "y == 0"]),
+                parts[0],
+                parts[1]
+            )
+        }
+        1 => {
+            let parts = parts(2, random);
+            format!("if :: y == 1 -> {} :: else -> {} fi", parts[0], parts[1])
+        }
+        2 => {
+            let parts = parts(2, random);
+            format!("do :: {} :: {} :: x == 2 -> break od", parts[0], parts[1])
+        }
+        3 => {
+            let parts = parts(2, random);
+            format!("atomic {{ {}; {} }}", parts[0], parts[1])
+        }
+        4 => "d_step { x = 2; y = 1; x = 0 }".into(),
+        _ => random.pick(&simple).into(),
+    }
+}
+
+fn model(random: &mut Random) -> String {
+    let mut text =
+        String::from("byte x, y;\nchan c = [1] of { byte };\nchan r = [0] of { byte };\n");
+    for name in ["P", "Q"] {
+        let mut body = Vec::new();
+        for _ in 0..1 + random.below(2) {
+            body.push(statement(random, 1));
+        }
+        if random.below(3) > 0 {
+            let first = statement(random, 0);
+            let then = statement(random, 1);
+            let other = statement(random, 0);
+            body.push(format!("do :: {first}; {then} :: {other} od"));
+        }
+        text += &format!("active proctype {name}() {{ {} }}\n", body.join("; "));
+    }
+    text
+}
+
+enum Formula {
+    Proposition(usize),
+    Unary(&'static str, Box<Formula>),
+    Binary(&'static str, Box<Formula>, Box<Formula>),
+}
+
+const PROPOSITIONS: [&str; 4] = ["x == 1", "y == 1", "x == 2", "c?[1]"];
+
+impl fmt::Display for Formula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Formula::Proposition(number) => write!(f, "({})", PROPOSITIONS[*number]),
+            Formula::Unary(operator, a) => write!(f, "({operator} {a})"),
+            Formula::Binary(operator, a, b) => write!(f, "({a} {operator} {b})"),
+        }
+    }
+}
+
+fn formula(random: &mut Random, depth: usize) -> Formula {
+    if depth == 0 || random.below(5) == 0 {
+        return Formula::Proposition(random.below(PROPOSITIONS.len()));
+    }
+    let mut part = || Box::new(formula(random, depth - 1));
+    let (a, b) = (part(), part());
+    match random.below(14) {
+        0 => Formula::Unary("!", a),
+        1 => Formula::Unary("X", a),
+        2..=4 => Formula::Unary("[]", a),
+        5..=7 => Formula::Unary("<>", a),
+        8 => Formula::Binary("&&", a, b),
+        9 => Formula::Binary("||", a, b),
+        10 => Formula::Binary("->", a, b),
+        11 => Formula::Binary("U", a, b),
+        12 => Formula::Binary("V", a, b),
+        _ => Formula::Binary(if random.below(2) == 0 { "W" } else { "<->" }, a, b),
+    }
+}
+
+/// The truth of a formula at each position of a lasso whose loop begins at `back`.
+fn truth(formula: &Formula, letters: &[u64], back: usize) -> Vec<bool> {
+    let count = letters.len();
+    let after = |position: usize| {
+        if position + 1 < count {
+            position + 1
+        } else {
+            back
+        }
+    };
+    let from = |position: usize| {
+        let mut all = vec![position];
+        for _ in 0..2 * count {
+            all.push(after(all[all.len() - 1]));
+        }
+        all
+    };
+    let of = |part: &Formula| truth(part, letters, back);
+    let each = |test: &dyn Fn(usize) -> bool| (0..count).map(test).collect::<Vec<bool>>();
+    match formula {
+        Formula::Proposition(number) => each(&|i| letters[i] >> number & 1 == 1),
+        Formula::Unary(operator, a) => {
+            let a = of(a);
+            match *operator {
+                "!" => each(&|i| !a[i]),
+                "X" => each(&|i| a[after(i)]),
+                "[]" => each(&|i| from(i).iter().all(|&j| a[j])),
+                _ => each(&|i| from(i).iter().any(|&j| a[j])),
+            }
+        }
+        Formula::Binary(operator, a, b) => {
+            let (a, b) = (of(a), of(b));
+            let until = |i: usize, a: &dyn Fn(usize) -> bool, b: &dyn Fn(usize) -> bool| {
+                let run = from(i);
+                (0..run.len()).any(|k| b(run[k]) && run[..k].iter().all(|&j| a(j)))
+            };
+            let is_until = |i| until(i, &|j| a[j], &|j| b[j]);
+            match *operator {
+                "&&" => each(&|i| a[i] && b[i]),
+                "||" => each(&|i| a[i] || b[i]),
+                "->" => each(&|i| !a[i] || b[i]),
+                "<->" => each(&|i| a[i] == b[i]),
+                "U" => each(&is_until),
+                "W" => each(&|i| is_until(i) || from(i).iter().all(|&j| a[j])),
+                _ => each(&|i| !until(i, &|j| !a[j], &|j| !b[j])),
+            }
+        }
+    }
+}
+
+/// What claims see of a program: its states between steps, with the threads that move.
+struct Graph {
+    letters: Vec<u64>,
+    movers: Vec<BTreeSet<usize>>,
+    edges: Vec<Vec<(usize, BTreeSet<usize>)>>,
+}
+
+fn threads_of(step: Step) -> BTreeSet<usize> {
+    [Some(step.by), step.with]
+        .into_iter()
+        .flatten()
+        .map(|by| by.thread)
+        .collect()
+}
+
+/// The successors that claims see; nothing is seen in the middle of an atomic sequence.
+fn seen_successors(
+    machine: &Machine,
+    state: &State,
+    found: &mut Vec<(State, BTreeSet<usize>)>,
+    depth: usize,
+    threads: Option<&BTreeSet<usize>>,
+) {
+    for (step, next) in machine.successors(state) {
+        let mut threads = threads.cloned().unwrap_or_default();
+        threads.extend(threads_of(step));
+        if next.exclusive.is_some() {
+            // A sequence of the models here that is longer than this loops.
+            if depth < 12 {
+                seen_successors(machine, &next, found, depth + 1, Some(&threads))
+            };
+        } else if machine.error(&next).is_none() {
+            found.push((next, threads));
+        }
+    }
+}
+
+fn graph(program: &Program) -> Option<Graph> {
+    let machine = Machine::new(program);
+    let variable = |name: &str| {
+        let globals = &program.globals;
+        let position = globals.iter().position(|variable| variable.name == name);
+        let position = position.expect("declared");
+        globals[..position]
+            .iter()
+            .map(|variable| variable.len as usize)
+            .sum::<usize>()
+    };
+    let (x, y) = (variable("x"), variable("y"));
+    let letter = |state: &State| {
+        let facts = [
+            state.globals[x] == 1,
+            state.globals[y] == 1,
+            state.globals[x] == 2,
+            state.channels[0].first() == Some(&vec![1]),
+        ];
+        facts
+            .iter()
+            .enumerate()
+            .fold(0, |letter, (bit, &holds)| letter | u64::from(holds) << bit)
+    };
+    let mut states = vec![machine.initial()];
+    let mut graph = Graph {
+        letters: Vec::new(),
+        movers: Vec::new(),
+        edges: Vec::new(),
+    };
+    let mut next = 0;
+    while next < states.len() {
+        if states.len() > 400 {
+            return None;
+        }
+        let state = states[next].clone();
+        graph.letters.push(letter(&state));
+        let steps = machine.steps(&state);
+        graph
+            .movers
+            .push(steps.iter().flat_map(|&step| threads_of(step)).collect());
+        let mut found = Vec::new();
+        seen_successors(&machine, &state, &mut found, 0, None);
+        if steps.is_empty() {
+            found.push((state, BTreeSet::new()));
+        }
+        let mut edges = Vec::new();
+        for (after, threads) in found {
+            let number = states.iter().position(|known| *known == after);
+            let number = number.unwrap_or_else(|| {
+                states.push(after);
+                states.len() - 1
+            });
+            edges.push((number, threads));
+        }
+        graph.edges.push(edges);
+        next += 1;
+    }
+    Some(graph)
+}
+
+/// Looks for a lasso that violates the formula among those that are found within the budget.
+struct Judge<'a> {
+    graph: &'a Graph,
+    formula: &'a Formula,
+    is_fair: bool,
+    budget: usize,
+    longest: usize,
+    path: Vec<usize>,
+    threads: Vec<BTreeSet<usize>>,
+}
+
+impl Judge<'_> {
+    fn finds_violation(&mut self) -> bool {
+        let here = self.path[self.path.len() - 1];
+        for (next, threads) in &self.graph.edges[here] {
+            self.threads.push(threads.clone());
+            for back in 0..self.path.len() {
+                if self.path[back] == *next && self.violates(back) {
+                    return true;
+                }
+            }
+            if self.path.len() < self.longest && self.budget > 0 {
+                self.path.push(*next);
+                if self.finds_violation() {
+                    return true;
+                }
+                self.path.pop();
+            }
+            self.threads.pop();
+        }
+        false
+    }
+
+    fn violates(&mut self, back: usize) -> bool {
+        self.budget = self.budget.saturating_sub(1);
+        let moved: BTreeSet<usize> = self.threads[back..].iter().flatten().copied().collect();
+        let is_treated_fairly = |thread: usize| {
+            let mut states = self.path[back..].iter();
+            moved.contains(&thread) || states.any(|&s| !self.graph.movers[s].contains(&thread))
+        };
+        if self.is_fair && !(0..2).all(is_treated_fairly) {
+            return false;
+        }
+        let letters: Vec<u64> = self.path.iter().map(|&s| self.graph.letters[s]).collect();
+        !truth(self.formula, &letters, back)[0]
+    }
+}
+
+#[test]
+fn claims_on_random_models_are_judged_by_their_meaning() {
+    let models = if std::env::var_os("MOVER_LONG").is_some() {
+        3_000
+    } else {
+        250
+    };
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut counts = [0usize; 2];
+    let mut with_loop = 0;
+    for _ in 0..models {
+        let text = model(&mut random);
+        let formulas: Vec<Formula> = (0..4).map(|_| formula(&mut random, 3)).collect();
+        let claims: Vec<String> = (formulas.iter().enumerate())
+            .map(|(number, formula)| format!("ltl f{number} {{ {formula} }}\n"))
+            .collect();
+        let text = text + &claims.concat();
+        let read = mover_promela::parse_text("random.pml", &text);
+        let program = read
+            .unwrap_or_else(|failure| panic!("{text}\n{failure:?}"))
+            .program;
+        let Some(graph) = graph(&program) else {
+            continue;
+        };
+        for (claim, formula) in program.info.claims.iter().zip(&formulas) {
+            let Check::Forbidden(monitor) = &claim.check else {
+                panic!("{text}\n{claim:?}");
+            };
+            for fairness in [Fairness::None, Fairness::Weak] {
+                let control = Control::unlimited();
+                let searched =
+                    find_forbidden_run(&program, monitor, fairness, &control, &mut |_| ());
+                let found = searched.expect("small").found;
+                let run = match &found {
+                    Found::Nothing => None,
+                    Found::Prefix(steps) => Some((steps, None)),
+                    Found::Lasso { steps, loop_start } => Some((steps, Some(*loop_start))),
+                    other => panic!("{other:?}\n{text}"),
+                };
+                counts[usize::from(run.is_some())] += 1;
+                let mut judge = Judge {
+                    graph: &graph,
+                    formula,
+                    is_fair: fairness == Fairness::Weak,
+                    budget: 2_000,
+                    longest: 9,
+                    path: vec![0],
+                    threads: Vec::new(),
+                };
+                match run {
+                    None => assert!(
+                        !judge.finds_violation(),
+                        "{fairness:?}: {formula} is violated by {:?}\n{text}",
+                        judge.path
+                    ),
+                    Some((steps, loop_start)) => {
+                        with_loop += usize::from(loop_start.is_some_and(|at| at < steps.len()));
+                        let run = ForbiddenRun {
+                            steps,
+                            loop_start,
+                            fairness,
+                        };
+                        let replayed = replay(&program, claim, monitor, run);
+                        assert!(
+                            replayed.is_ok(),
+                            "{fairness:?} {formula}: {replayed:?}\n{text}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > models), "{counts:?}");
+    assert!(with_loop > models / 2, "{with_loop}");
+}

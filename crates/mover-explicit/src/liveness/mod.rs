@@ -1,0 +1,86 @@
+//! Search for runs that a claim forbids.
+//!
+//! A [`Monitor`] has a Büchi automaton that accepts the runs that violate a claim. The search goes
+//! through the *product*: pairs of a state of the program and a state of the automaton. In each
+//! step the automaton reads the state that the program is in, and then the program moves. A claim
+//! is violated if and only if some cycle of the product can be reached and passes an accepting
+//! state (Vardi and Wolper 1986).
+//!
+//! As in SPIN, the automaton does not see the middle of an atomic sequence, unless the sequence is
+//! blocked there. If no thread can move, the last state is repeated for ever where the monitor says
+//! so; a run that ends in an error does not go on.
+//!
+//! - `product`: states, letters, successors;
+//! - `cycles`: a search for strongly connected components (Couvreur 1999), which finds a cycle as
+//!   soon as its last edge is seen. Fairness is a set of marks that a cycle must have besides the
+//!   accepting one, so it needs no copies of the state space. If a finite beginning of a run
+//!   decides, a breadth-first search for a shortest one is enough (`prefix`);
+//! - `lasso`: a stem and a loop through a component that was found.
+//!
+//! No reduction is used.
+
+mod cycles;
+mod lasso;
+mod prefix;
+mod product;
+
+use mover_engine::{Control, EngineError, Statistics, Stop};
+use mover_ir::claim::Monitor;
+use mover_ir::program::{BoundMet, Program};
+use mover_ir::semantics::Step;
+
+use product::Product;
+
+/// Which infinite runs count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fairness {
+    /// All.
+    #[default]
+    None,
+    /// Those in which a thread that can always move from some point on moves infinitely often.
+    Weak,
+}
+
+/// What a search for a forbidden run found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// No run is forbidden.
+    Nothing,
+    /// However it goes on, a run that begins like this is forbidden.
+    Prefix(Vec<Step>),
+    /// A forbidden run: the steps from `loop_start` on are repeated for ever. If there are none,
+    /// the run ends and its last state counts for ever.
+    Lasso {
+        steps: Vec<Step>,
+        loop_start: usize,
+    },
+    Stopped(Stop),
+    /// Something was met that explicit search does not support, or the claim has no value.
+    Refused(String),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Searched {
+    pub found: Found,
+    /// Bounds that some run meets; runs are cut off there.
+    pub bounds: Vec<BoundMet>,
+    pub statistics: Statistics,
+}
+
+/// Looks for a run of the program that the monitor forbids.
+pub fn find_forbidden_run(
+    program: &Program,
+    monitor: &Monitor,
+    fairness: Fairness,
+    control: &Control,
+    progress: &mut dyn FnMut(&Statistics),
+) -> Result<Searched, EngineError> {
+    let mut product = Product::new(program, monitor, fairness)?;
+    // A finite run can always be continued fairly, so fairness does not matter here.
+    let found = if monitor.extends_finite_runs && monitor.automaton.is_terminal() {
+        prefix::search(&mut product, control, progress)
+    } else {
+        cycles::search(&mut product, control, progress)
+    };
+    Ok(product.searched(found))
+}
