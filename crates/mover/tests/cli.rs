@@ -16,10 +16,14 @@ mod exclusive;
 mod explain;
 #[path = "cli/guide.rs"]
 mod guide;
+#[path = "cli/ltl.rs"]
+mod ltl;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/simulate.rs"]
+mod simulate;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
