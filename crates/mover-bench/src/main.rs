@@ -20,6 +20,7 @@ mod child;
 mod cores;
 mod cpc;
 mod dynamic;
+mod histories;
 mod mat;
 mod page;
 mod pan;
@@ -68,6 +69,8 @@ enum Peer {
     Mat(mat::MatArgs),
     /// Tables 2 and 3 of "Model checking transactional memories", compared with the paper's figures.
     Tm(tm::BenchTmArgs),
+    /// Recorded histories: operations per second by size and isolation level.
+    Histories(histories::HistoriesArgs),
     /// Explicit search with increasing numbers of threads, compared with SPIN.
     Threads(threads::ThreadsArgs),
     /// Bounded model checking with increasing bounds.
@@ -119,6 +122,7 @@ fn run(peer: &Peer) -> Result<Exit, CliError> {
         Peer::Dynamic(args) => dynamic::run(args),
         Peer::Mat(args) => mat::run(args),
         Peer::Tm(args) => tm::run(args),
+        Peer::Histories(args) => histories::run(args),
         Peer::Threads(args) => threads::run(args),
         Peer::Bounds(args) => bounds::run(args),
         Peer::Cores(args) => cores::run(args),

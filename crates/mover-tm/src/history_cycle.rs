@@ -89,7 +89,11 @@ pub fn explain(history: &History, counted: &Counted, deepest: &[usize]) -> Optio
         .iter()
         .map(|&(i, j)| {
             let because = because(history, &window, &order.why[&(i, j)], i, j);
-            format!("T{} before T{}, because {because}", window[i], window[j])
+            format!(
+                "T{} before T{}, because {because}",
+                window[i] + 1,
+                window[j] + 1
+            )
         })
         .collect();
     let actors: Vec<String> = cycle
@@ -104,7 +108,8 @@ pub fn explain(history: &History, counted: &Counted, deepest: &[usize]) -> Optio
 }
 
 fn because(history: &History, window: &[usize], why: &Why, i: usize, j: usize) -> String {
-    let (x, y) = (window[i], window[j]);
+    // Transactions count from 1 in words.
+    let (x, y) = (window[i] + 1, window[j] + 1);
     let variable_name = |v: &Variable| &history.variable_names[*v as usize];
     match why {
         Why::InTime => format!("T{x} had ended before T{y} began"),
@@ -120,7 +125,7 @@ fn because(history: &History, window: &[usize], why: &Why, i: usize, j: usize) -
         Why::Overwritten { variable, reader } => format!(
             "T{x} wrote {} before T{r} read it, and T{r} read what T{y} wrote",
             variable_name(variable),
-            r = window[*reader]
+            r = window[*reader] + 1
         ),
         Why::ReadBefore(v, value) => format!(
             "T{x} read {} = {}, which T{y} overwrites",

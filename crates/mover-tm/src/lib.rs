@@ -57,6 +57,7 @@ pub mod monitor;
 pub mod monotonicity;
 pub mod mutate;
 pub mod property;
+pub mod recorded;
 pub mod snapshot;
 pub mod spec_det;
 pub mod spec_nondet;

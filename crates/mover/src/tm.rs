@@ -10,6 +10,7 @@
 mod answer;
 mod check;
 mod history;
+mod history_page;
 mod mutate;
 mod page;
 mod specification;
@@ -37,7 +38,7 @@ enum TmCommand {
     Check(check::CheckArgs),
     /// Judge words such as '(r,1)_1 (w,1)_2 c_2 c_1'
     Word(word::WordArgs),
-    /// Judge a recorded history (JSON lines) with values
+    /// Judge a recorded history: which isolation level explains it?
     History(history::HistoryArgs),
     /// Sizes and equivalence of the specification automata
     Spec(specification::SpecArgs),

@@ -168,6 +168,15 @@ fn every_file_is_accepted_by_an_independent_reader() {
         std::fs::write(file, &ended.stdout).expect("an answer can be kept");
     }
 
+    let histories = ["write-skew", "long-fork"];
+    for name in histories {
+        let example = repository().join(format!("examples/histories/{name}.edn"));
+        let ended = run(mover().args(["tm", "history", "--json"]).arg(&example));
+        assert_eq!(ended.code, Some(10), "{}", ended.stderr);
+        let file = folder.join(format!("{name}.history.json"));
+        std::fs::write(file, &ended.stdout).expect("an answer can be kept");
+    }
+
     let read = said(
         Command::new(python())
             .arg(repository().join("crates/mover/tests/formats/readers.py"))
@@ -180,9 +189,10 @@ fn every_file_is_accepted_by_an_independent_reader() {
     assert_eq!(
         read.stdout.trim(),
         format!(
-            ".trace.json={} .answer.json={} .yml={} .graphml={} .sarif={}",
+            ".trace.json={} .answer.json={} .history.json={} .yml={} .graphml={} .sarif={}",
             unsafe_programs + models,
             asked.len(),
+            histories.len(),
             unsafe_programs + 2,
             unsafe_programs + 1,
             unsafe_programs + models + 1

@@ -236,6 +236,95 @@ fn histories_are_judged() {
 }
 
 #[test]
+fn a_level_is_asked_for_by_name() {
+    let skew = "examples/histories/write-skew.edn";
+    for (level, expected) in [
+        ("read-uncommitted", 0),
+        ("read-committed", 0),
+        ("snapshot-isolation", 0),
+        ("repeatable-read", 10),
+        ("serializable", 10),
+        ("strict-serializable", 10),
+        ("opacity", 10),
+    ] {
+        let output = mover(&["tm", "history", skew, "--isolation", level]);
+        assert_eq!(code(&output), expected, "{level}");
+        assert!(last_line(&output).contains(level), "{}", last_line(&output));
+    }
+    let answer = json(&mover(&["tm", "history", skew, "--json"]));
+    assert_eq!(answer["strongest"], "snapshot-isolation");
+    assert_eq!(answer["anomalies"][0]["also"], "write skew");
+    assert_eq!(answer["levels"]["serializable"]["anomaly"], "G2-item");
+    assert_eq!(
+        code(&mover(&["tm", "history", skew, "--isolation", "best"])),
+        1
+    );
+}
+
+#[test]
+fn unreadable_histories_are_shown_with_their_line() {
+    for (input, reason) in [
+        ("", "the file has no operation"),
+        (
+            "{:type :ok, :process 0, :value [[:w :x 1]]}\n{:type :ok, :process 0, :process 1}\n",
+            "-:2:",
+        ),
+        (
+            "{\"thread\":1,\"op\":\"commit\",\"oops\":1}\n",
+            "the field \"oops\" is unknown",
+        ),
+    ] {
+        let output = with_input(&["tm", "history", "-"], input);
+        assert_eq!(code(&output), 2);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(reason), "{said}");
+        assert!(said.contains("T030"), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// A memory in C, recorded natively: the correct one is opaque, the broken one loses updates.
+#[test]
+#[cfg(feature = "c")]
+fn a_recorded_c_program_is_judged() {
+    let directory = tempfile::tempdir().unwrap();
+    for (define, native, checked) in [("-DCORRECT", 0, 0), ("-DBROKEN", 10, 10)] {
+        let program = directory.path().join("stm");
+        let compiled = Command::new("cc")
+            .args(["-O1", "-pthread", "-Icontrib/recorder", define])
+            .arg("examples/histories/stm.c")
+            .arg("-o")
+            .arg(&program)
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .status()
+            .unwrap();
+        assert!(compiled.success());
+        // A broken memory loses an update sooner or later.
+        let judged = (0..20)
+            .map(|_| {
+                let ran = Command::new(&program).output().unwrap();
+                let text = String::from_utf8(ran.stdout).unwrap();
+                code(&with_input(
+                    &["tm", "history", "-", "--isolation", "opacity"],
+                    &text,
+                ))
+            })
+            .find(|&code| code != 0)
+            .unwrap_or(0);
+        assert_eq!(judged, native, "{define}");
+        // The same program, all its schedules.
+        let output = mover(&[
+            "check",
+            "examples/histories/stm.c",
+            "-DMOVER_HISTORY_OFF",
+            "-Icontrib/recorder",
+            define,
+        ]);
+        assert_eq!(code(&output), checked, "{define}");
+    }
+}
+
+#[test]
 fn specifications_and_mutants_are_reported() {
     let output = mover(&["tm", "spec", "--threads", "2", "--vars", "1", "--json"]);
     assert_eq!(code(&output), 0);

@@ -29,6 +29,7 @@ trace = validator("trace.schema.json")
 witness = validator("witness.schema.json")
 log = validator("sarif-subset.schema.json")
 answer = validator("answer.schema.json")
+history = validator("history.schema.json")
 official = jsonschema.Draft7Validator(json.loads(pathlib.Path(sys.argv[3]).read_text()))
 
 
@@ -38,6 +39,10 @@ def read_trace(path):
 
 def read_answer(path):
     answer.validate(json.loads(path.read_text()))
+
+
+def read_history(path):
+    history.validate(json.loads(path.read_text()))
 
 
 def read_yaml(path):
@@ -99,6 +104,7 @@ def read_sarif(path):
 readers = {
     ".trace.json": read_trace,
     ".answer.json": read_answer,
+    ".history.json": read_history,
     ".yml": read_yaml,
     ".graphml": read_graphml,
     ".sarif": read_sarif,

@@ -1,0 +1,185 @@
+//! `mover tm history --report`: the anomalies of a history as lanes over time.
+//!
+//! There may be millions of transactions; a page shows those of the anomalies only, one run for each
+//! anomaly. The lanes are the processes, the boxes the transactions, in the order of their beginnings.
+//! An arrow leads from the operation of a transaction that must come first to the operation that
+//! says so, so that a cycle of arrows is the cycle of the argument.
+
+use mover_check::story::{Arrow, ArrowKind};
+use mover_check::words::grouped;
+use mover_report::html::{Lane, Page, Run, RunBox, RunStep};
+use mover_tm::check::Verdict;
+use mover_tm::recorded::verdict::Judgement;
+use mover_tm::recorded::words::{Anomaly, Step};
+use mover_tm::recorded::{Effect, Recorded};
+
+/// More transactions of one anomaly are not drawn.
+const SHOWN: usize = 40;
+
+pub fn page(file: &str, recorded: &Recorded, judgement: &Judgement, line: &str) -> Page {
+    let has = |wanted: Verdict| judgement.levels.iter().any(|l| l.verdict == wanted);
+    let (kind, verdict) = if has(Verdict::Violated) {
+        ("violated", "violated")
+    } else if has(Verdict::Unknown) {
+        ("unknown", "unknown")
+    } else {
+        ("holds", "holds")
+    };
+    let mut page = Page {
+        name: file.to_string(),
+        kind,
+        verdict: verdict.to_string(),
+        line: line.to_string(),
+        ..Page::default()
+    };
+    for level in &judgement.levels {
+        let why = match (&level.reason, level.anomaly) {
+            (Some(reason), _) => format!(": {reason}"),
+            (None, Some(at)) => format!(" by {}", judgement.anomalies[at].name),
+            (None, None) => String::new(),
+        };
+        page.rests.push((
+            level.level.name().to_string(),
+            format!("{}{why}", level.verdict.name()),
+        ));
+    }
+    for (guarantee, verdict, broken) in &judgement.sessions {
+        let why = broken
+            .as_ref()
+            .map_or(String::new(), |broken| format!(": {}", broken.words));
+        page.rests.push((
+            guarantee.name().to_string(),
+            format!("{}{why}", verdict.name()),
+        ));
+    }
+    for (what, count) in [
+        ("transactions", recorded.transactions.len()),
+        ("operations", recorded.operations.len()),
+        ("keys", recorded.key_names.len()),
+        ("processes", recorded.process_names.len()),
+    ] {
+        page.figures.push((what.to_string(), grouped(count as u64)));
+    }
+    page.runs = judgement
+        .anomalies
+        .iter()
+        .map(|anomaly| run(recorded, anomaly))
+        .collect();
+    page
+}
+
+fn run(recorded: &Recorded, anomaly: &Anomaly) -> Run {
+    let title = match anomaly.also {
+        Some(also) => format!("{} ({also})", anomaly.name),
+        None => anomaly.name.clone(),
+    };
+    let mut run = Run {
+        title,
+        words: vec![anomaly.words.clone()],
+        ..Run::default()
+    };
+    let mut shown: Vec<usize> = anomaly.transactions.clone();
+    shown.sort_unstable();
+    shown.dedup();
+    shown.truncate(SHOWN);
+    shown.sort_by_key(|&x| recorded.transactions[x].lines);
+    let mut processes: Vec<u32> = shown
+        .iter()
+        .map(|&x| recorded.transactions[x].process)
+        .collect();
+    processes.sort_unstable();
+    processes.dedup();
+    for &process in &processes {
+        let name = &recorded.process_names[process as usize];
+        run.lanes.push(Lane {
+            name: format!("process {name}"),
+            ..Lane::default()
+        });
+    }
+    // The step of each operation shown.
+    let mut places: Vec<(usize, usize, usize)> = Vec::new();
+    for &x in &shown {
+        let transaction = &recorded.transactions[x];
+        let lane = processes
+            .binary_search(&transaction.process)
+            .unwrap_or_default();
+        let first = run.steps.len();
+        let lines = transaction.lines;
+        for (at, operation) in recorded.operations_of(x).iter().enumerate() {
+            places.push((x, at, run.steps.len()));
+            run.steps.push(RunStep {
+                lane,
+                text: format!(
+                    "{}: {}",
+                    recorded.name(x),
+                    recorded.operation_text(operation)
+                ),
+                note: (at == 0).then(|| match lines {
+                    (a, b) if a == b => format!("line {a} of the history"),
+                    (a, b) => format!("lines {a} to {b} of the history"),
+                }),
+                ..RunStep::default()
+            });
+        }
+        if run.steps.len() > first {
+            run.boxes.push(RunBox {
+                first,
+                phases: vec!["plain"; run.steps.len() - first],
+            });
+        }
+    }
+    for step in &anomaly.steps {
+        add_arrow(&mut run, recorded, &places, step);
+    }
+    if let Some(last) = run.steps.last_mut() {
+        last.fails = true;
+    }
+    run
+}
+
+/// The operation of a transaction that a dependency speaks of.
+fn place(
+    recorded: &Recorded,
+    places: &[(usize, usize, usize)],
+    x: usize,
+    step: &Step,
+    reads: bool,
+) -> Option<usize> {
+    let mut of_transaction = places.iter().filter(|(y, _, _)| *y == x);
+    let fits = |&&(y, at, _): &&(usize, usize, usize)| {
+        let operation = &recorded.operations_of(y)[at];
+        let is_write = matches!(operation.effect, Effect::Write(_));
+        let key = &recorded.key_names[operation.key as usize];
+        step.key.as_ref().is_none_or(|wanted| wanted == key) && is_write != reads
+    };
+    let exact = of_transaction.clone().find(fits);
+    exact
+        .or_else(|| of_transaction.next())
+        .map(|&(_, _, place)| place)
+}
+
+fn add_arrow(run: &mut Run, recorded: &Recorded, places: &[(usize, usize, usize)], step: &Step) {
+    let from = place(recorded, places, step.from, step, step.kind == "rw");
+    let to = place(recorded, places, step.to, step, step.kind == "wr");
+    let (Some(from), Some(to)) = (from, to) else {
+        return;
+    };
+    let what = format!(
+        "{} before {} ({}): {}",
+        recorded.name(step.from),
+        recorded.name(step.to),
+        step.kind,
+        step.because
+    );
+    let note = run.steps[from].note.get_or_insert_default();
+    if !note.is_empty() {
+        note.push_str("; ");
+    }
+    note.push_str(&what);
+    run.arrows.push(Arrow {
+        from,
+        to,
+        kind: ArrowKind::Order,
+        what,
+    });
+}
