@@ -69,8 +69,7 @@ pub fn components(graph: &Graph) -> Components {
             }
             if low[v] == index[v] {
                 let mut component = Vec::new();
-                loop {
-                    let Some(w) = stack.pop() else { break };
+                while let Some(w) = stack.pop() {
                     on_stack[w as usize] = false;
                     component.push(w);
                     if w == node {

@@ -194,7 +194,7 @@ impl Resolver<'_> {
             None => 0,
             Some(x) => {
                 let transaction = &self.recorded.transactions[x];
-                let is_start = graph.is_split && node % 2 == 0;
+                let is_start = graph.is_split && node.is_multiple_of(2);
                 let start = transaction.start.unwrap_or(transaction.lines.0);
                 if is_start {
                     start
