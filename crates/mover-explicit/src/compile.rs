@@ -163,7 +163,8 @@ pub fn compile_location(
         takes_lock: edges.iter().any(|edge| edge.moves.takes_lock),
         has_lock: movers.is_some_and(|m| {
             let held = m.locks.held(template.index(), location.index());
-            !held.is_empty()
+            let has_other = m.object_locks.holds(template.index(), location.index());
+            !held.is_empty() || has_other
         }),
     };
     CompiledLocation {

@@ -18,6 +18,7 @@ use mover_reduce::facts::quiet_exits::quiet_ends;
 use mover_reduce::facts::rw_locks::Mode;
 use mover_reduce::facts::single_threaded_prefix::Alone;
 use mover_reduce::facts::thread_bound::most_threads;
+use mover_reduce::plan::movers::Mover;
 use mover_reduce::{Movers, movers};
 
 use common::{models, read};
@@ -84,18 +85,8 @@ fn what_looks_like_a_lock_and_is_none() {
              active proctype Q() { m = false }",
         ),
         (
-            "it is looked at from outside",
-            "bool m; byte x; active proctype P() { atomic { !m -> m = true }; m = false }
-             active proctype Q() { x = m }",
-        ),
-        (
             "it is not free at the start",
             "bool m = true; active [2] proctype P() { atomic { !m -> m = true }; m = false }",
-        ),
-        (
-            "it is asked for beside an else",
-            "bool m; active [2] proctype P() {
-               if :: atomic { !m -> m = true }; m = false :: else fi }",
         ),
         (
             "it is taken in two steps",
@@ -109,6 +100,35 @@ fn what_looks_like_a_lock_and_is_none() {
     ] {
         assert_eq!(lock_names(&movers_of(text)), BTreeSet::new(), "{name}");
     }
+}
+
+#[test]
+fn a_lock_that_others_observe_protects_but_does_not_move() {
+    for text in [
+        "bool m; byte x; byte y; active proctype P() { atomic { !m -> m = true }; y++; m = false }
+         active proctype Q() { x = m }",
+        "bool m; byte y; active [2] proctype P() {
+           if :: atomic { !m -> m = true }; y++; m = false :: else fi }",
+    ] {
+        let movers = movers_of(text);
+        assert_eq!(lock_names(&movers), BTreeSet::from(["m".to_string()]));
+        let lock = *movers.locks.locks.first().expect("one lock");
+        assert!(movers.locks.is_observed(lock), "{text}");
+        for (at, mover) in all_movers(&movers) {
+            let handles =
+                movers.locks.takes(at).contains(&lock) || movers.locks.releases(at).contains(&lock);
+            if handles {
+                assert!(!mover.left && !mover.right, "{text}");
+            } else if movers.locks.held(at.template, at.location).contains(&lock) {
+                assert!(mover.left && mover.right, "{text}");
+            }
+        }
+    }
+}
+
+fn all_movers(movers: &Movers) -> impl Iterator<Item = (EdgeRef, Mover)> + '_ {
+    let edges = movers.table.iter().map(|(at, _)| at);
+    edges.map(|at| (at, movers.edges[at.template][at.location][at.edge]))
 }
 
 const TWO_CELLS: &str = "bool w; byte r; byte x;
@@ -165,7 +185,7 @@ fn what_looks_like_a_reader_writer_lock_and_is_none() {
 }
 
 fn rows_of(program: &Program) -> LockRows {
-    LockRows::find(program, &Alone::find(program))
+    LockRows::find(program, &Alone::find(program), |_| false)
 }
 
 #[test]

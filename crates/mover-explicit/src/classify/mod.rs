@@ -44,6 +44,9 @@
 //! et al. 2017, Table 2), and the accesses of a thread before it has started any thread that
 //! uses the variable are not recorded.
 //!
+//! Locks inside objects (`q->m`) and the fields they protect are known before the search
+//! (`mover_reduce::facts::object_locks`).
+//!
 //! Static facts are in `tables`, inferred ones in `ledger`; here steps are classified by the
 //! two.
 
@@ -94,7 +97,12 @@ enum Touched {
     /// A channel that others decide about.
     Channel(ObjectId),
     /// Something in memory with addresses.
-    Object(ObjectId),
+    Object {
+        object: ObjectId,
+        /// Whether locks inside it make it move.
+        left: bool,
+        right: bool,
+    },
     /// Leaves when it can; others may wait for it.
     Leaves {
         in_order: bool,
@@ -229,7 +237,7 @@ impl<'m> Classifier<'m> {
     pub fn goes_on_left(&mut self, lanes: &[u64], thread: usize) -> bool {
         let at = self.standing(lanes, thread);
         self.find_held(&at);
-        if !(at.facts.may_release || self.holds_lock()) || is_met(&at) {
+        if !(at.facts.may_release || self.holds_lock(&at)) || is_met(&at) {
             return false;
         }
         let mut touched = std::mem::take(&mut self.touched);
@@ -263,7 +271,7 @@ impl<'m> Classifier<'m> {
             ends_transaction,
             is_met: looked.is_met,
             takes_lock: at.facts.takes_lock,
-            may_release: at.facts.may_release || self.holds_lock(),
+            may_release: at.facts.may_release || self.holds_lock(&at),
         };
         self.looked = looked;
         look
@@ -312,7 +320,7 @@ impl<'m> Classifier<'m> {
         let mut moves = Moves::START;
         if let [step] = steps {
             let edge = &self.facts(before, thread).edges[step.edge()];
-            moves.takes_lock = !edge.takes.is_empty();
+            moves.takes_lock = edge.takes_lock;
             moves.releases_lock = edge.releases;
             moves.left = looked.edges[step.edge()].is_left;
             moves.right = self.is_right(after, thread, looked.touched_by(step.edge()));
@@ -341,7 +349,7 @@ impl<'m> Classifier<'m> {
         touched.clear();
         for (position, &step) in steps.iter().enumerate() {
             let edge = &self.facts(&work.lanes, thread).edges[step.edge()];
-            moves.takes_lock |= !edge.takes.is_empty();
+            moves.takes_lock |= edge.takes_lock;
             moves.releases_lock |= edge.releases;
             offers |= edge.offers;
             if position == 0 {
@@ -390,8 +398,8 @@ impl<'m> Classifier<'m> {
     }
 
     /// Whether a lock is among what the thread has, not just a predicate.
-    fn holds_lock(&self) -> bool {
-        self.held.iter().any(|&object| object < self.tables.cells)
+    fn holds_lock(&self, at: &Standing) -> bool {
+        at.facts.holds_object_lock || self.held.iter().any(|&object| object < self.tables.cells)
     }
 
     /// Appends the accesses of an edge and counts them.
@@ -493,13 +501,22 @@ impl<'m> Classifier<'m> {
                         touched.push(Touched::Channel(whole));
                     }
                 }
-                CompiledTouch::Object { object, writes } => {
+                CompiledTouch::Object {
+                    object,
+                    writes,
+                    left,
+                    right,
+                } => {
                     let object = self.ledger.number(Key::Object(*object));
                     if !is_only {
                         let in_hand = in_hand_for(*writes, &self.in_hand, &self.in_hand_to_write);
                         self.ledger.see(object, thread as u16, in_hand, *writes);
                     }
-                    touched.push(Touched::Object(object));
+                    touched.push(Touched::Object {
+                        object,
+                        left: *left,
+                        right: *right,
+                    });
                 }
                 CompiledTouch::Leaves { in_order } => {
                     let can = !in_order || self.machine.guard_holds(&view, number);
@@ -581,7 +598,9 @@ impl<'m> Classifier<'m> {
         let counted_on = self.used.len();
         for &touched in touched {
             let moves = match touched {
-                Touched::Lock(_) | Touched::Data { .. } | Touched::Object(_) if at.is_only => true,
+                Touched::Lock(_) | Touched::Data { .. } | Touched::Object { .. } if at.is_only => {
+                    true
+                }
                 Touched::Lock(lock) => self.held.contains(&lock),
                 Touched::Data {
                     object,
@@ -594,9 +613,15 @@ impl<'m> Classifier<'m> {
                 Touched::ReadyEnd { whole, end } => {
                     self.is_exclusive(thread, whole) || (left && self.is_exclusive(thread, end))
                 }
-                Touched::Channel(object) | Touched::Object(object) => {
-                    self.is_exclusive(thread, object)
+                Touched::Object {
+                    object,
+                    left: moves_left,
+                    right: moves_right,
+                } => {
+                    let moves = if left { moves_left } else { moves_right };
+                    moves || self.is_exclusive(thread, object)
                 }
+                Touched::Channel(object) => self.is_exclusive(thread, object),
                 Touched::Leaves { in_order } => {
                     (left || !in_order)
                         && self.others(lanes, thread).all(|facts| !facts.counts_ahead)

@@ -51,6 +51,9 @@ pub(super) enum CompiledTouch {
     Object {
         object: Object,
         writes: bool,
+        /// Whether locks inside the object make it move, whatever the beliefs.
+        left: bool,
+        right: bool,
     },
     Leaves {
         in_order: bool,
@@ -64,6 +67,8 @@ pub(super) enum CompiledTouch {
 pub(super) struct EdgeFacts {
     pub(super) touches: Vec<CompiledTouch>,
     pub(super) takes: Vec<PickedCell>,
+    /// Whether it takes one of these or a lock inside an object.
+    pub(super) takes_lock: bool,
     /// Those among them that are taken to read.
     pub(super) takes_to_read: Vec<ObjectId>,
     pub(super) releases: bool,
@@ -90,6 +95,8 @@ pub(super) struct LocationFacts {
     /// In the order of the compiled edges.
     pub(super) edges: Vec<EdgeFacts>,
     pub(super) takes_lock: bool,
+    /// A thread there holds a lock inside an object.
+    pub(super) holds_object_lock: bool,
     pub(super) counts_ahead: bool,
     /// A channel is used or the thread ends on some path from here.
     pub(super) may_release: bool,
@@ -260,7 +267,8 @@ impl Tabling<'_> {
                 .rw_cells(|lock| lock.held(template, location) == Some(Mode::Reads))
                 .map(|cell| cell.first)
                 .collect(),
-            takes_lock: edges.iter().any(|edge| !edge.takes.is_empty()),
+            takes_lock: edges.iter().any(|edge| edge.takes_lock),
+            holds_object_lock: facts.object_locks.holds(template, location),
             counts_ahead: ahead.counts,
             may_release: ahead.channels || ahead.leaves,
             reads_ahead: variables.clone().map(|v| ahead.reads.contains(v)).collect(),
@@ -289,25 +297,28 @@ impl Tabling<'_> {
         };
         let taken = owned(OwnerCell::is_taken_by)
             .map(|cell| self.pick(cell.variable.index(), Some(&Expr::int(0))));
+        let takes: Vec<PickedCell> = handled
+            .takes
+            .iter()
+            .map(|place| self.lock(place))
+            .chain(taken)
+            .chain(self.rw_cells(|lock| lock.taken_by(at).is_some()))
+            .collect();
         EdgeFacts {
+            takes_lock: !takes.is_empty() || facts.object_locks.takes(at),
+            takes,
             touches: facts
                 .touches
                 .of(template, location, edge)
                 .iter()
-                .map(|touched| self.touch(touched, facts.quiet_ends.contains(&at)))
-                .collect(),
-            takes: handled
-                .takes
-                .iter()
-                .map(|place| self.lock(place))
-                .chain(taken)
-                .chain(self.rw_cells(|lock| lock.taken_by(at).is_some()))
+                .map(|touched| self.touch(at, touched))
                 .collect(),
             takes_to_read: self
                 .rw_cells(|lock| lock.taken_by(at) == Some(Mode::Reads))
                 .map(|cell| cell.first)
                 .collect(),
             releases: !handled.releases.is_empty()
+                || facts.object_locks.releases(at)
                 || owned(OwnerCell::is_given_back_by).next().is_some()
                 || facts.rw.iter().any(|lock| lock.releases.contains(&at)),
             meets: self.meets(at),
@@ -335,10 +346,10 @@ impl Tabling<'_> {
             .map(|cell| self.pick(cell.index(), Some(&Expr::int(0))))
     }
 
-    fn touch(&self, touch: &Touch, is_quiet_end: bool) -> CompiledTouch {
+    fn touch(&self, at: EdgeRef, touch: &Touch) -> CompiledTouch {
         match touch {
             Touch::Cells { variable, .. } if self.program.presence == Some(*variable) => {
-                if is_quiet_end {
+                if self.facts.quiet_ends.contains(&at) {
                     CompiledTouch::Finishes
                 } else {
                     CompiledTouch::Seen
@@ -371,6 +382,8 @@ impl Tabling<'_> {
             Touch::Object { object, writes } => CompiledTouch::Object {
                 object: *object,
                 writes: *writes,
+                left: self.facts.object_locks.moves(at, *object, true),
+                right: self.facts.object_locks.moves(at, *object, false),
             },
             Touch::Leaves { in_order } => CompiledTouch::Leaves {
                 in_order: *in_order,

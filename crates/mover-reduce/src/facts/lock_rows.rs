@@ -22,6 +22,11 @@
 //!
 //! Variables whose address is taken are not considered here.
 //!
+//! An array whose cells are also tested by threads that do not hold them (a failing `trylock`)
+//! is *observed*: holding one of its cells still excludes other holders, and so protects data,
+//! but acquiring and releasing do not commute with the tests. The cells themselves are then
+//! ordinary data ([`LockRows::is_lock`] is false).
+//!
 //! Two syntactically different indices can denote the same cell. They do not if one lock was
 //! acquired while the thread held the other, because then the other was not free. Two locks
 //! acquired by one edge may be the same; such an array is not used.
@@ -31,7 +36,7 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::facts::access::EdgeRef;
-use crate::facts::locks::range;
+use crate::facts::locks::{is_beside, range};
 use crate::facts::single_threaded_prefix::Alone;
 
 /// A lock as an expression over the state of a template's thread.
@@ -51,6 +56,8 @@ pub struct Handled {
 pub struct LockRows {
     /// By variable.
     is_lock: Vec<bool>,
+    /// By variable: whether threads test its cells without holding them.
+    is_observed: Vec<bool>,
     /// By template and location: locks that a thread there holds.
     held: Vec<Vec<Vec<LockPlace>>>,
     /// By template, location and edge.
@@ -58,6 +65,14 @@ pub struct LockRows {
     /// By variable: the value that a thread writes into the locks it acquires, if the cells determine
     /// who holds them.
     marks: Vec<Option<Expr>>,
+}
+
+/// The variables that may be locks, and what is known of them.
+#[derive(Clone, Copy)]
+struct Candidates<'a> {
+    rows: &'a [bool],
+    may_be_observed: &'a [bool],
+    never_written: &'a [bool],
 }
 
 /// The use of one lock by an edge, with its details.
@@ -93,7 +108,11 @@ enum Style {
 type PlacesOfRow = Option<Vec<Use>>;
 
 impl LockRows {
-    pub fn find(program: &Program, alone: &Alone) -> LockRows {
+    /// `is_rw` says which variables are halves of reader-writer locks, whose tests are no observations.
+    pub fn find(program: &Program, alone: &Alone, is_rw: impl Fn(VariableId) -> bool) -> LockRows {
+        let may_be_observed: Vec<bool> = (0..program.globals.len())
+            .map(|variable| !is_rw(VariableId(variable as u32)))
+            .collect();
         let never_written = never_written(program);
         let mut candidates: Vec<bool> = (0..program.globals.len())
             .map(|variable| {
@@ -104,7 +123,12 @@ impl LockRows {
             .collect();
         loop {
             let mut broken = vec![false; candidates.len()];
-            let rows = LockRows::with(program, alone, &candidates, &never_written, &mut broken);
+            let found = Candidates {
+                rows: &candidates,
+                may_be_observed: &may_be_observed,
+                never_written: &never_written,
+            };
+            let rows = LockRows::with(program, alone, found, &mut broken);
             let mut changed = false;
             for (candidate, broken) in candidates.iter_mut().zip(broken) {
                 changed |= *candidate && broken;
@@ -119,10 +143,15 @@ impl LockRows {
     fn with(
         program: &Program,
         alone: &Alone,
-        candidates: &[bool],
-        never_written: &[bool],
+        candidates: Candidates,
         broken: &mut [bool],
     ) -> LockRows {
+        let Candidates {
+            rows: candidates,
+            may_be_observed,
+            never_written,
+        } = candidates;
+        let mut is_observed = vec![false; candidates.len()];
         let mut taken = vec![false; candidates.len()];
         let mut counts = vec![false; candidates.len()];
         let mut other = vec![false; candidates.len()];
@@ -231,13 +260,16 @@ impl LockRows {
                             Handling::GivesBack(_) | Handling::Looks => has,
                         };
                         needs_mark[row] |= !obeys;
-                        broken[row] |= !obeys && !names_owner;
+                        let tests = *handling == Handling::Looks && may_be_observed[row];
+                        is_observed[row] |= !obeys && !names_owner && tests;
+                        broken[row] |= !obeys && !names_owner && !tests;
                     }
                 }
             }
         }
         LockRows {
             is_lock: candidates.to_vec(),
+            is_observed,
             held,
             handled,
             marks: marks
@@ -248,15 +280,16 @@ impl LockRows {
         }
     }
 
+    /// Whether the variable consists of locks that only their holders observe.
     pub fn is_lock(&self, variable: VariableId) -> bool {
-        self.is_lock[variable.index()]
+        self.is_lock[variable.index()] && !self.is_observed[variable.index()]
     }
 
     /// The value that a thread writes into the locks of an array that it acquires, if that value
     /// determines which of them it holds, in addition to those that it must hold at its location.
     pub fn mark(&self, variable: VariableId) -> Option<&Expr> {
         let mark = self.marks[variable.index()].as_ref();
-        mark.filter(|_| self.is_lock(variable))
+        mark.filter(|_| self.is_lock[variable.index()])
     }
 
     /// Locks that a thread at the location holds.
@@ -432,8 +465,7 @@ fn places_of_row(
         }
         written.extend(effect.written_places().iter().map(|place| place.variable));
     }
-    let is_plain = |effect: &Effect| matches!(effect, Effect::Assign { .. } | Effect::Print { .. });
-    holds &= assigned.is_empty() || edge.effects.iter().all(is_plain);
+    holds &= assigned.is_empty() || edge.effects.iter().all(is_beside);
     if !holds {
         return None;
     }
@@ -469,7 +501,7 @@ fn places_of_row(
 
 /// The value, if it is the thread's number plus a constant. Where such a value is never the value
 /// of a free lock (`range`), no two threads write the same value.
-fn own_mark(value: &Expr) -> Option<&Expr> {
+pub(crate) fn own_mark(value: &Expr) -> Option<&Expr> {
     let mark = without_resize(value);
     let is_mark = match mark {
         Expr::ThreadId => true,
@@ -503,7 +535,7 @@ fn mark_in<'e>(condition: &'e Expr, reads: &impl Fn(&Place) -> bool) -> Option<&
 }
 
 /// The mark that the guard requires a lock to contain.
-fn asked_mark(edge: &Edge, place: &Place) -> Option<Expr> {
+pub(crate) fn asked_mark(edge: &Edge, place: &Place) -> Option<Expr> {
     let literals = conjunction(&edge.guard);
     let mut marks = literals.iter().filter_map(|literal| {
         let is_equality = matches!(literal.condition, Expr::Binary(BinaryOp::Eq, ..));
@@ -514,7 +546,7 @@ fn asked_mark(edge: &Edge, place: &Place) -> Option<Expr> {
 }
 
 /// The mark with which the lock is compared wherever the edge reads it.
-fn compared_mark(edge: &Edge, row: VariableRef, index: &Expr) -> Option<Expr> {
+pub(crate) fn compared_mark(edge: &Edge, row: VariableRef, index: &Expr) -> Option<Expr> {
     let is_it = |place: &Place| place.variable == row && *place.index == *index;
     let mut reads = 0;
     let mut comparisons = Vec::new();

@@ -6,17 +6,31 @@
 //! acquired it), or reads it while its thread holds it. The spelling in the source does not
 //! matter.
 //!
-//! Two conditions are easily overlooked. An edge that is enabled because a lock is *not* free
-//! (an `else` next to the acquisition, a test by a thread that does not hold it) observes who
-//! holds the lock; then acquiring does not commute with that edge and the cell is not treated
-//! as a lock. And the acquisition must be the first step of an atomic sequence: a sequence that
-//! has begun and finds the lock held blocks in the middle, which is also an observation.
+//! What counts is what an edge does to the cell under its guard. What else it does, such as
+//! choosing a value or computing local variables, does not matter; only effects that can block,
+//! start a thread or end one are not accepted beside it.
+//!
+//! **Marks.** A lock may name its owner: every acquisition stores the thread's number plus a
+//! constant. Then comparing the cell with the thread's own mark has the same result whatever
+//! other threads do, so it is harmless wherever it occurs, and a guard that requires the mark
+//! says that the thread holds the lock, whatever path led there. Mutexes in C are of this form.
+//!
+//! **Observed locks.** An edge that is enabled because a lock is *not* free (an `else` next to
+//! the acquisition, a failing `trylock`, a test by a thread that does not hold it) observes who
+//! holds the lock. Then neither acquiring nor releasing commutes with that edge, and both are
+//! non-movers. But only the holder writes the cell while it is not free, so at most one thread
+//! holds the lock, and data that is accessed only while holding it is still exclusive to the
+//! holder. The holder's own tests of the lock commute with the tests of others.
+//!
+//! The acquisition must be the first step of an atomic sequence: a sequence that has begun and
+//! finds the lock held blocks in the middle.
 //!
 //! Which locks a thread must hold at a location ([`Locks::held`]) is a must-analysis over the
 //! template's graph. The analysis and the choice of cells depend on each other: start with all
 //! candidates and drop those that violate the rules until none does. Reader-writer locks are
 //! added afterwards ([`crate::facts::rw_locks`]); a thread that holds one for reading may rely
-//! on it for reading data, but not for writing.
+//! on it for reading data, but not for writing. Observed locks come last, so that a cell of a
+//! reader-writer lock is not taken for one.
 
 use std::collections::BTreeSet;
 
@@ -25,6 +39,7 @@ use mover_ir::literal::conjunction;
 use mover_ir::program::{Effect, Init, Program, VariableId};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::lock_rows::{asked_mark, compared_mark, own_mark};
 use crate::facts::rw_locks::{self, Mode, RwLock};
 use crate::facts::single_threaded_prefix::Alone;
 
@@ -39,45 +54,78 @@ enum Handling {
     Looks,
 }
 
+/// The use of a lock by an edge, with the thread's mark: what a taking stores, what the guard of a
+/// release requires, and what every other access compares with.
+struct Use {
+    handling: Handling,
+    mark: Option<Expr>,
+}
+
 #[derive(Clone)]
 pub struct Locks {
     /// The cells that are locks.
     pub locks: LockSet,
+    /// Those among them that threads test without holding them.
+    observed: LockSet,
     /// By template and location: locks that a thread there holds.
     held: Vec<Vec<LockSet>>,
     /// By template, location and edge.
     takes: Vec<Vec<Vec<LockSet>>>,
     releases: Vec<Vec<Vec<LockSet>>>,
+    /// Locks that the edge accesses only by comparing them with the thread's mark, or by releasing
+    /// them under a guard that requires it.
+    asks: Vec<Vec<Vec<LockSet>>>,
+    /// Locks that the guard of the edge says the thread holds.
+    confirms: Vec<Vec<Vec<LockSet>>>,
     /// The reader-writer locks among them.
     pub rw: Vec<RwLock>,
 }
 
 impl Locks {
     pub fn find(program: &Program, table: &AccessTable, alone: &Alone) -> Locks {
-        let mut candidates: LockSet = table
+        let mut taken: LockSet = table
             .iter()
             .flat_map(|(_, accesses)| accesses.keys())
             .copied()
             .filter(|object| free_value(program, *object).is_some())
             .collect();
-        candidates.retain(|&lock| {
-            let is_taken = |edge| handling(program, lock, edge) == Handling::Takes;
+        taken.retain(|&lock| {
+            let is_taken = |edge| usage(program, lock, edge).handling == Handling::Takes;
             let mut touching = table
                 .iter()
-                .filter(|(edge, a)| a.contains_key(&lock) && !alone.is_alone(program, *edge));
+                .filter(|(edge, a)| a.contains_key(&lock) && !alone.is_only(program, *edge));
             touching.any(|(edge, _)| is_taken(edge))
         });
+        let strict = Locks::obeying(program, table, alone, &LockSet::new(), taken.clone(), false);
+        let known = |variable: VariableId| {
+            let is_it = |lock: &Object| matches!(lock, Object::Cell(id, _) if *id == variable);
+            strict.locks.iter().any(is_it)
+        };
+        let rw = rw_locks::find(program, alone, known);
+        let halves: LockSet = rw.iter().flat_map(objects).collect();
+        taken.retain(|lock| !strict.locks.contains(lock) && !halves.contains(lock));
+        let mut locks = Locks::obeying(program, table, alone, &strict.locks, taken, true);
+        locks.observed = locks.locks.difference(&strict.locks).copied().collect();
+        locks.with_rw(rw)
+    }
+
+    /// The locks among the candidates that all edges treat as such, besides those that are known.
+    fn obeying(
+        program: &Program,
+        table: &AccessTable,
+        alone: &Alone,
+        known: &LockSet,
+        mut candidates: LockSet,
+        may_be_observed: bool,
+    ) -> Locks {
         loop {
-            let locks = Locks::with(program, table, alone, candidates.clone());
-            let broken: Vec<Object> = candidates
-                .iter()
-                .copied()
-                .filter(|&lock| !locks.obeys(program, table, alone, lock))
-                .collect();
-            if broken.is_empty() {
-                return locks.with_rw(program, alone);
+            let all = known.union(&candidates).copied().collect();
+            let locks = Locks::with(program, table, alone, all);
+            let before = candidates.len();
+            candidates.retain(|&lock| locks.obeys(program, table, alone, lock, may_be_observed));
+            if candidates.len() == before {
+                return locks;
             }
-            candidates.retain(|lock| !broken.contains(lock));
         }
     }
 
@@ -91,37 +139,54 @@ impl Locks {
             };
             program.templates.iter().map(of_template).collect()
         };
-        let (mut takes, mut releases) = (empty(), empty());
-        let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
-        for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
-            for &lock in accesses.keys().filter(|object| locks.contains(object)) {
-                let set = match handling(program, lock, edge) {
-                    Handling::Takes => &mut takes,
-                    Handling::GivesBack => &mut releases,
-                    Handling::Looks => continue,
-                };
-                set[edge.template][edge.location][edge.edge].insert(lock);
-            }
-        }
         let mut found = Locks {
             held: Vec::new(),
             locks,
-            takes,
-            releases,
+            observed: LockSet::new(),
+            takes: empty(),
+            releases: empty(),
+            asks: empty(),
+            confirms: empty(),
             rw: Vec::new(),
         };
+        for &lock in &found.locks {
+            let uses: Vec<(EdgeRef, Use)> = table
+                .iter()
+                .filter(|(edge, a)| a.contains_key(&lock) && !alone.is_only(program, *edge))
+                .map(|(edge, _)| (edge, usage(program, lock, edge)))
+                .collect();
+            let is_taking = |(_, found): &&(EdgeRef, Use)| found.handling == Handling::Takes;
+            let mut marks = uses.iter().filter(is_taking).map(|(_, found)| &found.mark);
+            let first = marks.next().cloned().flatten();
+            let mark = first.filter(|first| marks.all(|other| other.as_ref() == Some(first)));
+            for (edge, found_use) in uses {
+                let at = |sets: &mut Vec<Vec<Vec<LockSet>>>| {
+                    sets[edge.template][edge.location][edge.edge].insert(lock)
+                };
+                let has_mark = mark.is_some() && found_use.mark == mark;
+                match found_use.handling {
+                    Handling::Takes => at(&mut found.takes),
+                    Handling::GivesBack => at(&mut found.releases),
+                    Handling::Looks => false,
+                };
+                if has_mark && found_use.handling != Handling::Takes {
+                    at(&mut found.asks);
+                }
+                if let (Some(mark), Some(place)) = (&mark, place_of(program, lock, edge))
+                    && asked_mark(edge.of(program), &place).as_ref() == Some(mark)
+                {
+                    at(&mut found.confirms);
+                }
+            }
+        }
         found.held = (0..program.templates.len())
             .map(|template| found.must_hold(program, template))
             .collect();
         found
     }
 
-    fn with_rw(mut self, program: &Program, alone: &Alone) -> Locks {
-        let known = |variable: VariableId| {
-            let is_it = |lock: &Object| matches!(lock, Object::Cell(id, _) if *id == variable);
-            self.locks.iter().any(is_it)
-        };
-        for lock in rw_locks::find(program, alone, known) {
+    fn with_rw(mut self, rw: Vec<RwLock>) -> Locks {
+        for lock in rw {
             let objects: LockSet = objects(&lock).collect();
             for (template, held) in self.held.iter_mut().enumerate() {
                 for (location, held) in held.iter_mut().enumerate() {
@@ -155,6 +220,7 @@ impl Locks {
             for (number, edge) in body.locations[location].edges.iter().enumerate() {
                 let mut after = before.clone();
                 after.extend(&self.takes[template][location][number]);
+                after.extend(&self.confirms[template][location][number]);
                 for lock in &self.releases[template][location][number] {
                     after.remove(lock);
                 }
@@ -175,21 +241,69 @@ impl Locks {
     }
 
     /// Whether all edges treat the cell as a lock.
-    fn obeys(&self, program: &Program, table: &AccessTable, alone: &Alone, lock: Object) -> bool {
+    fn obeys(
+        &self,
+        program: &Program,
+        table: &AccessTable,
+        alone: &Alone,
+        lock: Object,
+        may_be_observed: bool,
+    ) -> bool {
         table
             .iter()
             .filter(|(edge, accesses)| {
-                accesses.contains_key(&lock) && !alone.is_alone(program, *edge)
+                accesses.contains_key(&lock) && !alone.is_only(program, *edge)
             })
             .all(|(edge, _)| {
                 let location = &program.templates[edge.template].locations[edge.location];
                 let has = self.held[edge.template][edge.location].contains(&lock);
-                match handling(program, lock, edge) {
+                let asks = self.set(&self.asks, edge).contains(&lock);
+                match usage(program, lock, edge).handling {
                     Handling::Takes => !location.atomic && !has,
-                    Handling::GivesBack => has,
-                    Handling::Looks => has && !writes(program, lock, edge),
+                    Handling::GivesBack => has || asks,
+                    Handling::Looks => {
+                        (has || asks || may_be_observed) && !writes(program, lock, edge)
+                    }
                 }
             })
+    }
+
+    fn set<'a>(&self, sets: &'a [Vec<Vec<LockSet>>], edge: EdgeRef) -> &'a LockSet {
+        &sets[edge.template][edge.location][edge.edge]
+    }
+
+    /// Whether threads test the lock without holding it.
+    pub fn is_observed(&self, lock: Object) -> bool {
+        self.observed.contains(&lock)
+    }
+
+    /// Whether the edge's access to the lock commutes with the steps of other threads: to the left,
+    /// by the state before it, or to the right, by the state after it.
+    pub fn lock_moves(&self, edge: EdgeRef, lock: Object, left: bool) -> bool {
+        if self.takes(edge).contains(&lock) {
+            !left && !self.is_observed(lock)
+        } else if self.releases(edge).contains(&lock) {
+            left && !self.is_observed(lock)
+        } else {
+            self.set(&self.asks, edge).contains(&lock)
+                || self.held(edge.template, edge.location).contains(&lock)
+        }
+    }
+
+    /// Locks that the thread holds before the edge, whenever the edge is enabled.
+    pub fn held_before(&self, edge: EdgeRef) -> LockSet {
+        let mut set = self.held(edge.template, edge.location).clone();
+        set.extend(self.set(&self.confirms, edge));
+        set
+    }
+
+    /// Locks that the thread holds after the edge.
+    pub fn held_after(&self, edge: EdgeRef) -> LockSet {
+        let mut set = self.held_during(edge, false);
+        for lock in self.releases(edge) {
+            set.remove(lock);
+        }
+        set
     }
 
     /// Whether the variable is a reader-writer lock, or half of one.
@@ -205,7 +319,7 @@ impl Locks {
     /// Locks held while an edge is executed: those held before it and those it acquires, as far as they
     /// protect what it reads or what it writes.
     pub fn held_during(&self, edge: EdgeRef, writes: bool) -> LockSet {
-        let mut set = self.held(edge.template, edge.location).clone();
+        let mut set = self.held_before(edge);
         set.extend(self.takes(edge));
         if writes {
             for lock in &self.rw {
@@ -261,35 +375,86 @@ fn writes(program: &Program, lock: Object, edge: EdgeRef) -> bool {
         .any(|place| is_place(place, lock))
 }
 
-/// What an edge does to a cell, if the cell is a lock.
-fn handling(program: &Program, lock: Object, at: EdgeRef) -> Handling {
+/// Effects that can be beside the handling of a lock: they neither block nor change which threads
+/// there are.
+pub(crate) fn is_beside(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Assign { .. }
+            | Effect::Havoc { .. }
+            | Effect::Allocate { .. }
+            | Effect::Store { .. }
+            | Effect::Free { .. }
+            | Effect::Print { .. }
+    )
+}
+
+/// The place by which an edge accesses the cell.
+fn place_of(program: &Program, lock: Object, at: EdgeRef) -> Option<Place> {
     let edge = at.of(program);
-    let Some(free) = free_value(program, lock) else {
-        return Handling::Looks;
+    let mut found = None;
+    let mut visit = |expr: &Expr| {
+        if let Expr::Read(place) = expr
+            && is_place(place, lock)
+        {
+            found = Some(place.clone());
+        }
     };
-    let mut assigned = edge.effects.iter().filter_map(|effect| match effect {
-        Effect::Assign { place, value } if is_place(place, lock) => Some(value),
-        _ => None,
-    });
-    let (Some(value), None) = (assigned.next(), assigned.next()) else {
-        return Handling::Looks;
-    };
-    let other_writes = edge
-        .effects
+    edge.guard.walk(&mut visit);
+    edge.effects
         .iter()
-        .any(|effect| !matches!(effect, Effect::Assign { .. } | Effect::Print { .. }));
-    if other_writes {
-        return Handling::Looks;
+        .for_each(|effect| effect.walk(&mut visit));
+    found.or_else(|| {
+        let mut written = edge.effects.iter().flat_map(Effect::written_places);
+        written.find(|place| is_place(place, lock)).cloned()
+    })
+}
+
+/// What an edge does to a cell, if the cell is a lock.
+fn usage(program: &Program, lock: Object, at: EdgeRef) -> Use {
+    let edge = at.of(program);
+    let place = place_of(program, lock, at);
+    let looks = || {
+        let location = &program.templates[at.template].locations[at.location];
+        // An edge that is enabled only if others are not also reads what those read.
+        let waits = location
+            .edges
+            .iter()
+            .any(|other| other.priority > edge.priority);
+        let place = place.as_ref().filter(|_| !waits);
+        Use {
+            handling: Handling::Looks,
+            mark: place.and_then(|place| compared_mark(edge, place.variable, &place.index)),
+        }
+    };
+    let Some(free) = free_value(program, lock) else {
+        return looks();
+    };
+    let mut written = edge.effects.iter().filter(|effect| {
+        let mut places = effect.written_places().into_iter();
+        places.any(|place| is_place(place, lock))
+    });
+    let (Some(Effect::Assign { place, value }), None) = (written.next(), written.next()) else {
+        return looks();
+    };
+    if !edge.effects.iter().all(is_beside) {
+        return looks();
     }
     if value.as_const() == Some(free) {
-        return Handling::GivesBack;
+        return Use {
+            handling: Handling::GivesBack,
+            mark: asked_mark(edge, place),
+        };
     }
     let (least, most) = range(program, value);
     let never_free = free < least || free > most;
     if never_free && guard_says_free(&edge.guard, lock, free) {
-        Handling::Takes
+        Use {
+            handling: Handling::Takes,
+            mark: own_mark(value).cloned(),
+        }
     } else {
-        Handling::Looks
+        looks()
     }
 }
 

@@ -12,10 +12,11 @@
 //! - [`locks`], [`rw_locks`], [`lock_rows`], [`pointer_locks`]: mutexes, reader-writer locks,
 //!   arrays of locks, locks accessed by address, and where they are held; [`owners`]: cells
 //!   whose value names the owner of other cells;
+//! - [`object_locks`]: locks in the objects whose fields they protect;
 //! - [`races`]: data races that locks rule out;
 //! - [`thread_bound`]: the maximum number of threads; [`quiet_exits`]: thread exits that only
 //!   joiners can observe; [`single_threaded_prefix`]: code that runs before there is a second
-//!   thread;
+//!   thread, or after the others have been joined;
 //! - [`future_accesses`]: what a thread can still access from a location on;
 //! - [`feedback`]: locations that break every cycle;
 //! - [`partial_eval`]: the values of an expression for given values of one or two cells.
@@ -27,6 +28,7 @@ pub mod future_accesses;
 pub mod lock_rows;
 pub mod locks;
 pub(crate) mod non_pointer_ints;
+pub mod object_locks;
 pub mod owners;
 pub(crate) mod partial_eval;
 pub mod pointer_locks;

@@ -100,7 +100,7 @@ pub fn own_mark(width: u8) -> Expr {
 }
 
 /// Whether an address consists of local variables, so that it can be compared.
-fn is_local(expr: &Expr) -> bool {
+pub(crate) fn is_local(expr: &Expr) -> bool {
     let mut local = true;
     expr.walk(&mut |expr| {
         local &= match expr {
@@ -115,7 +115,7 @@ fn is_local(expr: &Expr) -> bool {
 }
 
 /// The address and the value that a literal compares.
-fn compared(literal: &Literal) -> Option<(&Expr, &Expr)> {
+pub(crate) fn compared(literal: &Literal) -> Option<(&Expr, &Expr)> {
     let Expr::Binary(BinaryOp::Eq, a, b) = &literal.condition else {
         return None;
     };
@@ -127,7 +127,7 @@ fn compared(literal: &Literal) -> Option<(&Expr, &Expr)> {
     }
 }
 
-fn is_own_mark(expr: &Expr) -> bool {
+pub(crate) fn is_own_mark(expr: &Expr) -> bool {
     *expr == own_mark(expr.width())
 }
 
@@ -252,7 +252,7 @@ fn is_proper(
     proper && !(is_taking && location.atomic)
 }
 
-fn locals(expr: &Expr) -> BTreeSet<VariableId> {
+pub(crate) fn locals(expr: &Expr) -> BTreeSet<VariableId> {
     let mut found = BTreeSet::new();
     expr.walk(&mut |expr| {
         if let Expr::Read(place) = expr

@@ -10,13 +10,45 @@
 //! "anything" without it. It also answers "anything" where a program with this guarantee uses
 //! an address in any other way than copying, adding, subtracting or choosing: that is stricter
 //! than the guarantee requires, and costs little precision.
+//!
+//! Beside the objects, a set has the *offset* of the addresses in their objects, if it is the
+//! same for all of them ([`PointsTo::offset`]). For that the analysis also tracks which
+//! variables hold one constant.
 
 use std::collections::BTreeSet;
 
 use mover_ir::eval::{Domain, eval};
-use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, UnaryOp, VariableRef};
+use mover_ir::expr::{BinaryOp, Expr, Place, ReceiveArg, UnaryOp, VariableRef, mask};
 use mover_ir::program::{Effect, Program, SiteId, VariableId};
 use mover_ir::semantics::Machine;
+
+/// A number that is the same in every run, as far as is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Known {
+    /// No value has been seen.
+    #[default]
+    Nothing,
+    Exactly(u64),
+    Any,
+}
+
+impl Known {
+    fn joined(self, other: Known) -> Known {
+        match (self, other) {
+            (Known::Nothing, known) | (known, Known::Nothing) => known,
+            (a, b) if a == b => a,
+            _ => Known::Any,
+        }
+    }
+
+    fn apply(self, other: Known, op: impl Fn(u64, u64) -> u64) -> Known {
+        match (self, other) {
+            (Known::Nothing, _) | (_, Known::Nothing) => Known::Nothing,
+            (Known::Exactly(a), Known::Exactly(b)) => Known::Exactly(op(a, b)),
+            _ => Known::Any,
+        }
+    }
+}
 
 /// The objects that a value may be an address of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,6 +57,10 @@ pub struct Targets {
     pub sites: BTreeSet<SiteId>,
     /// Whether it may be derived from an address in a way that is not tracked.
     is_mixed: bool,
+    /// If it is an address: its distance from the beginning of the object.
+    offset: Known,
+    /// If it is not an address.
+    number: Known,
 }
 
 impl Targets {
@@ -36,6 +72,16 @@ impl Targets {
         self.globals.extend(other.globals);
         self.sites.extend(other.sites);
         self.is_mixed |= other.is_mixed;
+        self.offset = self.offset.joined(other.offset);
+        self.number = self.number.joined(other.number);
+    }
+
+    /// Not an address, and nothing is known of it.
+    fn any_number() -> Targets {
+        Targets {
+            number: Known::Any,
+            ..Targets::default()
+        }
     }
 
     fn joined(mut self, other: Targets) -> Targets {
@@ -43,10 +89,18 @@ impl Targets {
         self
     }
 
+    fn without_number(mut self) -> Targets {
+        self.offset = Known::Any;
+        self.number = Known::Any;
+        self
+    }
+
     /// The result of an operator that is not tracked, applied to such values.
     fn mixed(self) -> Targets {
         Targets {
             is_mixed: !self.is_empty(),
+            offset: Known::Any,
+            number: Known::Any,
             ..Targets::default()
         }
     }
@@ -73,16 +127,24 @@ impl<'p> PointsTo<'p> {
             .map(|global| VariableId(global as u32));
         let mut found = PointsTo {
             program,
-            globals: vec![Targets::default(); program.globals.len()],
+            // What memory with addresses contains is not tracked as a number.
+            globals: (program.globals.iter())
+                .map(|variable| match variable.addressable {
+                    true => Targets::any_number(),
+                    false => Targets::default(),
+                })
+                .collect(),
             locals: locals
                 .map(|template| vec![Targets::default(); template.locals.len()])
                 .collect(),
-            sites: vec![Targets::default(); program.sites.len()],
-            messages: Targets::default(),
+            sites: vec![Targets::any_number(); program.sites.len()],
+            messages: Targets::any_number(),
             anything: Targets {
                 globals: addressable.collect(),
                 sites: (0..program.sites.len() as u32).map(SiteId).collect(),
                 is_mixed: true,
+                offset: Known::Any,
+                number: Known::Any,
             },
         };
         if program.pointers_stay {
@@ -109,6 +171,19 @@ impl<'p> PointsTo<'p> {
         found
     }
 
+    /// The distance of an address from the beginning of the object into which it points, if that is
+    /// always the same.
+    pub fn offset(&self, template: usize, address: &Expr) -> Option<u64> {
+        if !self.program.pointers_stay {
+            return None;
+        }
+        let found = self.value(template, address);
+        match found.offset {
+            Known::Exactly(offset) if !found.is_mixed => Some(offset),
+            _ => None,
+        }
+    }
+
     /// The global whose address an integer is.
     fn constant(&self, value: u64) -> Targets {
         let number = self.program.pointers.object(value);
@@ -116,8 +191,17 @@ impl<'p> PointsTo<'p> {
         let global = usize::try_from(number)
             .ok()
             .and_then(|number| addressable.nth(number.checked_sub(1)?));
+        let (offset, number) = match global {
+            Some(_) => (
+                Known::Exactly(self.program.pointers.offset(value)),
+                Known::Nothing,
+            ),
+            None => (Known::Nothing, Known::Exactly(value)),
+        };
         Targets {
             globals: global.copied().into_iter().collect(),
+            offset,
+            number,
             ..Targets::default()
         }
     }
@@ -211,8 +295,11 @@ impl<'p> PointsTo<'p> {
                 has_grown
             }
             Effect::Allocate { site, result, .. } => {
+                // It may fail.
                 let value = Targets {
                     sites: BTreeSet::from([*site]),
+                    offset: Known::Exactly(0),
+                    number: Known::Exactly(0),
                     ..Targets::default()
                 };
                 self.assign(template, result, value)
@@ -238,9 +325,13 @@ impl<'p> PointsTo<'p> {
             Effect::Spawn {
                 template: started,
                 args,
+                result,
                 ..
             } => {
-                let mut has_grown = false;
+                let mut has_grown = match result {
+                    Some(place) => self.assign(template, place, Targets::any_number()),
+                    None => false,
+                };
                 for (param, arg) in args.iter().enumerate() {
                     let value = self.value(template, arg);
                     let param = &mut self.locals[started.index()][param];
@@ -248,8 +339,8 @@ impl<'p> PointsTo<'p> {
                 }
                 has_grown
             }
-            Effect::Havoc { .. }
-            | Effect::Free { .. }
+            Effect::Havoc { place, .. } => self.assign(template, place, Targets::any_number()),
+            Effect::Free { .. }
             | Effect::Exit
             | Effect::SetPriority { .. }
             | Effect::Print { .. } => false,
@@ -269,8 +360,12 @@ impl<'p> PointsTo<'p> {
         eval(&mut { self }, expr, &mut |_, read| match read {
             Expr::Address { variable, .. } => Targets {
                 globals: BTreeSet::from([*variable]),
+                offset: Known::Exactly(0),
                 ..Targets::default()
             },
+            Expr::Read(place) if place.ty.width != self.program.pointers.width => {
+                Targets::any_number()
+            }
             Expr::Read(place) => match place.variable {
                 VariableRef::Global(id) => self.globals[id.index()].clone(),
                 VariableRef::Local(id) => self.locals[template][id.index()].clone(),
@@ -284,10 +379,10 @@ impl<'p> PointsTo<'p> {
                 let sites = targets.sites.iter().map(|id| &self.sites[id.index()]);
                 globals
                     .chain(sites)
-                    .fold(Targets::default(), |all, held| all.joined(held.clone()))
+                    .fold(Targets::any_number(), |all, held| all.joined(held.clone()))
             }
             // Numbers, truth values and channels.
-            _ => Targets::default(),
+            _ => Targets::any_number(),
         })
     }
 }
@@ -300,7 +395,7 @@ impl Domain for &PointsTo<'_> {
         if width == self.program.pointers.width {
             PointsTo::constant(self, value)
         } else {
-            Targets::default()
+            Targets::any_number()
         }
     }
 
@@ -308,10 +403,35 @@ impl Domain for &PointsTo<'_> {
         arg.mixed()
     }
 
-    fn binary(&mut self, op: BinaryOp, lhs: Targets, rhs: Targets, _: u8) -> Targets {
+    fn binary(&mut self, op: BinaryOp, lhs: Targets, rhs: Targets, width: u8) -> Targets {
+        let fits = |value: u64| value & mask(width);
+        let plus = |a: u64, b: u64| fits(a.wrapping_add(b));
+        let minus = |a: u64, b: u64| fits(a.wrapping_sub(b));
         match op {
-            BinaryOp::Add | BinaryOp::Sub => lhs.joined(rhs),
-            _ if op.is_comparison() => Targets::default(),
+            BinaryOp::Add | BinaryOp::Sub if width == self.program.pointers.width => {
+                let is_sum = op == BinaryOp::Add;
+                let (offset, number) = if is_sum {
+                    let left = lhs.offset.apply(rhs.number, plus);
+                    let right = lhs.number.apply(rhs.offset, plus);
+                    (left.joined(right), lhs.number.apply(rhs.number, plus))
+                } else {
+                    let moved = lhs.offset.apply(rhs.number, minus);
+                    (moved, lhs.number.apply(rhs.number, minus))
+                };
+                // A combination of two addresses.
+                let is_both = !lhs.is_empty() && !rhs.is_empty();
+                let is_less = !is_sum && !rhs.is_empty();
+                let mut joined = lhs.joined(rhs);
+                joined.offset = if is_both || is_less {
+                    Known::Any
+                } else {
+                    offset
+                };
+                joined.number = if is_less { Known::Any } else { number };
+                joined
+            }
+            BinaryOp::Add | BinaryOp::Sub => lhs.joined(rhs).without_number(),
+            _ if op.is_comparison() => Targets::any_number(),
             _ => lhs.joined(rhs).mixed(),
         }
     }
@@ -331,7 +451,10 @@ impl Domain for &PointsTo<'_> {
 
 /// Makes a set include another; returns whether it has grown.
 fn include(set: &mut Targets, other: &Targets) -> bool {
-    let size = |set: &Targets| (set.globals.len(), set.sites.len(), set.is_mixed);
+    let size = |set: &Targets| {
+        let objects = (set.globals.len(), set.sites.len(), set.is_mixed);
+        (objects, set.offset, set.number)
+    };
     let before = size(set);
     set.add(other.clone());
     size(set) != before

@@ -106,8 +106,8 @@ impl<'m> Dynamic<'m> {
 
     /// When the edge is a left mover, evaluated before it is taken.
     pub fn left(&self, at: EdgeRef) -> Expr {
-        let held = self.movers.locks.held(at.template, at.location).clone();
-        self.all_objects(at, |object| self.exclusive(object, &held), true)
+        let held = self.movers.locks.held_before(at);
+        self.all_objects(at, |object| self.exclusive(at, object, &held, true), true)
     }
 
     /// When the edge was a right mover, evaluated after it was taken.
@@ -117,12 +117,8 @@ impl<'m> Dynamic<'m> {
             // The steps of the new thread cannot come before it.
             return Expr::FALSE;
         }
-        let mut held = self.movers.locks.held(at.template, at.location).clone();
-        held.extend(self.movers.locks.takes(at));
-        for lock in self.movers.locks.releases(at) {
-            held.remove(lock);
-        }
-        self.all_objects(at, |object| self.exclusive(object, &held), false)
+        let held = self.movers.locks.held_after(at);
+        self.all_objects(at, |object| self.exclusive(at, object, &held, false), false)
     }
 
     /// Whether the edge acquires a lock given by an address.
@@ -134,12 +130,12 @@ impl<'m> Dynamic<'m> {
                 .any(|object| self.locks.objects.contains(object))
     }
 
-    fn exclusive(&self, object: Object, held: &BTreeSet<Object>) -> bool {
+    fn exclusive(&self, at: EdgeRef, object: Object, held: &BTreeSet<Object>, left: bool) -> bool {
         match &self.movers.protection[&object] {
-            Protection::Lock => held.contains(&object),
+            Protection::Lock => self.movers.locks.lock_moves(at, object, left),
             Protection::OneThread | Protection::NeverWritten => true,
             Protection::By(lock) => held.contains(lock),
-            Protection::Unprotected => false,
+            Protection::Unprotected => self.movers.object_locks.moves(at, object, left),
         }
     }
 

@@ -7,11 +7,13 @@
 //! edge for a right mover, in the state before it for a left mover.
 //!
 //! - A lock is exclusive to the thread that holds it. So acquiring is a right mover and
-//!   releasing is a left mover.
+//!   releasing is a left mover, unless other threads test the lock without holding it
+//!   ([`crate::facts::locks`]).
 //! - An object that only one thread ever accesses is exclusive to that thread.
 //! - An object that every edge accesses while holding one common lock is exclusive to the
 //!   thread that holds that lock.
-//! - The same holds for a reader-writer lock, where holding it for reading is sufficient for
+//! - The same holds for a field of an object that is accessed only while holding a lock in the
+//!   same object ([`crate::facts::object_locks`]), and for a reader-writer lock, where holding it for reading is sufficient for
 //!   reads ([`crate::facts::rw_locks`]).
 //! - Accesses to an object that is never written do not conflict.
 //! - Where a thread is the only one ([`crate::facts::single_threaded_prefix`]) everything is
@@ -38,6 +40,8 @@ use mover_ir::program::{Edge, Effect, Program, Template};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
 use crate::facts::locks::{LockSet, Locks};
+use crate::facts::object_locks::ObjectLocks;
+use crate::facts::pointer_provenance::pointers_stay;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::transform::dead_values::forget_dead_values;
 use crate::transform::fuse::{Fused, fuse};
@@ -86,6 +90,8 @@ pub struct Movers {
     pub offers: Vec<Vec<Vec<bool>>>,
     pub protection: BTreeMap<Object, Protection>,
     pub locks: Locks,
+    /// Locks inside objects that are reached through pointers.
+    pub object_locks: ObjectLocks,
     pub table: AccessTable,
 }
 
@@ -134,11 +140,14 @@ fn check_for_movers(original: &Program) -> Result<(), NoMovers> {
     Ok(())
 }
 
-fn movers_of(fused: Fused) -> Movers {
+fn movers_of(mut fused: Fused) -> Movers {
+    // Front ends whose addresses are plain integers do not promise it, but often it can be proved.
+    fused.program.pointers_stay = pointers_stay(&fused.program);
     let program = &fused.program;
     let table = AccessTable::new(program);
     let alone = Alone::find(program);
     let locks = Locks::find(program, &table, &alone);
+    let object_locks = ObjectLocks::find(program, &table, &alone);
     let protection = protections(program, &table, &locks, &alone);
     let meets = meeting_points(program);
     let offers = noticed_offers(program, &meets);
@@ -156,10 +165,11 @@ fn movers_of(fused: Fused) -> Movers {
                             location,
                             edge,
                         };
-                        let mover = if alone.is_alone(program, edge) {
+                        let mover = if alone.is_only(program, edge) {
                             Mover::BOTH
                         } else {
-                            classify(program, &table, &locks, &protection, edge)
+                            let facts = (&table, &locks, &object_locks);
+                            classify(program, facts, &protection, edge)
                         };
                         let withdraws = meets[template][location];
                         Mover {
@@ -179,6 +189,7 @@ fn movers_of(fused: Fused) -> Movers {
         offers,
         protection,
         locks,
+        object_locks,
         table,
         fused,
     }
@@ -196,7 +207,7 @@ fn protections(
         common: LockSet,
     }
     let mut uses: BTreeMap<Object, Use> = BTreeMap::new();
-    let not_alone = |edge: EdgeRef| !alone.is_alone(program, edge);
+    let not_alone = |edge: EdgeRef| !alone.is_only(program, edge);
     for (edge, accesses) in table.iter().filter(|(edge, _)| not_alone(*edge)) {
         for (&object, &written) in accesses {
             let held = locks.held_during(edge, written);
@@ -215,7 +226,8 @@ fn protections(
     let mut protection: BTreeMap<Object, Protection> = uses
         .into_iter()
         .map(|(object, found)| {
-            let protection = if locks.locks.contains(&object) {
+            let is_lock = locks.locks.contains(&object);
+            let protection = if is_lock && !locks.is_observed(object) {
                 Protection::Lock
             } else if !found.written {
                 Protection::NeverWritten
@@ -227,8 +239,10 @@ fn protections(
                 Protection::OneThread
             } else if object == Object::Threads {
                 Protection::Unprotected
-            } else if let Some(&lock) = found.common.first() {
+            } else if let Some(&lock) = found.common.iter().find(|&&lock| lock != object) {
                 Protection::By(lock)
+            } else if is_lock {
+                Protection::Lock
             } else {
                 Protection::Unprotected
             };
@@ -263,31 +277,27 @@ pub(crate) fn runs_once(program: &Program, template: usize) -> bool {
 
 fn classify(
     program: &Program,
-    table: &AccessTable,
-    locks: &Locks,
+    (table, locks, object_locks): (&AccessTable, &Locks, &ObjectLocks),
     protection: &BTreeMap<Object, Protection>,
     edge: EdgeRef,
 ) -> Mover {
-    let before = locks.held(edge.template, edge.location);
-    let mut after = locks.held_during(edge, false);
-    for lock in locks.releases(edge) {
-        after.remove(lock);
-    }
-    let exclusive = |object: &Object, held: &LockSet| match &protection[object] {
-        Protection::Lock => held.contains(object),
+    let before = locks.held_before(edge);
+    let after = locks.held_after(edge);
+    let exclusive = |object: &Object, left: bool| match &protection[object] {
+        Protection::Lock => locks.lock_moves(edge, *object, left),
         Protection::OneThread | Protection::NeverWritten => true,
-        Protection::By(lock) => held.contains(lock),
-        Protection::Unprotected => false,
+        Protection::By(lock) => if left { &before } else { &after }.contains(lock),
+        Protection::Unprotected => object_locks.moves(edge, *object, left),
     };
     let accesses = table.of(edge);
     let is_spawn = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
     let spawns = edge.of(program).effects.iter().any(is_spawn);
     Mover {
-        left: accesses.keys().all(|object| exclusive(object, before)),
+        left: accesses.keys().all(|object| exclusive(object, true)),
         // The steps of a new thread cannot come before it.
-        right: !spawns && accesses.keys().all(|object| exclusive(object, &after)),
-        takes_lock: !locks.takes(edge).is_empty(),
-        releases_lock: !locks.releases(edge).is_empty(),
+        right: !spawns && accesses.keys().all(|object| exclusive(object, false)),
+        takes_lock: !locks.takes(edge).is_empty() || object_locks.takes(edge),
+        releases_lock: !locks.releases(edge).is_empty() || object_locks.releases(edge),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::facts::access::EdgeRef;
 use crate::facts::access_exprs::Touches;
 use crate::facts::future_accesses::Ahead;
 use crate::facts::lock_rows::{LockRows, is_own, never_written};
+use crate::facts::object_locks::ObjectLocks;
 use crate::facts::owners::Owners;
 use crate::facts::quiet_exits::quiet_ends;
 use crate::facts::rw_locks::RwLock;
@@ -23,6 +24,8 @@ pub struct PhaseFacts {
     pub locks: LockRows,
     /// Reader-writer locks.
     pub rw: Vec<RwLock>,
+    /// Locks inside objects that are reached through pointers.
+    pub object_locks: ObjectLocks,
     pub owners: Owners,
     pub ahead: Ahead,
     /// By template, location and edge; see [`Movers::offers`].
@@ -37,7 +40,7 @@ impl PhaseFacts {
         let program: &Program = &movers.fused.program;
         let touches = Touches::new(program, &movers.table);
         let alone = Alone::find(program);
-        let locks = LockRows::find(program, &alone);
+        let locks = LockRows::find(program, &alone, |variable| movers.locks.is_rw(variable));
         PhaseFacts {
             owners: Owners::find(program, &alone, |variable| {
                 locks.is_lock(variable) || movers.locks.is_rw(variable)
@@ -46,6 +49,7 @@ impl PhaseFacts {
                 .filter(|lock| !lock.cells.iter().any(|&cell| locks.is_lock(cell)))
                 .cloned()
                 .collect(),
+            object_locks: movers.object_locks.clone(),
             locks,
             ahead: Ahead::new(program, &touches),
             touches,

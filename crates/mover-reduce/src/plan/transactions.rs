@@ -60,7 +60,9 @@ impl<'a> Classes<'a> {
         let program = &movers.fused.program;
         let mut classes = Classes {
             movers,
-            rows: LockRows::find(program, &Alone::find(program)),
+            rows: LockRows::find(program, &Alone::find(program), |variable| {
+                movers.locks.is_rw(variable)
+            }),
             touches: Touches::new(program, &movers.table),
             by_row: BTreeMap::new(),
         };
@@ -151,12 +153,8 @@ impl<'a> Classes<'a> {
         };
         let locks = &self.movers.locks;
         let mut held = match side {
-            Side::Before => locks.held(at.template, at.location).clone(),
-            Side::After => {
-                let mut after = locks.held_during(at, false);
-                after.retain(|lock| !locks.releases(at).contains(lock));
-                after
-            }
+            Side::Before => locks.held_before(at),
+            Side::After => locks.held_after(at),
         };
         held.extend(rows.iter().filter_map(known_cell));
         let accesses = self.movers.table.of(at);
@@ -165,8 +163,14 @@ impl<'a> Classes<'a> {
             .all(|&object| match self.protection(object) {
                 Protection::OneThread | Protection::NeverWritten => true,
                 Protection::By(lock) => held.contains(&lock),
-                Protection::Lock => held.contains(&object) || self.has_cells(at, object, rows),
-                Protection::Unprotected => false,
+                Protection::Lock if locks.locks.contains(&object) => {
+                    locks.lock_moves(at, object, side == Side::Before)
+                }
+                Protection::Lock => self.has_cells(at, object, rows),
+                Protection::Unprotected => {
+                    let left = side == Side::Before;
+                    self.movers.object_locks.moves(at, object, left)
+                }
             })
     }
 

@@ -126,7 +126,7 @@ pub fn explain(movers: &Movers) -> Explanation {
 pub(super) fn owner_facts(movers: &Movers) -> Vec<OwnerFacts> {
     let program = &movers.fused.program;
     let alone = Alone::find(program);
-    let rows = LockRows::find(program, &alone);
+    let rows = LockRows::find(program, &alone, |variable| movers.locks.is_rw(variable));
     let owners = Owners::find(program, &alone, |variable| {
         rows.is_lock(variable) || movers.locks.is_rw(variable)
     });

@@ -49,11 +49,17 @@ fn write_objects(text: &mut String, classes: &Classes) {
     text.push_str("\nobjects\n");
     for &object in movers.protection.keys() {
         let protection = match classes.protection(object) {
+            Protection::Lock if movers.locks.is_observed(object) => {
+                "lock, observed by threads that do not hold it".to_string()
+            }
             Protection::Lock => "lock".to_string(),
             Protection::OneThread => "one thread only".to_string(),
             Protection::NeverWritten => "never written".to_string(),
             Protection::By(lock) => format!("protected by {}", lock.name(program)),
-            Protection::Unprotected => "not protected".to_string(),
+            Protection::Unprotected => match movers.object_locks.words(object) {
+                Some(words) => words,
+                None => "not protected".to_string(),
+            },
         };
         line(text, 2, &format!("{}: {protection}", object.name(program)));
     }

@@ -1,4 +1,4 @@
-/* plan: `else` beside the taking sees that m is taken: no lock, and taking does not move */
+/* plan: `else` beside the taking sees that m is taken, so taking and releasing do not move; x is protected by m all the same */
 bool m; byte x;
 active [2] proctype P() {
   if
