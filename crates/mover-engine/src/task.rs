@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mover_ir::program::{Program, Property};
+use mover_reduce::facts::races;
 use mover_reduce::transform::race_edges::race_edges;
 use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Movers, NoMovers, PhaseFacts, forgetful_movers, movers};
@@ -39,9 +40,12 @@ impl Task {
     }
 
     /// The same for the program as it is: a failed assertion ends the run, asked for or not.
-    pub fn unchanged(program: Program, mut properties: Vec<Property>) -> Task {
+    pub fn unchanged(mut program: Program, mut properties: Vec<Property>) -> Task {
         properties.sort();
         properties.dedup();
+        if properties.contains(&Property::NoDataRace) {
+            races::prepare(&mut program);
+        }
         Task {
             program,
             properties,

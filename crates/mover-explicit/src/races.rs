@@ -14,7 +14,8 @@
 //!    mover (a lock that all hold, an owner, a variable that others do not access any more, only
 //!    one thread, no writer) says in each case that no other thread is about to make a conflicting
 //!    access; in *s* one is. A belief that is kept to the end says it of all accesses that were
-//!    met, and both were: they are counted at every place that a block comes to.
+//!    met, and both were: they are counted at every place that a block comes to. (A read whose value
+//!    nobody uses counts, too: see `mover_reduce::facts::races`.)
 //! 2. So each of *t* and *u* is in *s* either external or has taken only right movers since its
 //!    transaction began, since a transaction takes only left movers after its commit and ends where
 //!    something else may come next.

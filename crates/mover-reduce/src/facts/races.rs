@@ -13,13 +13,20 @@
 //!
 //! So programs that protect their data by locks pay nothing for the check.
 //!
+//! **Reads of values that nobody uses.** A front end may drop the value of a read, but the access
+//! remains. What an edge accesses decides whether it moves, and a thread must not pass an access
+//! that may race as if it did nothing; so [`prepare`] lets the edges of its location read the
+//! memory, to no effect.
+//!
 //! Nothing else changes: steps keep their numbers, and the program has the same runs.
 
 use std::collections::BTreeMap;
 
-use mover_ir::expr::Expr;
+use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::graph::{control_flow, reachable};
-use mover_ir::program::{AccessedMemory, Effect, MemoryAccess, Program, VariableId};
+use mover_ir::program::{
+    AccessedMemory, Edge, Effect, MemoryAccess, PrintArg, Program, Variable, VariableId,
+};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
 use crate::facts::locks::{LockSet, Locks};
@@ -43,6 +50,80 @@ struct Candidate {
 enum Target {
     Global(u32),
     Site(u32),
+}
+
+/// Makes a program ready to be searched for data races.
+pub fn prepare(program: &mut Program) {
+    rule_out(program);
+    let globals = program.globals.clone();
+    for location in program.templates.iter_mut().flat_map(|t| &mut t.locations) {
+        let reads = location.accesses.iter().filter(|access| !access.writes);
+        let values: Vec<Expr> = reads
+            .flat_map(|access| read_values(&globals, access))
+            .collect();
+        for edge in &mut location.edges {
+            let missing = values.iter().filter(|value| !mentions(edge, value));
+            let args: Vec<PrintArg> = missing
+                .map(|value| PrintArg {
+                    value: value.clone(),
+                    symbols: None,
+                })
+                .collect();
+            if !args.is_empty() {
+                let format = String::new();
+                edge.effects.insert(0, Effect::Print { format, args });
+            }
+        }
+    }
+}
+
+/// What an access reads.
+fn read_values(globals: &[Variable], access: &MemoryAccess) -> Vec<Expr> {
+    match &access.memory {
+        AccessedMemory::Cell { variable, index } => vec![Expr::Read(Place {
+            variable: VariableRef::Global(*variable),
+            index: Box::new(index.clone()),
+            ty: globals[variable.index()].ty,
+        })],
+        AccessedMemory::Bytes { address, count } => match count {
+            1 | 2 | 4 | 8 => {
+                let ty = Ty::unsigned(8 * *count as u8);
+                vec![Expr::load(address.clone(), ty)]
+            }
+            _ => (0..*count)
+                .map(|byte| {
+                    let offset = Expr::constant(byte as i64, address.width());
+                    let address = Expr::binary(BinaryOp::Add, address.clone(), offset);
+                    Expr::load(address, Ty::unsigned(8))
+                })
+                .collect(),
+        },
+    }
+}
+
+/// Whether an edge reads this memory, whatever the type.
+fn mentions(edge: &Edge, read: &Expr) -> bool {
+    let mut found = false;
+    let mut visit = |expr: &Expr| {
+        found |= match (expr, read) {
+            (Expr::Read(one), Expr::Read(two)) => {
+                one.variable == two.variable && one.index == two.index
+            }
+            (
+                Expr::Load { address: one, ty },
+                Expr::Load {
+                    address: two,
+                    ty: wanted,
+                },
+            ) => one == two && ty.width == wanted.width,
+            _ => false,
+        };
+    };
+    edge.guard.walk(&mut visit);
+    edge.effects
+        .iter()
+        .for_each(|effect| effect.walk(&mut visit));
+    found
 }
 
 /// Removes the accesses that have no possible partner in a race; returns their number.
