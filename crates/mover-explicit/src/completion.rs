@@ -663,7 +663,7 @@ mod tests {
             errors: false,
             deadlocks: false,
             races: false,
-            wanted: Wanted {
+            wanted: crate::search::Wanted {
                 properties: &[],
                 first: false,
             },
