@@ -24,7 +24,6 @@ mod llvm;
 mod lower;
 pub mod native;
 mod objects;
-mod races;
 mod ssa;
 mod threads;
 mod world;
@@ -48,11 +47,12 @@ pub(crate) const RUNTIME_NAME: &str = "mover-runtime.c";
 const RUNTIME: &str = include_str!("mover-runtime.c");
 
 /// What is asked of a C program if nothing else is said.
-pub const DEFAULT_PROPERTIES: [Property; 4] = [
+pub const DEFAULT_PROPERTIES: [Property; 5] = [
     Property::UnreachCall,
     Property::NoDeadlock,
     Property::MemorySafety,
     Property::MutexMisuse,
+    Property::NoDataRace,
 ];
 
 #[derive(Clone, Debug)]
@@ -316,12 +316,10 @@ fn translate(
     )?;
     let mut templates = Vec::new();
     let mut sites: Sites = Vec::new();
-    let mut all_touches = Vec::new();
     for body in 0..bodies.len() {
         let Finished {
             mut template,
             accesses,
-            touches,
         } = Builder::template(&mut world, body)?;
         let site = |loc: &Option<ssa::Loc>| {
             let loc = (*loc)?;
@@ -341,11 +339,10 @@ fn translate(
         }
         sites.push(sites_here);
         templates.push(template);
-        all_touches.push(touches);
     }
     let caveats = caveats::find(&world, &notes, &templates);
     let exclusive = claims::find(sources, numbers, &world.globals)?;
-    let mut program = Program {
+    let program = Program {
         info: Arc::new(ProgramInfo {
             claims: Vec::new(),
             name,
@@ -367,11 +364,6 @@ fn translate(
         presence: world.threads.status,
         ..Program::default()
     };
-    let tell = |loc: Option<ssa::Loc>| match world.span(loc) {
-        Some(span) => format!(" ({})", world.sources.locate(span)),
-        None => String::new(),
-    };
-    races::watch(&mut program, &all_touches, &mut sites, tell);
     Ok((program, sites, Vec::new()))
 }
 

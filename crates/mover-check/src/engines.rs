@@ -39,6 +39,7 @@ fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
         order: options.order.unwrap_or(Order::BreadthFirst),
         jobs: run.jobs,
         keep_going: options.keep_going,
+        first: options.first,
         checkpoints: options.checkpoints.clone(),
     };
     match options.ignoring {

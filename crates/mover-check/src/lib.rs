@@ -103,6 +103,7 @@ pub mod moments;
 pub mod mover_trial;
 mod observer;
 mod options;
+mod races;
 pub mod recheck;
 pub mod shorten;
 pub mod story;

@@ -79,6 +79,8 @@ pub struct Options {
     pub order: Option<Order>,
     /// Do not stop at the first violation; count them.
     pub keep_going: bool,
+    /// Stop at the first violation, instead of searching on for those of other properties.
+    pub first: bool,
     /// Tell states apart by dead values, too.
     pub keep_dead_values: bool,
     /// Threads of this process to use.
@@ -104,6 +106,7 @@ impl Default for Options {
             ignoring: None,
             order: None,
             keep_going: false,
+            first: false,
             keep_dead_values: false,
             jobs: 1,
             timeout: None,

@@ -127,6 +127,9 @@ pub fn recheck(
 }
 
 fn violated(machine: &Machine, state: &State, properties: &[Property]) -> Option<String> {
+    if properties.contains(&Property::NoDataRace) && machine.race(state).is_some() {
+        return Some("a data race is reachable".into());
+    }
     if let Some((_, mark)) = machine.error(state) {
         let counts =
             mark.property != Property::UnreachCall || properties.contains(&Property::UnreachCall);

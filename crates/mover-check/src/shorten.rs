@@ -185,6 +185,7 @@ impl Shortener<'_, '_> {
     fn is_goal(&self, state: &State) -> bool {
         match self.property {
             Property::NoDeadlock => self.machine.is_deadlock(state),
+            Property::NoDataRace => self.machine.race(state).is_some(),
             property => {
                 let error = self.machine.error(state);
                 error.is_some_and(|(_, mark)| mark.property == property)

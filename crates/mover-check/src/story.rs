@@ -150,10 +150,11 @@ struct Conflict {
 pub fn tell(run: &Run, property: Property, message: &str) -> Story {
     let teller = Teller::new(run);
     let mut marks = BTreeMap::new();
-    let sentence = if property == Property::NoDeadlock {
-        teller.deadlock(&mut marks)
-    } else {
-        teller.failure(message, &mut marks)
+    let sentence = match property {
+        Property::NoDeadlock => teller.deadlock(&mut marks),
+        // The message says it all.
+        Property::NoDataRace => message.to_string(),
+        _ => teller.failure(message, &mut marks),
     };
     Story {
         sentence,

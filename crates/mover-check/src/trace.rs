@@ -14,6 +14,7 @@ use mover_ir::semantics::{Machine, Message, State, Step};
 
 use crate::forgotten::is_forgotten;
 use crate::memory::{Between, Row};
+use crate::races;
 use crate::story::{self, Run, Story};
 
 /// One cell, channel or thread that a step changed.
@@ -56,7 +57,7 @@ pub struct Standing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
     pub property: Property,
-    /// The error location it ends in; none for a deadlock.
+    /// The error location it ends in; none for a deadlock and a data race.
     pub error: Option<(TemplateId, LocationId)>,
     /// What went wrong: `assertion violated: x == 1`.
     pub message: String,
@@ -119,7 +120,12 @@ pub struct Length {
 }
 
 /// What went wrong in the last state of a run that ends as claimed.
-fn message(program: &Program, machine: &Machine, state: &State) -> String {
+fn message(program: &Program, machine: &Machine, state: &State, property: Property) -> String {
+    if property == Property::NoDataRace
+        && let Some(race) = machine.race(state)
+    {
+        return races::message(program, machine, state, race);
+    }
     match machine.error(state) {
         Some((_, mark)) => mark.message.clone(),
         None => {
@@ -161,7 +167,7 @@ impl Trace {
             }
         }
         violation.ends_in(&machine, &state)?;
-        let message = message(program, &machine, &state);
+        let message = message(program, &machine, &state, property);
         let standings = standings(program, &machine, &state);
         let story = if keeps_states {
             states.push(state);
@@ -188,8 +194,12 @@ impl Trace {
         })
     }
 
-    /// Where the last step is in the source.
+    /// Where the last step is in the source, if that is where it went wrong.
     pub fn place(&self) -> Option<String> {
+        let is_elsewhere = matches!(self.property, Property::NoDeadlock | Property::NoDataRace);
+        if is_elsewhere || self.property.is_temporal() {
+            return None;
+        }
         let last = self.steps.last()?;
         Some(format!("{}:{}", last.file.as_ref()?, last.line?))
     }

@@ -13,7 +13,7 @@ use crate::Stop;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     pub property: Property,
-    /// The error location; none for a deadlock.
+    /// The error location; none for a deadlock and a data race.
     pub error: Option<(TemplateId, LocationId)>,
     /// From the initial state.
     pub steps: Vec<Step>,
@@ -29,6 +29,8 @@ pub enum ReplayError {
     NoError,
     #[error("the run does not end in a deadlock")]
     NoDeadlock,
+    #[error("the run does not end in a data race")]
+    NoRace,
 }
 
 impl Violation {
@@ -47,6 +49,12 @@ impl Violation {
 
     /// Whether this state is what is claimed.
     pub fn ends_in(&self, machine: &Machine, state: &State) -> Result<(), ReplayError> {
+        if self.property == Property::NoDataRace {
+            return match machine.race(state) {
+                Some(_) => Ok(()),
+                None => Err(ReplayError::NoRace),
+            };
+        }
         let Some(claimed) = self.error else {
             return if machine.is_deadlock(state) {
                 Ok(())

@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mover_ir::program::{Program, Property};
+use mover_reduce::facts::races;
+use mover_reduce::transform::race_edges::race_edges;
 use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Movers, NoMovers, PhaseFacts, forgetful_movers, movers};
 
@@ -16,6 +18,7 @@ pub struct Task {
     movers: OnceLock<Result<Movers, NoMovers>>,
     facts: OnceLock<PhaseFacts>,
     unfolded: OnceLock<Option<Unfolded>>,
+    races_as_errors: OnceLock<Result<Box<Task>, String>>,
     computed: [AtomicU32; 3],
 }
 
@@ -37,9 +40,12 @@ impl Task {
     }
 
     /// The same for the program as it is: a failed assertion ends the run, asked for or not.
-    pub fn unchanged(program: Program, mut properties: Vec<Property>) -> Task {
+    pub fn unchanged(mut program: Program, mut properties: Vec<Property>) -> Task {
         properties.sort();
         properties.dedup();
+        if properties.contains(&Property::NoDataRace) {
+            races::prepare(&mut program);
+        }
         Task {
             program,
             properties,
@@ -47,6 +53,7 @@ impl Task {
             movers: OnceLock::new(),
             facts: OnceLock::new(),
             unfolded: OnceLock::new(),
+            races_as_errors: OnceLock::new(),
             computed: Default::default(),
         }
     }
@@ -104,6 +111,25 @@ impl Task {
             unfold(&self.program)
         });
         unfolded.as_ref()
+    }
+
+    /// Whether data races are asked for and some access may be part of one.
+    pub fn asks_for_races(&self) -> bool {
+        self.properties.contains(&Property::NoDataRace) && self.program.has_accesses()
+    }
+
+    /// The task whose program has its data races as errors, for engines that know only errors; the
+    /// error says why there is none.
+    pub fn races_as_errors(&self) -> Result<&Task, &str> {
+        let task = self.races_as_errors.get_or_init(|| {
+            let program = race_edges(&self.program)?;
+            let task = Task::unchanged(program, self.properties.clone());
+            Ok(Box::new(task.keep_dead_values(self.keep_dead_values)))
+        });
+        match task {
+            Ok(task) => Ok(task),
+            Err(reason) => Err(reason),
+        }
     }
 
     fn count(&self, what: usize) {

@@ -34,6 +34,10 @@
 //! block is only recorded ([`Halts`]). A state is a deadlock if every thread can block from it
 //! in this way, and one of them not at a valid end.
 //!
+//! **Data races.** A thread before its commit may be about to make an access that races with one
+//! of another thread that is in the middle of its own transaction; `races` has the argument why it
+//! suffices to record these accesses.
+//!
 //! **Rendezvous.** A thread at an unbuffered receive takes its next step inside another
 //! thread's transaction, so it must be external there: such a state is emitted in either phase.
 
@@ -44,6 +48,7 @@ use hashbrown::HashTable;
 use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
+use crate::races::RaceWatch;
 use crate::store::scramble;
 use crate::successors::{Gathered, Reach, Stepper, Trail};
 
@@ -119,6 +124,8 @@ pub struct Blocks<'m> {
     /// Finds nodes by their states where there are many.
     index: HashTable<usize>,
     halts: Halts,
+    /// What the blocks of the present state come to before their commits, for data races.
+    pub races: RaceWatch,
     ways_back: WaysBack,
     /// Nodes that are waiting to be walked, and those that need not be any more.
     work: Vec<usize>,
@@ -240,6 +247,7 @@ impl<'m> Blocks<'m> {
             trail: Trail::default(),
             index: HashTable::new(),
             halts: Halts::default(),
+            races: RaceWatch::default(),
             ways_back: WaysBack::default(),
             work: Vec::new(),
             walked: Vec::new(),
@@ -401,6 +409,9 @@ impl<'m> Blocks<'m> {
             path.extend(steps);
             visitor.run_ends(end, path)?;
         }
+        if phase != Phase::Post && self.races.is_on {
+            self.note_accesses(number, thread, gathered.passed_accesses);
+        }
         let successors = &self.trail.successors;
         if phase == Phase::Post && successors.iter().any(|successor| !successor.moves.left) {
             self.nodes[number].is_end = true;
@@ -436,6 +447,31 @@ impl<'m> Blocks<'m> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Records what the thread is about to access at a node before the commit.
+    fn note_accesses(&mut self, number: usize, thread: usize, passed: Vec<(Vec<u64>, Vec<Step>)>) {
+        let state = &self.trail.lanes[self.nodes[number].lanes.clone()];
+        let is_accessing = !self.machine.accesses(state, thread).is_empty();
+        if !is_accessing && passed.is_empty() {
+            return;
+        }
+        let successors = &self.trail.successors;
+        let are_movers =
+            !successors.is_empty() && successors.iter().all(|successor| successor.moves.right);
+        let mut races = std::mem::take(&mut self.races);
+        if is_accessing && !are_movers {
+            races.note(self.machine, state, thread, || self.path(number), false);
+        }
+        for (lanes, steps) in passed {
+            let whole = || {
+                let mut path = self.path(number);
+                path.extend(steps);
+                path
+            };
+            races.note(self.machine, &lanes, thread, whole, true);
+        }
+        self.races = races;
     }
 
     fn note_halt(&mut self, number: usize, thread: usize) {

@@ -38,7 +38,7 @@ use crate::blocks::same_state;
 use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, PassedPlaces, Path, SHORT_CHAIN, Visitor};
 use crate::machine::{Machine, Moves, Step, Workspace};
-use crate::search::{Options, Order, RunTime, beliefs};
+use crate::search::{Options, Order, RunTime, Wanted, beliefs};
 
 /// What came of trying the movers of a program.
 #[derive(Debug)]
@@ -114,6 +114,11 @@ pub fn check_movers(
                 jobs: 1,
                 errors: true,
                 deadlocks: true,
+                races: false,
+                wanted: Wanted {
+                    properties: &[],
+                    first: false,
+                },
                 // All of it, so that nothing remains that a belief could fall over.
                 keep_going: true,
                 control,
@@ -617,9 +622,9 @@ impl Visitor for Gather<'_> {
         ControlFlow::Continue(())
     }
 
-    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
+    fn arrive(&mut self, work: &Workspace, thread: usize, path: Path) {
         let place = self.machine.place(&work.lanes, thread);
-        self.passed.note(steps, !place.ends_transaction);
+        self.passed.note(path.len(), !place.ends_transaction);
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {

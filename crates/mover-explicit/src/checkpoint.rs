@@ -23,7 +23,7 @@ use mover_engine::EngineError;
 use crate::store::scramble;
 
 /// The first bytes of every checkpoint; the number is that of the format.
-const MAGIC: &[u8; 16] = b"mover checkpt 2\n";
+const MAGIC: &[u8; 16] = b"mover checkpt 3\n";
 
 /// Bytes that are summed up and written at a time; a multiple of eight.
 const PORTION: usize = 1 << 16;

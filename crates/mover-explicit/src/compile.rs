@@ -5,6 +5,7 @@
 
 use mover_ir::expr::{ChannelRef, mask};
 use mover_ir::program::{Edge, Effect, Init, LocationId, Program, TemplateId};
+use mover_ir::semantics::AccessedBytes;
 use mover_reduce::Movers;
 
 use crate::code::Compiler;
@@ -14,6 +15,7 @@ use crate::machine::{
     Action, Choices, CompiledEdge, CompiledLocation, Image, MAX_CHOICES, Moves, Operation, Place,
     RunEnd, Workspace,
 };
+use crate::races::CompiledAccess;
 
 pub fn compile_location(
     compiler: &Compiler,
@@ -175,6 +177,24 @@ pub fn compile_location(
         edges,
         atomic: source.atomic,
         valid_end: source.valid_end,
+        accesses: source
+            .accesses
+            .iter()
+            .map(|access| {
+                let (variable, first, count) = compiler.program.bytes_of(&access.memory);
+                CompiledAccess {
+                    guard: compiler.expr(&access.guard),
+                    bytes: AccessedBytes {
+                        variable,
+                        first: 0,
+                        count,
+                    },
+                    first: compiler.expr(&first),
+                    writes: access.writes,
+                    atomic: access.atomic,
+                }
+            })
+            .collect(),
         place,
         run_end: source.ends_run().then(|| RunEnd {
             violates: source.error.as_ref().map(|error| error.property),

@@ -274,7 +274,8 @@ impl<'m, 'o> Search<'m, 'o> {
 
     fn outcome(self, broken_claims: Vec<BrokenClaim>) -> Searched {
         Searched {
-            violation: self.found,
+            violations: self.found.into_iter().collect(),
+            gave_up: false,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
@@ -661,6 +662,11 @@ mod tests {
             jobs: 1,
             errors: false,
             deadlocks: false,
+            races: false,
+            wanted: crate::search::Wanted {
+                properties: &[],
+                first: false,
+            },
             keep_going: false,
             control: &Control::unlimited(),
             progress: &mut |_| {},

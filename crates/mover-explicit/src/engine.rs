@@ -11,12 +11,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mover_engine::words::grouped;
-use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task};
+use mover_engine::{
+    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task, Unchecked,
+};
+use mover_ir::program::Property;
 use mover_reduce::{Movers, Reduction};
 
 use crate::checkpoint::{Checkpoints, Identity, Snapshot};
 use crate::completion::{self, Ignoring};
-use crate::search::{self, Options, Order, RunTime, Searched};
+use crate::search::{self, Options, Order, RunTime, Searched, Wanted};
 
 /// Writes a checkpoint.
 pub type Save = Box<dyn FnMut(&Snapshot) + Send>;
@@ -53,6 +56,8 @@ pub struct Explicit {
     pub jobs: usize,
     /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
+    /// Stop at the first violation, instead of searching on for those of other properties.
+    pub first: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
 }
 
@@ -65,6 +70,7 @@ impl Default for Explicit {
             order: Order::BreadthFirst,
             jobs: 1,
             keep_going: false,
+            first: false,
             checkpoints: None,
         }
     }
@@ -123,10 +129,20 @@ impl Explicit {
         let is_reduced = plan.movers().is_some();
         let is_sound = ignoring.is_none_or(Ignoring::is_sound);
         let advice = self.checkpoints.as_ref().and_then(|all| (all.advice)());
+        let rest = conclusion(&searched, is_sound || !is_reduced, advice);
+        let mut violations = searched.violations.into_iter();
+        let (conclusion, others) = match violations.next() {
+            // Commit point completion stops at the first violation.
+            Some(first) => {
+                let goes_on = !self.first && ignoring.is_none();
+                (Conclusion::Unsafe(first), goes_on.then_some(rest))
+            }
+            None => (rest, None),
+        };
         Outcome {
-            conclusion: conclusion(&searched, is_sound || !is_reduced, advice),
-            further: Vec::new(),
-            others: None,
+            conclusion,
+            further: violations.collect(),
+            others,
             unchecked: Vec::new(),
             bounds: searched.bounds,
             statistics: searched.statistics,
@@ -147,10 +163,16 @@ impl Explicit {
 }
 
 fn conclusion(searched: &Searched, is_sound: bool, way_on: Option<String>) -> Conclusion {
-    if let Some(violation) = &searched.violation {
-        return Conclusion::Unsafe(violation.clone());
-    }
     let states = searched.statistics.states;
+    if searched.gave_up {
+        return Conclusion::Refused {
+            reason: format!(
+                "the search ended after {} states, some time after the first violation",
+                grouped(states)
+            ),
+            advice: "asking for this property alone".into(),
+        };
+    }
     match (searched.stopped, &searched.refusal) {
         (None, _) if is_sound => Conclusion::Safe { up_to: Vec::new() },
         (None, _) => Conclusion::Refused {
@@ -223,6 +245,11 @@ impl Engine for Explicit {
             jobs: self.jobs,
             errors: task.asks_for_errors(),
             deadlocks: task.asks_for_deadlocks(),
+            races: task.properties().contains(&Property::NoDataRace),
+            wanted: Wanted {
+                properties: task.properties(),
+                first: self.first,
+            },
             keep_going: self.keep_going,
             control,
             progress,
@@ -292,11 +319,28 @@ impl Engine for Completion {
             jobs: 1,
             errors: task.asks_for_errors(),
             deadlocks: task.asks_for_deadlocks(),
+            races: false,
+            wanted: Wanted {
+                properties: task.properties(),
+                first: true,
+            },
             keep_going: self.search.keep_going,
             control,
             progress,
         };
         let searched = completion::explore(self.ignoring, movers, options)?;
-        Ok(self.search.outcome(&plan, searched, Some(self.ignoring)))
+        let mut outcome = self.search.outcome(&plan, searched, Some(self.ignoring));
+        let asks_for_races = task.properties().contains(&Property::NoDataRace);
+        if asks_for_races && task.program().has_accesses() {
+            outcome.unchecked.push(Unchecked {
+                property: Property::NoDataRace,
+                reason: format!(
+                    "`--ignoring {}` does not look for data races",
+                    self.ignoring.name()
+                ),
+                advice: "omitting the option".into(),
+            });
+        }
+        Ok(outcome)
     }
 }

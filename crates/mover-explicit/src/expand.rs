@@ -60,9 +60,9 @@ pub trait Visitor {
     #[inline]
     fn pass(&mut self, _lanes: &[u64], _step: Step) {}
 
-    /// An atomic sequence is at a place in its middle, after this many steps; shown also where the
-    /// way on is known already.
-    fn arrive(&mut self, _work: &Workspace, _thread: usize, _steps: usize) {}
+    /// An atomic sequence is at a place in its middle, after these steps; shown also where the way
+    /// on is known already.
+    fn arrive(&mut self, _work: &Workspace, _thread: usize, _path: Path) {}
 
     /// Called from time to time, with the bytes taken by the expansion itself.
     fn tick(&mut self, bytes: usize) -> ControlFlow<()>;
@@ -100,6 +100,10 @@ pub struct Path<'a> {
 }
 
 impl Path<'_> {
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
     pub fn steps(&self) -> impl Iterator<Item = Step> {
         self.frames.iter().map(|frame| self.steps[frame.next - 1])
     }
@@ -191,7 +195,11 @@ impl<'m> Expander<'m> {
                 }
             }
             if machine.is_atomic(&work.lanes, last) {
-                visitor.arrive(work, last, self.frames.len());
+                let path = Path {
+                    frames: &self.frames,
+                    steps: &self.steps,
+                };
+                visitor.arrive(work, last, path);
                 let first = self.steps.len();
                 machine.thread_steps(&work.lanes, last, false, &mut self.steps);
                 if self.steps.len() > first {

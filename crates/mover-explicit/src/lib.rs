@@ -45,6 +45,7 @@ mod memory;
 mod objects;
 mod parallel;
 mod path_reconstruction;
+mod races;
 mod search;
 mod store;
 mod successors;

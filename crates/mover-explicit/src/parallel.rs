@@ -33,7 +33,7 @@ use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::path_reconstruction::steps_through;
-use crate::search::{Options, Searched, common_halt, ends_in_deadlock};
+use crate::search::{Options, Searched, Wanted, common_halt, ends_in_deadlock, rank};
 use crate::store::{NO_PARENT, Store, scramble};
 use mover_engine::{Control, Statistics, Stop, Violation};
 
@@ -88,6 +88,7 @@ struct Found {
     error: Option<(TemplateId, LocationId)>,
     state: Address,
     steps: Vec<Step>,
+    depth: u32,
 }
 
 /// What all workers see.
@@ -98,6 +99,8 @@ struct Shared<'a> {
     is_reduced: bool,
     errors: bool,
     deadlocks: bool,
+    watches_races: bool,
+    wanted: Wanted<'a>,
     keep_going: bool,
     control: &'a Control,
     barrier: Barrier,
@@ -110,6 +113,8 @@ struct Shared<'a> {
     left: Vec<Mutex<Left>>,
     found: Mutex<Vec<Found>>,
     violations: AtomicU64,
+    /// States seen at the first violation that was asked for; 0 if there is none.
+    states_at_first: AtomicU64,
     stopped: Mutex<Option<Stop>>,
     /// Whether `stopped` says why.
     has_stopped: AtomicBool,
@@ -185,6 +190,9 @@ struct Worker<'a> {
     next: u32,
     level_start: u32,
     level_end: u32,
+    depth: u32,
+    /// Whether data races are still looked for.
+    watches_races: bool,
     /// The state that is being expanded.
     state: u32,
     /// Its queries to the owners of its successors.
@@ -215,6 +223,8 @@ pub fn explore(
         is_reduced: options.movers.is_some(),
         errors: options.errors,
         deadlocks: options.deadlocks,
+        watches_races: options.races && machine.has_accesses(),
+        wanted: options.wanted,
         keep_going: options.keep_going,
         control: options.control,
         barrier: Barrier::new(workers),
@@ -226,6 +236,7 @@ pub fn explore(
         left: (0..workers).map(|_| Mutex::new(Left::default())).collect(),
         found: Mutex::new(Vec::new()),
         violations: AtomicU64::new(0),
+        states_at_first: AtomicU64::new(0),
         stopped: Mutex::new(None),
         has_stopped: AtomicBool::new(false),
         counts: (0..workers).map(|_| Counts::default()).collect(),
@@ -261,30 +272,32 @@ pub fn explore(
     }
     let mut statistics = shared.statistics(started, depth);
     let mut found = std::mem::take(&mut *lock(&shared.found));
-    // In the same level a deadlock is one step shorter than an error.
+    // One of each property, whoever found it first.
     found.sort_by_key(|found| {
-        (
-            found.error.is_some(),
-            found.state.worker,
-            found.state.number,
-        )
+        let rank = rank(found.property, found.depth);
+        (rank, found.state.worker, found.state.number)
     });
+    let mut known: BTreeSet<Property> = BTreeSet::new();
+    found.retain(|found| known.insert(found.property));
     statistics.violations = if shared.keep_going {
         shared.violations.load(Ordering::Relaxed)
     } else {
-        u64::from(!found.is_empty())
+        found.len() as u64
     };
-    let violation = found.first().map(|found| Violation {
+    let gave_up = !shared.has_stopped() && !shared.is_done() && shared.is_enough();
+    let violations = found.iter().map(|found| Violation {
         property: found.property,
         error: found.error,
         steps: rebuild(&shared, &finished, options.movers, found),
     });
+    let violations: Vec<Violation> = violations.collect();
     let bounds: BTreeSet<BoundMet> = finished
         .iter()
         .flat_map(|worker| worker.bounds.iter().copied())
         .collect();
     Searched {
-        violation,
+        violations,
+        gave_up,
         bounds: bounds.into_iter().collect(),
         stopped: *lock(&shared.stopped),
         refusal: machine.refusal().map(str::to_string),
@@ -308,6 +321,20 @@ impl Shared<'_> {
     fn total(&self, count: fn(&Counts) -> &AtomicU64) -> u64 {
         let counts = self.counts.iter().map(count);
         counts.map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Whether all that is wanted was found.
+    fn is_done(&self) -> bool {
+        let found = lock(&self.found);
+        let is_found = |property| found.iter().any(|found| found.property == property);
+        !self.keep_going && self.wanted.is_found(is_found)
+    }
+
+    /// Whether the search has continued long enough after a violation.
+    fn is_enough(&self) -> bool {
+        let before = self.states_at_first.load(Ordering::Relaxed);
+        let now = self.total(|counts| &counts.states);
+        !self.keep_going && before > 0 && Wanted::is_enough(before, now)
     }
 
     fn stop(&self, why: Stop) {
@@ -338,6 +365,8 @@ impl<'a> Worker<'a> {
             next: 0,
             level_start: 0,
             level_end: 0,
+            depth: 0,
+            watches_races: shared.watches_races,
             state: 0,
             asks: None,
             outgoing: (0..workers).map(|_| Mail::default()).collect(),
@@ -402,7 +431,7 @@ impl<'a> Worker<'a> {
             let left = |which: fn(&Left) -> bool| shared.left.iter().any(|left| which(&lock(left)));
             let has_stopped = shared.has_stopped();
             let is_level_done = !left(|left| left.in_level);
-            let is_found = !shared.keep_going && !lock(&shared.found).is_empty();
+            let is_found = shared.is_done() || shared.is_enough();
             let is_done = has_stopped || (is_level_done && (is_found || !left(|left| left.at_all)));
             // No worker may change the data of the decision before all have decided.
             shared.barrier.wait();
@@ -410,6 +439,7 @@ impl<'a> Worker<'a> {
                 return (self, levels);
             }
             if is_level_done {
+                self.depth += 1;
                 self.level_start = self.level_end;
                 self.level_end = self.store.len();
                 levels += 1;
@@ -451,7 +481,12 @@ impl<'a> Worker<'a> {
                     let lanes = expander.work.lanes.clone();
                     self.run_blocks(blocks, &lanes, only, first)
                 }
-                None => expander.expand(self),
+                None => {
+                    if self.watches_races && shared.machine.has_race(&expander.work.lanes) {
+                        self.report(Property::NoDataRace, None, Vec::new());
+                    }
+                    expander.expand(self)
+                }
             };
             if shared.machine.refusal().is_some() {
                 shared.stop(Stop::Refused);
@@ -477,6 +512,10 @@ impl<'a> Worker<'a> {
         if only.is_none() && is_run_time && self.go_on(blocks, lanes, first) {
             return Expansion::Done;
         }
+        blocks.races.is_on = self.watches_races;
+        blocks.races.clear();
+        // What is found by comparing the blocks of all threads rests on all of them.
+        let is_compared = shared.deadlocks || self.watches_races;
         let mut halts: Vec<Halts> = Vec::new();
         let mut counted_on = Vec::new();
         for thread in 0..shared.machine.threads(lanes) {
@@ -492,9 +531,10 @@ impl<'a> Worker<'a> {
                 };
                 let (used, holds) = classifier.finish_block();
                 if !holds {
+                    blocks.races.forget(thread);
                     continue;
                 }
-                if shared.deadlocks {
+                if is_compared {
                     counted_on.extend_from_slice(used);
                 } else {
                     let used = used.to_vec();
@@ -517,6 +557,11 @@ impl<'a> Worker<'a> {
             };
             classifier.ledger.rely(block, &counted_on);
             self.again.extend(classifier.ledger.take_invalid());
+        }
+        if self.watches_races
+            && let Some(steps) = blocks.races.race(shared.machine, lanes)
+        {
+            self.report(Property::NoDataRace, None, steps);
         }
         if shared.deadlocks
             && let Some(steps) = common_halt(halts)
@@ -719,12 +764,20 @@ impl<'a> Worker<'a> {
         error: Option<(TemplateId, LocationId)>,
         steps: Vec<Step>,
     ) {
-        self.shared.violations.fetch_add(1, Ordering::Relaxed);
-        let mut found = lock(&self.shared.found);
-        // One of each kind from each worker is enough to choose the first of all.
+        let shared = self.shared;
+        shared.violations.fetch_add(1, Ordering::Relaxed);
+        if property == Property::NoDataRace {
+            self.watches_races = false;
+        }
+        if shared.wanted.properties.contains(&property) {
+            let states = shared.total(|counts| &counts.states).max(1);
+            let first = &shared.states_at_first;
+            let _ = first.compare_exchange(0, states, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        let mut found = lock(&shared.found);
+        // One of each property from each worker is enough to choose the first of all.
         let is_known = found.iter().any(|other| {
-            usize::from(other.state.worker) == self.number
-                && other.error.is_some() == error.is_some()
+            usize::from(other.state.worker) == self.number && other.property == property
         });
         if !is_known {
             found.push(Found {
@@ -735,6 +788,7 @@ impl<'a> Worker<'a> {
                     number: self.state,
                 },
                 steps,
+                depth: self.depth,
             });
         }
     }
@@ -785,6 +839,12 @@ impl Visitor for Worker<'_> {
             Event::RunEnd(end) => return self.meet_run_end(end, || path.steps().collect()),
         }
         ControlFlow::Continue(())
+    }
+
+    fn arrive(&mut self, work: &Workspace, thread: usize, path: Path) {
+        if self.watches_races && self.shared.machine.is_in_race(&work.lanes, thread) {
+            self.report(Property::NoDataRace, None, path.steps().collect());
+        }
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {

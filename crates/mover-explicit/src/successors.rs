@@ -105,6 +105,7 @@ struct Gather<'a, 'm, T> {
     trail: &'a mut Trail,
     run_ends: Vec<(RunEnd, Vec<Step>)>,
     passed: PassedPlaces,
+    passed_accesses: Vec<(Vec<u64>, Vec<Step>)>,
     tick: T,
 }
 
@@ -148,12 +149,16 @@ impl<T: FnMut(usize) -> ControlFlow<()>> Visitor for Gather<'_, '_, T> {
         ControlFlow::Continue(())
     }
 
-    fn arrive(&mut self, work: &Workspace, thread: usize, steps: usize) {
+    fn arrive(&mut self, work: &Workspace, thread: usize, path: Path) {
+        if !self.machine.accesses(&work.lanes, thread).is_empty() {
+            let steps = path.steps().collect();
+            self.passed_accesses.push((work.lanes.clone(), steps));
+        }
         if let Some(classifier) = &mut self.classifier {
             classifier.count_place(&work.lanes, thread);
         }
         let place = self.machine.place(&work.lanes, thread);
-        self.passed.note(steps, !place.ends_transaction);
+        self.passed.note(path.len(), !place.ends_transaction);
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
@@ -166,6 +171,9 @@ pub struct Gathered {
     pub reach: Reach,
     /// Errors and bounds that the steps run into.
     pub run_ends: Vec<(RunEnd, Vec<Step>)>,
+    /// States in the middle of atomic sequences in which the thread is about to make an access
+    /// that may race, and the steps to them.
+    pub passed_accesses: Vec<(Vec<u64>, Vec<Step>)>,
 }
 
 impl<'m> Stepper<'m> {
@@ -198,10 +206,11 @@ impl<'m> Stepper<'m> {
             trail,
             run_ends: Vec::new(),
             passed: PassedPlaces::default(),
+            passed_accesses: Vec::new(),
             tick,
         };
         let expansion = self.expander.expand_thread(thread, &mut gather);
-        let run_ends = gather.run_ends;
+        let (run_ends, passed_accesses) = (gather.run_ends, gather.passed_accesses);
         if let Some(classifier) = &mut self.classifier {
             let Trail {
                 successors,
@@ -226,6 +235,7 @@ impl<'m> Stepper<'m> {
                 Expansion::Stopped => Reach::Stopped,
             },
             run_ends,
+            passed_accesses,
         }
     }
 

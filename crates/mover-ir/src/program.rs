@@ -30,7 +30,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::claim::Claim;
-use crate::expr::{ChannelRef, Expr, Place, ReceiveArg, Ty, mask};
+use crate::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, mask};
 use mover_source::{SourceMap, Span};
 
 macro_rules! index_type {
@@ -433,7 +433,46 @@ pub struct Location {
     #[cfg_attr(feature = "serde", serde(default))]
     pub bound: Option<BoundMark>,
     pub edges: Vec<Edge>,
+    /// The accesses to shared memory that a thread may be about to make here, by the rules of a
+    /// language in which two accesses can race. Only where data races are checked.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub accesses: Vec<MemoryAccess>,
     pub span: Option<Span>,
+}
+
+/// An access to shared memory that counts for data races. It says nothing of what happens: that
+/// is up to the edges of its location.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct MemoryAccess {
+    /// Width 1: whether the next thing that the thread does is this access.
+    pub guard: Expr,
+    pub memory: AccessedMemory,
+    pub writes: bool,
+    /// Whether it does not race with another atomic access.
+    pub atomic: bool,
+    pub span: Option<Span>,
+}
+
+/// Where an access goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum AccessedMemory {
+    /// One cell of a global variable.
+    Cell { variable: VariableId, index: Expr },
+    /// Bytes from an address on.
+    Bytes { address: Expr, count: u64 },
+}
+
+impl MemoryAccess {
+    /// Its expressions.
+    pub fn exprs(&self) -> [&Expr; 2] {
+        let place = match &self.memory {
+            AccessedMemory::Cell { index, .. } => index,
+            AccessedMemory::Bytes { address, .. } => address,
+        };
+        [&self.guard, place]
+    }
 }
 
 impl Location {
@@ -929,6 +968,40 @@ impl Program {
     pub fn bound(&self, met: BoundMet) -> Option<&BoundMark> {
         let location = self.template(met.template).location(met.location);
         location.bound.as_ref()
+    }
+
+    /// Whether some access can race, as far as is known.
+    pub fn has_accesses(&self) -> bool {
+        let locations = self.templates.iter().flat_map(|t| &t.locations);
+        locations.into_iter().any(|at| !at.accesses.is_empty())
+    }
+
+    /// The bytes of an access: the variable, if it is one without an address, the first byte (of
+    /// a variable without an address: the first cell), and how many there are.
+    pub fn bytes_of(&self, memory: &AccessedMemory) -> (Option<VariableId>, Expr, u64) {
+        match memory {
+            AccessedMemory::Bytes { address, count } => (None, address.clone(), *count),
+            AccessedMemory::Cell { variable, index } => {
+                let declared = &self.globals[variable.index()];
+                if !declared.addressable {
+                    return (Some(*variable), index.clone(), 1);
+                }
+                let width = self.pointers.width;
+                let count = u64::from(declared.ty.width / 8);
+                let index = match index.width() == width {
+                    true => index.clone(),
+                    false => Expr::Resize {
+                        arg: Box::new(index.clone()),
+                        width,
+                        signed: false,
+                    },
+                };
+                let offset =
+                    Expr::binary(BinaryOp::Mul, index, Expr::constant(count as i64, width));
+                let first = Expr::binary(BinaryOp::Add, self.address_of(*variable), offset);
+                (None, first, count)
+            }
+        }
     }
 
     /// The program in which a failed assertion has no effect: edges into an

@@ -152,6 +152,7 @@ impl Builder<'_, '_> {
             error: None,
             bound: None,
             edges: Vec::new(),
+            accesses: Vec::new(),
             span: Some(element.span),
         });
         self.elements.push(Vec::new());

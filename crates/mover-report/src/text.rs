@@ -266,14 +266,8 @@ pub fn verdict_line(answer: &Answer) -> String {
         }
         Verdict::Unsafe(trace) => {
             let place = trace
-                .steps
-                .last()
-                .filter(|_| {
-                    let property = trace.property;
-                    property != Property::NoDeadlock && !property.is_temporal()
-                })
-                .and_then(|step| Some(format!(" at {}:{}", step.file.as_ref()?, step.line?)))
-                .unwrap_or_default();
+                .place()
+                .map_or(String::new(), |place| format!(" at {place}"));
             format!("unsafe: {}{place} ({})", trace.message, trace.property)
         }
         Verdict::Unknown { reason, .. } => format!("unknown: {reason}"),

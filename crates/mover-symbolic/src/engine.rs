@@ -1,6 +1,9 @@
 //! The symbolic engines, selected by their options.
 
-use mover_engine::{Control, Engine, EngineError, Outcome, Statistics, Task};
+use mover_engine::{
+    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Task, Unchecked,
+};
+use mover_ir::program::Property;
 use mover_reduce::{Heuristics, Reduction};
 
 use crate::layout::Bounds;
@@ -114,6 +117,39 @@ fn with_stack<T: Send>(
     })
 }
 
+/// Lets an engine work on the program with its data races as errors, if they are asked for. If there
+/// is no such program, it checks the other properties.
+fn with_races(
+    task: &Task,
+    work: impl FnOnce(&Task) -> Result<Outcome, EngineError>,
+) -> Result<Outcome, EngineError> {
+    if !task.asks_for_races() {
+        return work(task);
+    }
+    match task.races_as_errors() {
+        Ok(with_errors) => {
+            let mut outcome = work(with_errors)?;
+            if let Conclusion::Unsafe(violation) = &mut outcome.conclusion
+                && violation.property == Property::NoDataRace
+            {
+                // The last step is the one into the error.
+                violation.steps.pop();
+                violation.error = None;
+            }
+            Ok(outcome)
+        }
+        Err(reason) => {
+            let mut outcome = work(task)?;
+            outcome.unchecked.push(Unchecked {
+                property: Property::NoDataRace,
+                reason: reason.to_string(),
+                advice: "--engine explicit".into(),
+            });
+            Ok(outcome)
+        }
+    }
+}
+
 impl Bmc {
     fn question(&self, task: &Task, control: &Control) -> Question {
         Question {
@@ -126,6 +162,7 @@ impl Bmc {
 
     /// The question whether a violation is within the depth asked for, in SMT-LIB.
     pub fn dump(&self, task: &Task, control: &Control) -> Result<String, EngineError> {
+        let task = task.races_as_errors().unwrap_or(task);
         with_stack(|| bmc::dump(task, &self.question(task, control)))
     }
 }
@@ -157,7 +194,9 @@ impl Engine for Bmc {
         control: &Control,
         progress: &mut (dyn FnMut(&Statistics) + Send),
     ) -> Result<Outcome, EngineError> {
-        with_stack(|| bmc::check(task, &self.question(task, control), progress))
+        with_races(task, |task| {
+            with_stack(|| bmc::check(task, &self.question(task, control), progress))
+        })
     }
 }
 
@@ -169,6 +208,7 @@ impl Ic3 {
 
     /// The question whether the invariant that is found can be broken, in SMT-LIB.
     pub fn dump(&self, task: &Task, control: &Control) -> Result<String, EngineError> {
+        let task = task.races_as_errors().unwrap_or(task);
         with_stack(|| ic3::dump(task, &self.question(task, control)))
     }
 }
@@ -196,7 +236,9 @@ impl Engine for Ic3 {
         control: &Control,
         progress: &mut (dyn FnMut(&Statistics) + Send),
     ) -> Result<Outcome, EngineError> {
-        with_stack(|| ic3::check(task, &self.question(task, control), progress))
+        with_races(task, |task| {
+            with_stack(|| ic3::check(task, &self.question(task, control), progress))
+        })
     }
 }
 
@@ -225,11 +267,13 @@ impl Engine for Token {
         progress: &mut (dyn FnMut(&Statistics) + Send),
     ) -> Result<Outcome, EngineError> {
         let options = &self.options;
-        let question = options.question(task, Reduction::None, self.certify, control);
         let settings = Settings {
             pairs: options.pairs,
             contexts: options.context_bound.clone(),
         };
-        with_stack(|| token::check(task, &question, &settings, progress))
+        with_races(task, |task| {
+            let question = options.question(task, Reduction::None, self.certify, control);
+            with_stack(|| token::check(task, &question, &settings, progress))
+        })
     }
 }

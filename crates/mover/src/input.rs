@@ -209,15 +209,12 @@ fn read_c(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliError> {
     };
     let options = args.c_options(&properties);
     match mover_c::read(&args.files, &options) {
-        Ok(mut read) => {
-            mover_reduce::facts::races::rule_out(&mut read.program);
-            Ok(Input {
-                program: read.program,
-                properties,
-                numbers: None,
-                sites: read.sites,
-            })
-        }
+        Ok(read) => Ok(Input {
+            program: read.program,
+            properties,
+            numbers: None,
+            sites: read.sites,
+        }),
         Err(failure) => {
             mover_cli::stderr!("{}", failure.compiler);
             Err(refuse(&args.name(), &failure.sources, &failure.diagnostics))

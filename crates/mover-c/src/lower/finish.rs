@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mover_ir::expr::{Expr, Place, Ty, VariableRef};
 use mover_ir::program::{
-    CellNames, Edge, Effect, Init, Location, LocationId, Template, Variable, VariableId,
+    AccessedMemory, CellNames, Edge, Effect, Init, Location, LocationId, MemoryAccess, Template,
+    Variable, VariableId,
 };
+use mover_source::Span;
 
-use super::{Builder, LocalKind, Memory, Pending, Touch};
+use super::{Builder, LocalKind, Pending, Touch};
 use crate::expr_builder::constant;
 use crate::ssa::Loc;
 
@@ -16,8 +18,6 @@ pub struct Finished {
     pub template: Template,
     /// For each edge of each location where its shared access stands.
     pub accesses: Vec<Vec<Option<Loc>>>,
-    /// Accesses that may be part of a data race, if those are asked for.
-    pub touches: Vec<(LocationId, Touch)>,
 }
 
 impl Builder<'_, '_> {
@@ -57,6 +57,7 @@ impl Builder<'_, '_> {
                 error: stand.error.clone(),
                 bound: stand.bound.clone(),
                 edges: Vec::new(),
+                accesses: Vec::new(),
                 span: self.world.span(stand.loc),
             })
             .collect();
@@ -95,13 +96,14 @@ impl Builder<'_, '_> {
             names: CellNames::default(),
         }));
         let entry = skip_entry(&mut locals, &locations, params);
-        let (locations, entry, renumbered) = drop_unreachable(locations, entry);
+        let (mut locations, entry, renumbered) = drop_unreachable(locations, entry);
         make_names_unique(&mut locals);
-        let touches = self
-            .touches
-            .iter()
-            .filter_map(|(stand, touch)| Some((renumbered[*stand]?, touch.renamed(&place_of))))
-            .collect();
+        for (stand, touch) in &self.touches {
+            if let Some(location) = renumbered[*stand] {
+                let access = touch.renamed(&place_of, self.world.span(touch.loc));
+                locations[location.index()].accesses.push(access);
+            }
+        }
         let template = Template {
             name: self.code.name.clone(),
             params,
@@ -120,7 +122,6 @@ impl Builder<'_, '_> {
         Finished {
             template,
             accesses: kept,
-            touches,
         }
     }
 
@@ -272,20 +273,23 @@ impl Builder<'_, '_> {
 }
 
 impl Touch {
-    fn renamed(&self, place_of: &impl Fn(usize) -> VariableId) -> Touch {
-        Touch {
+    /// The access in terms of the finished template.
+    fn renamed(&self, place_of: &impl Fn(usize) -> VariableId, span: Option<Span>) -> MemoryAccess {
+        MemoryAccess {
             guard: rename(&self.guard, place_of),
             memory: match &self.memory {
-                Memory::Cell { variable, index } => Memory::Cell {
+                AccessedMemory::Cell { variable, index } => AccessedMemory::Cell {
                     variable: *variable,
                     index: rename(index, place_of),
                 },
-                Memory::Bytes { address, count } => Memory::Bytes {
+                AccessedMemory::Bytes { address, count } => AccessedMemory::Bytes {
                     address: rename(address, place_of),
                     count: *count,
                 },
             },
-            ..self.clone()
+            writes: self.writes,
+            atomic: self.atomic,
+            span,
         }
     }
 }

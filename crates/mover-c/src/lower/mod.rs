@@ -58,7 +58,7 @@ pub use finish::Finished;
 pub use first_write::gaps_between;
 pub use memory::Cell;
 pub use path::{Part, Path};
-pub use touch::{Memory, Touch};
+use touch::Touch;
 use undefined::Undefined;
 
 /// Most paths from one location before blocks where ways join become locations.

@@ -4,7 +4,7 @@
 //! the condition under which the edge makes the access, and its address.
 
 use mover_ir::expr::{Expr, VariableRef};
-use mover_ir::program::{Property, VariableId};
+use mover_ir::program::{AccessedMemory, Property};
 
 use super::memory::CellKind;
 use super::{Builder, Cell, Lowered, Mode, Path};
@@ -23,20 +23,11 @@ pub(super) struct Access {
 pub struct Touch {
     /// When the next thing that the thread does is this access.
     pub guard: Expr,
-    pub memory: Memory,
+    pub memory: AccessedMemory,
     pub writes: bool,
     /// Whether it is no race if the other access is atomic, too.
     pub atomic: bool,
-    /// Whether it is in the middle of an atomic section: no other thread moves then.
-    pub is_alone: bool,
     pub loc: Option<Loc>,
-}
-
-/// Where an access goes.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Memory {
-    Cell { variable: VariableId, index: Expr },
-    Bytes { address: Expr, count: u64 },
 }
 
 impl Builder<'_, '_> {
@@ -60,12 +51,12 @@ impl Builder<'_, '_> {
                 variable: VariableRef::Global(variable),
                 index,
                 ..
-            } => index.pre().map(|index| Memory::Cell {
+            } => index.pre().map(|index| AccessedMemory::Cell {
                 variable: *variable,
                 index: index.clone(),
             }),
             CellKind::Row { .. } => return Ok(Some(path)),
-            CellKind::Memory { address } => address.pre().map(|address| Memory::Bytes {
+            CellKind::Memory { address } => address.pre().map(|address| AccessedMemory::Bytes {
                 address: address.clone(),
                 count: u64::from(cell.width / 8),
             }),
@@ -79,7 +70,6 @@ impl Builder<'_, '_> {
             memory,
             writes: access.writes,
             atomic: access.atomic || mode != Mode::Outside,
-            is_alone: mode == Mode::Inside,
             loc: path.loc,
         };
         if !self.touches.contains(&(self.from, touch.clone())) {

@@ -24,6 +24,7 @@ use crate::guards::{Decision, walk};
 use crate::layout::{Cell, Layout};
 use crate::memory::{Memory, Mentions};
 use crate::objects;
+use crate::races::CompiledAccess;
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -198,6 +199,8 @@ pub struct CompiledLocation {
     pub receives: bool,
     pub atomic: bool,
     pub valid_end: bool,
+    /// What a thread may be about to access here, for data races.
+    pub accesses: Vec<CompiledAccess>,
     pub place: Place,
     /// Set if the run ends here.
     pub run_end: Option<RunEnd>,
@@ -245,6 +248,7 @@ pub struct Machine {
     max_threads: usize,
     uses_timeout: bool,
     priority_scheduling: bool,
+    pointer_width: u8,
 }
 
 /// The lanes of one state, changed in place, with the way back.
@@ -356,6 +360,7 @@ impl Machine {
             receives: false,
             atomic: false,
             valid_end: true,
+            accesses: Vec::new(),
             place: Place {
                 ends_transaction: true,
                 is_met: false,
@@ -382,6 +387,7 @@ impl Machine {
             max_threads: program.max_threads as usize,
             uses_timeout: program.uses_timeout(),
             priority_scheduling: program.priority_scheduling,
+            pointer_width: program.pointers.width,
             mentions: Mentions::new(program, &layout),
             memory,
             layout,
@@ -470,6 +476,21 @@ impl Machine {
     fn location(&self, lanes: &[u64], thread: usize) -> &CompiledLocation {
         let pc = self.layout.pc.get(lanes, self.layout.slot(thread));
         &self.locations[pc as usize]
+    }
+
+    /// What a thread may be about to access where it is.
+    #[inline]
+    pub fn accesses(&self, lanes: &[u64], thread: usize) -> &[CompiledAccess] {
+        &self.location(lanes, thread).accesses
+    }
+
+    /// Whether some access may be part of a data race.
+    pub fn has_accesses(&self) -> bool {
+        self.locations.iter().any(|at| !at.accesses.is_empty())
+    }
+
+    pub fn pointer_width(&self) -> u8 {
+        self.pointer_width
     }
 
     /// Appends all steps of the state.

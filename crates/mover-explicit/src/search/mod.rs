@@ -56,11 +56,47 @@ pub(crate) struct Options<'a> {
     pub errors: bool,
     /// Look for states without a successor that are no proper ends.
     pub deadlocks: bool,
+    /// Look for data races.
+    pub races: bool,
+    /// What was asked for: with a violation of each of them the search is over.
+    pub wanted: Wanted<'a>,
     /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
     pub control: &'a Control,
     /// Called about ten times a second.
     pub progress: &'a mut (dyn FnMut(&Statistics) + Send),
+}
+
+/// For which violations a search continues.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub properties: &'a [Property],
+    /// Whether one violation is enough.
+    pub first: bool,
+}
+
+/// After its first violation a search continues for the other properties until it has seen this
+/// many states, or this many times those it had seen by then.
+const STATES_AFTER_VIOLATION: u64 = 100_000;
+const TIMES_AFTER_VIOLATION: u64 = 10;
+
+impl Wanted<'_> {
+    /// Whether these violations are all that is wanted. (An error of a property that was not asked
+    /// for is none.)
+    pub fn is_found(&self, found: impl Fn(Property) -> bool) -> bool {
+        let mut wanted = self.properties.iter();
+        if self.first || self.properties.is_empty() {
+            wanted.any(|&property| found(property))
+        } else {
+            wanted.all(|&property| found(property))
+        }
+    }
+
+    /// Whether a search that had seen `before` states at its first violation ends without looking
+    /// further for others.
+    pub fn is_enough(before: u64, now: u64) -> bool {
+        now > (TIMES_AFTER_VIOLATION * before).max(STATES_AFTER_VIOLATION)
+    }
 }
 
 /// Movers inferred during the search.
@@ -74,11 +110,14 @@ pub(crate) struct RunTime<'a> {
 /// What a search came to.
 #[derive(Debug)]
 pub(crate) struct Searched {
-    /// The first violation, or a shortest one if the order is breadth first.
-    pub violation: Option<Violation>,
+    /// One for each property that is violated; the first one first (a shortest one if the order is
+    /// breadth first), data races last.
+    pub violations: Vec<Violation>,
+    /// Whether it stopped some time after a violation without having seen all states.
+    pub gave_up: bool,
     /// Bounds that runs were cut off at.
     pub bounds: Vec<BoundMet>,
-    /// Set if not all states were seen; without a violation nothing is known then.
+    /// Set if not all states were seen; nothing is known of other properties then.
     pub stopped: Option<Stop>,
     /// The unsupported construct that was met, where, and what to do.
     pub refusal: Option<String>,
@@ -139,6 +178,18 @@ struct Found {
     state: u32,
     /// The steps from that state.
     steps: Vec<Step>,
+    /// How deep the search was.
+    depth: u32,
+}
+
+/// Orders violations: by depth, in the same level deadlocks first, since they are one step shorter;
+/// data races last.
+pub(crate) fn rank(property: Property, depth: u32) -> (bool, u32, bool) {
+    (
+        property == Property::NoDataRace,
+        depth,
+        property != Property::NoDeadlock,
+    )
 }
 
 struct Search<'m, 'o> {
@@ -150,7 +201,11 @@ struct Search<'m, 'o> {
     /// Blocks that counted on something that turned out wrong.
     again: Vec<Block>,
     expanded: Expanded,
-    found: Option<Found>,
+    found: Vec<Found>,
+    /// States seen at the first violation that was asked for.
+    states_at_first: Option<u64>,
+    /// Whether data races are still looked for.
+    watches_races: bool,
     bounds: BTreeSet<BoundMet>,
     /// How often a limit that is reached during one expansion may still wait for its end.
     patience: u32,
@@ -218,6 +273,7 @@ const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
 impl<'m, 'o> Search<'m, 'o> {
     fn new(machine: &'m Machine, tables: Option<&'m PhaseTables>, options: Options<'o>) -> Self {
         let order = options.order;
+        let watches_races = options.races && machine.has_accesses();
         Search {
             machine,
             tables,
@@ -238,7 +294,9 @@ impl<'m, 'o> Search<'m, 'o> {
                 Order::BreadthFirst => Vec::new(),
                 Order::DepthFirst => vec![(0, 0)],
             },
-            found: None,
+            found: Vec::new(),
+            states_at_first: None,
+            watches_races,
             bounds: BTreeSet::new(),
             patience: 0,
             cursor: Cursor {
@@ -265,6 +323,7 @@ impl<'m, 'o> Search<'m, 'o> {
         let mut looks = 0;
         // Whether the last expansion came to its end.
         let mut is_whole = true;
+        let mut gave_up = false;
         while self.limits.stopped.is_none() {
             looks += 1;
             if looks == EXPANSIONS_PER_LOOK {
@@ -273,6 +332,12 @@ impl<'m, 'o> Search<'m, 'o> {
                 let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
                 self.look(frontier, ledger);
                 if self.limits.stopped.is_some() {
+                    break;
+                }
+                let states = self.seen.store.len().into();
+                let is_enough = |before| Wanted::is_enough(before, states);
+                if !keep_going && self.states_at_first.is_some_and(is_enough) {
+                    gave_up = true;
                     break;
                 }
             }
@@ -298,7 +363,7 @@ impl<'m, 'o> Search<'m, 'o> {
                     self.cursor.depth += 1;
                     self.cursor.level_end = self.seen.store.len();
                     // An error found one level up is at least as short as all that follow.
-                    if self.found.is_some() && !keep_going {
+                    if self.is_done() {
                         break;
                     }
                 }
@@ -323,7 +388,12 @@ impl<'m, 'o> Search<'m, 'o> {
                     let only = again.and_then(|block| block.thread);
                     self.run_blocks(blocks, &expander.work.lanes, only)
                 }
-                None => expander.expand(&mut self),
+                None => {
+                    if self.watches_races && self.machine.has_race(&expander.work.lanes) {
+                        self.report(Property::NoDataRace, None, Vec::new());
+                    }
+                    expander.expand(&mut self)
+                }
             };
             if self.machine.refusal().is_some() {
                 self.limits.stopped = Some(Stop::Refused);
@@ -334,7 +404,7 @@ impl<'m, 'o> Search<'m, 'o> {
                     let lanes = &expander.work.lanes;
                     if self.limits.options.deadlocks && !self.machine.is_proper_end(lanes) {
                         self.report(Property::NoDeadlock, None, Vec::new());
-                        if !keep_going {
+                        if self.is_done() {
                             break;
                         }
                     }
@@ -350,7 +420,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 self.flush();
                 let found = self.seen.found.drain(..).rev();
                 self.stack.extend(found.map(|number| (number, depth + 1)));
-                if self.found.is_some() && !keep_going {
+                if self.is_done() {
                     break;
                 }
             }
@@ -365,13 +435,16 @@ impl<'m, 'o> Search<'m, 'o> {
         }
         let frontier = self.frontier();
         self.update_statistics(frontier, 0);
-        let violation = self.found.as_ref().map(|found| Violation {
+        let mut found = std::mem::take(&mut self.found);
+        found.sort_by_key(|found| rank(found.property, found.depth));
+        let violations = found.iter().map(|found| Violation {
             property: found.property,
             error: found.error,
             steps: self.rebuild(found, keep_going),
         });
         let outcome = Searched {
-            violation,
+            violations: violations.collect(),
+            gave_up,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),
@@ -388,7 +461,16 @@ impl<'m, 'o> Search<'m, 'o> {
             .tables
             .zip(options.run_time)
             .map(|(tables, run_time)| Classifier::new(self.machine, tables, run_time.by_reach));
-        Blocks::new(self.machine, classifier, options.deadlocks)
+        let mut blocks = Blocks::new(self.machine, classifier, options.deadlocks);
+        blocks.races.is_on = self.watches_races;
+        blocks
+    }
+
+    /// Whether all that is wanted was found.
+    fn is_done(&self) -> bool {
+        let options = &self.limits.options;
+        let is_found = |property| self.found.iter().any(|found| found.property == property);
+        !options.keep_going && options.wanted.is_found(is_found)
     }
 
     /// Runs the blocks of a stored state, or that of one thread.
@@ -401,6 +483,10 @@ impl<'m, 'o> Search<'m, 'o> {
             }
         }
         let deadlocks = self.limits.options.deadlocks;
+        blocks.races.is_on = self.watches_races;
+        blocks.races.clear();
+        // What is found by comparing the blocks of all threads rests on all of them.
+        let is_compared = deadlocks || self.watches_races;
         let mut halts = Vec::new();
         let mut counted_on = Vec::new();
         for thread in 0..self.machine.threads(lanes) {
@@ -420,9 +506,10 @@ impl<'m, 'o> Search<'m, 'o> {
                 };
                 let (used, holds) = classifier.finish_block();
                 if !holds {
+                    blocks.races.forget(thread);
                     continue;
                 }
-                if deadlocks {
+                if is_compared {
                     counted_on.extend_from_slice(used);
                 } else {
                     let used = used.to_vec();
@@ -446,14 +533,19 @@ impl<'m, 'o> Search<'m, 'o> {
             classifier.ledger.rely(block, &counted_on);
             self.again.extend(classifier.ledger.take_invalid());
         }
+        if self.watches_races
+            && let Some(steps) = blocks.races.race(self.machine, lanes)
+        {
+            self.report(Property::NoDataRace, None, steps);
+        }
         if deadlocks
             && let Some(steps) = common_halt(halts)
             && ends_in_deadlock(self.machine, lanes, &steps)
         {
             self.report(Property::NoDeadlock, None, steps);
-            if !self.limits.options.keep_going {
-                return Expansion::Stopped;
-            }
+        }
+        if self.is_done() {
+            return Expansion::Stopped;
         }
         Expansion::Done
     }
@@ -538,20 +630,24 @@ impl<'m, 'o> Search<'m, 'o> {
         steps: Vec<Step>,
     ) {
         let keep_going = self.limits.options.keep_going;
-        if keep_going || self.found.is_none() {
+        let is_known = self.found.iter().any(|found| found.property == property);
+        if keep_going || !is_known {
             self.limits.statistics.violations += 1;
         }
-        let shorter = match &self.found {
-            None => true,
-            // In the same level of a breadth-first search a deadlock is one step shorter.
-            Some(found) => found.error.is_some() && error.is_none() && !keep_going,
-        };
-        if shorter {
-            self.found = Some(Found {
+        if property == Property::NoDataRace {
+            self.watches_races = false;
+        }
+        if self.limits.options.wanted.properties.contains(&property) {
+            let states = self.seen.store.len().into();
+            self.states_at_first.get_or_insert(states);
+        }
+        if !is_known {
+            self.found.push(Found {
                 property,
                 error,
                 state: self.seen.number,
                 steps,
+                depth: self.cursor.depth,
             });
         }
     }
@@ -663,7 +759,7 @@ impl Search<'_, '_> {
         let place = (end.template, end.location);
         self.report(property, Some(place), steps());
         let options = &self.limits.options;
-        if options.keep_going || options.order == Order::BreadthFirst {
+        if options.order == Order::BreadthFirst || !self.is_done() {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
@@ -700,6 +796,12 @@ impl Visitor for Search<'_, '_> {
         match event {
             Event::Successor => self.meet_successor(&work.lanes, work.dirty()),
             Event::RunEnd(end) => self.meet_run_end(end, || path.steps().collect()),
+        }
+    }
+
+    fn arrive(&mut self, work: &Workspace, thread: usize, path: Path) {
+        if self.watches_races && self.machine.is_in_race(&work.lanes, thread) {
+            self.report(Property::NoDataRace, None, path.steps().collect());
         }
     }
 

@@ -13,12 +13,16 @@ use crate::classify::{restore_blocks, save_blocks};
 use crate::machine::{Machine, RunEnd, Workspace};
 use crate::store::Store;
 
+/// Kinds of violations in a checkpoint.
+const AN_ERROR: u32 = 0;
+const A_DEADLOCK: u32 = 1;
+const A_RACE: u32 = 2;
+
 impl Search<'_, '_> {
     /// Has a checkpoint written, between two expansions.
     pub(super) fn save(&mut self, checkpoints: &mut Checkpoints, blocks: Option<&Blocks>) {
         self.flush();
-        // A search that has found a violation and does not keep going is all but done.
-        let is_ending = self.found.is_some() && !self.limits.options.keep_going;
+        let is_ending = self.is_done();
         let Some(save) = checkpoints.save.as_mut().filter(|_| !is_ending) else {
             return;
         };
@@ -52,11 +56,16 @@ impl Search<'_, '_> {
             Expanded::Marked(bits) => sink.numbers(bits)?,
         }
         save_blocks(&self.again, sink)?;
-        sink.flag(self.found.is_some())?;
-        if let Some(found) = &self.found {
+        sink.number(self.states_at_first.unwrap_or(0))?;
+        sink.number(self.found.len() as u64)?;
+        for found in &self.found {
             sink.small(found.state)?;
-            let deadlocks = found.error.is_none();
-            sink.flag(deadlocks)?;
+            sink.small(found.depth)?;
+            sink.small(match (found.property, found.error) {
+                (_, Some(_)) => AN_ERROR,
+                (Property::NoDataRace, None) => A_RACE,
+                (_, None) => A_DEADLOCK,
+            })?;
             sink.number(found.steps.len() as u64)?;
             for &step in &found.steps {
                 sink.smalls(&Machine::numbers_of(step))?;
@@ -111,8 +120,15 @@ impl Search<'_, '_> {
             Order::DepthFirst => Expanded::Marked(bits),
         };
         self.again = restore_blocks(source, states)?;
-        if source.flag()? {
-            self.found = Some(self.restore_found(source)?);
+        self.states_at_first = match source.number()? {
+            0 => None,
+            states => Some(states),
+        };
+        self.found.clear();
+        for _ in 0..source.number()? {
+            let found = self.restore_found(source)?;
+            self.watches_races &= found.property != Property::NoDataRace;
+            self.found.push(found);
         }
         self.bounds.clear();
         for _ in 0..source.number()? {
@@ -136,7 +152,7 @@ impl Search<'_, '_> {
 
     /// Reads a violation and takes its steps once more, which says what it is.
     fn restore_found(&self, source: &mut Source) -> Result<Found, CheckpointError> {
-        let (state, is_deadlock) = (source.small()?, source.flag()?);
+        let (state, depth, kind) = (source.small()?, source.small()?, source.small()?);
         if state >= self.seen.store.len() {
             return Err(nonsense("a violation begins nowhere"));
         }
@@ -162,17 +178,26 @@ impl Search<'_, '_> {
             steps.push(step);
         }
         match end.map(|end| (end, end.violates)) {
-            None if is_deadlock => Ok(Found {
+            None if kind == A_DEADLOCK => Ok(Found {
                 property: Property::NoDeadlock,
                 error: None,
                 state,
                 steps,
+                depth,
             }),
-            Some((end, Some(property))) if !is_deadlock => Ok(Found {
+            None if kind == A_RACE && self.machine.has_race(&work.lanes) => Ok(Found {
+                property: Property::NoDataRace,
+                error: None,
+                state,
+                steps,
+                depth,
+            }),
+            Some((end, Some(property))) if kind == AN_ERROR => Ok(Found {
                 property,
                 error: Some((end.template, end.location)),
                 state,
                 steps,
+                depth,
             }),
             _ => Err(nonsense("a violation violates nothing")),
         }

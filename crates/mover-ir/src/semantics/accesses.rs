@@ -86,7 +86,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn recorded(&self, work: impl FnOnce(&Machine)) -> Vec<Access> {
+    pub(super) fn recorded(&self, work: impl FnOnce(&Machine)) -> Vec<Access> {
         let recording = Machine {
             record: Some(RefCell::default()),
             ..self.clone()

@@ -30,12 +30,14 @@
 //! marked as valid end, else a deadlock.
 //!
 //! This file says which steps there are; `effects` what a step does, `values` what expressions
-//! are, `memory` and `channels` what these two speak of, and `accesses` listens to them.
+//! are, `memory` and `channels` what these two speak of, and `accesses` listens to them. `races`
+//! says what a data race is.
 
 mod accesses;
 mod channels;
 mod effects;
 mod memory;
+mod races;
 mod values;
 
 use std::cell::RefCell;
@@ -49,6 +51,7 @@ use crate::program::{
 pub use accesses::{Access, Accesses, Thing};
 pub use channels::ChannelHome;
 pub use memory::bytes_at;
+pub use races::{AccessedBytes, NextAccess};
 
 /// One message of a channel: a value for each field.
 pub type Message = Vec<u64>;

@@ -18,7 +18,9 @@
 
 use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::graph::{FixedBitSet, include};
-use mover_ir::program::{Edge, Effect, Init, Program, Template, Variable, VariableId};
+use mover_ir::program::{
+    Edge, Effect, Init, MemoryAccess, Program, Template, Variable, VariableId,
+};
 
 /// Longest array that is reset; each of its cells needs an assignment.
 const LONGEST_ROW: u32 = 16;
@@ -137,6 +139,9 @@ fn live_variables(template: &Template) -> Vec<FixedBitSet> {
             for edge in &location.edges {
                 let before = live_before(template, edge, live[edge.target.index()].clone());
                 grew |= include(&mut live[number], &before);
+            }
+            for expr in location.accesses.iter().flat_map(MemoryAccess::exprs) {
+                expr.walk(&mut |expr| note_read(expr, &mut live[number]));
             }
             // A search that continues after errors resumes from here.
             let resume = location.error.as_ref().and_then(|error| error.resume);

@@ -114,7 +114,8 @@ fn fuse_edge(
     let is_gone = fused.effects.last() == Some(&Effect::Exit);
     while !is_gone && parts.len() < LONGEST && !passed.contains(&fused.target) {
         let between = template.location(fused.target);
-        if !between.atomic || between.ends_run() {
+        // Where an access may race, the location before it counts.
+        if !between.atomic || between.ends_run() || !between.accesses.is_empty() {
             break;
         }
         let Some(next) = only_possible(template, fused.target, &known) else {

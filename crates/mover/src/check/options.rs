@@ -30,8 +30,8 @@ pub struct CheckArgs {
     /// Property to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
     /// invalid end state), `claims` (ltl, never, accept and progress labels of Promela), `termination`
     /// (every fair run ends); for C also `memory-safety`, `mutex-misuse`, `memory-cleanup`,
-    /// `no-overflow` and `no-data-race`. Default: all but `termination` and
-    /// the last three
+    /// `no-overflow` and `no-data-race`. Default: all but `termination`,
+    /// `memory-cleanup` and `no-overflow`
     #[arg(long = "property", value_name = "NAME")]
     pub(super) properties: Vec<Property>,
 
@@ -111,6 +111,11 @@ pub struct CheckArgs {
     #[arg(long)]
     pub(super) keep_going: bool,
 
+    /// Stop at the first violation; without it, the search continues for a while for violations of
+    /// the other properties
+    #[arg(long, conflicts_with = "keep_going")]
+    pub(super) first: bool,
+
     /// Before the search, test in all interleavings whether the steps that the reduction treats as
     /// movers commute
     #[arg(long)]
@@ -154,6 +159,7 @@ impl CheckArgs {
                 SearchOrder::Dfs => Order::DepthFirst,
             }),
             keep_going: self.keep_going,
+            first: self.first,
             keep_dead_values: self.keep_dead_values,
             jobs: self.jobs,
             timeout: self.timeout,
@@ -186,6 +192,7 @@ impl CheckArgs {
             ("--keep-dead-values", self.keep_dead_values.to_string()),
             ("--order", order.into()),
             ("--keep-going", self.keep_going.to_string()),
+            ("--first", self.first.to_string()),
         ]
     }
 

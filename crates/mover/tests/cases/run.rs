@@ -151,14 +151,11 @@ fn read_c(file: &Path, options: &CaseOptions) -> Result<Input, Refusal> {
     };
     let files: &[PathBuf] = &[file.to_path_buf()];
     match mover_c::read(files, &reading) {
-        Ok(mut read) => {
-            mover_reduce::facts::races::rule_out(&mut read.program);
-            Ok(Input {
-                warnings: rendered(&read.program.info.sources, &read.warnings),
-                program: read.program,
-                properties,
-            })
-        }
+        Ok(read) => Ok(Input {
+            warnings: rendered(&read.program.info.sources, &read.warnings),
+            program: read.program,
+            properties,
+        }),
         Err(failure) => Err(Refusal::new(
             &failure.sources,
             &failure.diagnostics,

@@ -2,7 +2,7 @@
 // A data race.
 // options: --property no-data-race
 // engines: explicit/none,dynamic
-// message: data race for `flag`:
+// message: data race on flag
 #include <pthread.h>
 #include <stdatomic.h>
 

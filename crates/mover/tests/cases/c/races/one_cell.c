@@ -2,7 +2,7 @@
 // A data race.
 // options: --property no-data-race
 // engines: explicit/none,dynamic
-// message: data race for `a`:
+// message: data race on a
 #include <pthread.h>
 
 int a[2];

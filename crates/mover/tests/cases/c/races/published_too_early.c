@@ -2,7 +2,7 @@
 // A data race.
 // options: --property no-data-race
 // engines: explicit/none,dynamic
-// message: data race for `x`:
+// message: data race on x
 #include <pthread.h>
 #include <stdatomic.h>
 
