@@ -390,7 +390,9 @@ fn checked(folder: &Path, name: &str, rows: &[(String, i64)]) -> common::Ended {
         .args([
             "check",
             "--property",
-            "unreach-call,memory-safety",
+            "unreach-call",
+            "--property",
+            "memory-safety",
             "--timeout",
             "300",
         ])

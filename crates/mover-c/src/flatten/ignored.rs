@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::library::{is_output, plain_name};
+use super::library::{is_output, plain_name, takes_no_notice};
 use crate::ssa::*;
 
 /// The values of a function that nobody looks at, and variables whose content nobody looks at.
@@ -90,9 +90,11 @@ fn target<'k>(functions: &[Function], kind: &'k Kind) -> Option<&'k Operand> {
     }
 }
 
+/// Whether a call leaves its arguments unobserved: it prints them, sleeps, or sets a seed.
 fn is_printing(module: &Module, kind: &Kind) -> bool {
     matches!(kind, Kind::Call { callee: Callee::Function(id), .. }
-        if is_output(plain_name(&module.functions[*id].name)))
+        if is_output(plain_name(&module.functions[*id].name))
+            || takes_no_notice(&module.functions[*id].name))
 }
 
 fn note(operand: &Operand, out: &mut Vec<ValueId>) {

@@ -138,11 +138,13 @@ impl Flattener<'_> {
                 self.end(otherwise, Terminator::EndProcess, loc);
                 Ok(then)
             }
-            "__VERIFIER_assert" => {
+            // Without the header, `assert` is a function that verifiers know.
+            "__VERIFIER_assert" | "assert" => {
+                let asserted = arg(0)?;
                 let width = arg_shapes[0].first().copied().unwrap_or(32);
-                let holds = self.is_not_zero(at, arg(0)?, width, loc);
+                let holds = self.is_not_zero(at, asserted, width, loc);
                 let (then, otherwise) = self.branch(at, holds, loc);
-                let message = "assertion violated: __VERIFIER_assert".to_string();
+                let message = format!("assertion violated: {name}");
                 self.fail(otherwise, Property::UnreachCall, message, loc);
                 Ok(then)
             }
@@ -819,6 +821,14 @@ pub fn is_output(name: &str) -> bool {
             | "fwrite"
             | "_IO_putc"
             | "fclose"
+    )
+}
+
+/// Functions whose arguments make no difference here.
+pub fn takes_no_notice(name: &str) -> bool {
+    matches!(
+        name,
+        "srand" | "srandom" | "srand48" | "sleep" | "usleep" | "alarm" | "sched_yield"
     )
 }
 
