@@ -59,6 +59,12 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
         notes.prints,
         "memory that is read only to be printed is not checked",
     );
+    assumes(
+        notes.machine,
+        "a machine with 2 processors and pages of 4096 bytes is assumed",
+    );
+    assumes(notes.environment, "no environment variable is set");
+    assumes(notes.signals, "no signal is sent to the program");
     for (name, loc) in &notes.havocked {
         let words = format!("`{name}` has no body: it returns any value and has no side effect");
         assumes(Some(*loc), &words);

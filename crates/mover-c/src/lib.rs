@@ -24,6 +24,7 @@ mod llvm;
 mod lower;
 pub mod native;
 mod objects;
+mod runtime;
 mod ssa;
 mod threads;
 mod world;
@@ -44,7 +45,6 @@ use world::{Settings, World};
 
 /// The name under which the runtime library is compiled.
 pub(crate) const RUNTIME_NAME: &str = "mover-runtime.c";
-const RUNTIME: &str = include_str!("mover-runtime.c");
 
 /// What is asked of a C program if nothing else is said.
 pub const DEFAULT_PROPERTIES: [Property; 5] = [
@@ -192,7 +192,7 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Fail
         }
         compiled.push(target);
     }
-    let runtime = || {
+    let runtime = |missing: &[String]| {
         let source = scratch.path().join(RUNTIME_NAME);
         let target = scratch.path().join("runtime.bc");
         let plain = clang::Options {
@@ -200,7 +200,7 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Fail
             flags: vec!["-fno-builtin".into()],
             ..clang::Options::default()
         };
-        std::fs::write(&source, RUNTIME)
+        std::fs::write(&source, runtime::source(missing))
             .map_err(|error| error.to_string())
             .and_then(|()| clang::compile(&source, &target, &plain))
             .map_err(|error| format!("the runtime library: {error}"))?;

@@ -195,6 +195,24 @@ pub enum BitsKind {
     ByteSwap,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatKind {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// A bit for each outcome that makes it true: equal, greater, less, not comparable.
+    Compare {
+        outcomes: u8,
+    },
+    FromSigned,
+    FromUnsigned,
+    ToSigned,
+    ToUnsigned,
+    /// Between the two formats.
+    Convert,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub enum Operand {
     Value(ValueId),
@@ -278,6 +296,21 @@ pub enum Kind {
         /// The shapes of the arguments.
         arg_shapes: Vec<Shape>,
     },
+    /// Floating point; the widths of arguments and result.
+    Float {
+        kind: FloatKind,
+        args: Vec<Operand>,
+        from: u8,
+        to: u8,
+    },
+    /// Inline assembly, as LLVM writes it.
+    Assembly {
+        code: String,
+        constraints: String,
+        args: Vec<Operand>,
+        arg_shapes: Vec<Shape>,
+        shape: Shape,
+    },
     /// Begin and end of an alloca's life, for functions that LLVM has inlined.
     Lifetime {
         pointer: Operand,
@@ -333,8 +366,11 @@ pub enum Terminator {
     EndProcess,
     /// The thread ends; its result.
     EndThread(Operand),
-    /// The recursion is deeper than it is followed.
-    RecursionBound(String),
+    /// The run is not followed further, and why.
+    Bound {
+        kind: mover_ir::program::BoundKind,
+        message: String,
+    },
 }
 
 impl Terminator {
@@ -527,7 +563,9 @@ impl Kind {
                 }
                 all
             }
-            Kind::Library { args, .. } => args.iter().collect(),
+            Kind::Library { args, .. } | Kind::Assembly { args, .. } | Kind::Float { args, .. } => {
+                args.iter().collect()
+            }
             Kind::Unsupported(_) | Kind::AtomicBegin | Kind::AtomicEnd => Vec::new(),
         }
     }
@@ -554,7 +592,9 @@ impl Kind {
                 }
                 all
             }
-            Kind::Library { args, .. } => args.iter_mut().collect(),
+            Kind::Library { args, .. } | Kind::Assembly { args, .. } | Kind::Float { args, .. } => {
+                args.iter_mut().collect()
+            }
             Kind::Unsupported(_) | Kind::AtomicBegin | Kind::AtomicEnd => Vec::new(),
         }
     }

@@ -25,7 +25,7 @@ use crate::shorten::{self, Effort};
 use crate::strategy::{Run, Stage, Strategy, When};
 use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
-use crate::{bounds, claims, fold, temporal};
+use crate::{bounds, claims, fold, temporal, vacuous};
 
 /// However slow the machine is, an answer does not wait longer for its story.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
@@ -64,10 +64,8 @@ impl Finished {
     /// Whether the answer is final.
     fn is_final(&self) -> bool {
         match &self.outcome.conclusion {
-            Conclusion::Safe { up_to } => {
-                let outcome = &self.outcome;
-                up_to.is_empty() && outcome.bounds.is_empty() && outcome.unchecked.is_empty()
-            }
+            // Bounds that are met are met in every search.
+            Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.unchecked.is_empty(),
             Conclusion::Unsafe(_) => true,
             Conclusion::Stopped { .. } | Conclusion::Refused { .. } => false,
         }
@@ -294,7 +292,7 @@ fn conclude(
             caveats.push(format!("checked without reduction: {reason}"));
         }
     }
-    let warnings = claims::broken(task, &outcome.broken_claims);
+    let mut warnings = claims::broken(task, &outcome.broken_claims);
     let proof = outcome.proof.clone().unwrap_or_default();
     let mut certified = options.certify.then_some(Certified {
         by: proof.certified,
@@ -320,6 +318,18 @@ fn conclude(
         .collect();
     let by_property = by_property(&asked, &outcome.unchecked, &traces, &rest);
     let verdict = together(&asked, &by_property, &traces);
+    match &verdict {
+        Verdict::Unknown { .. } if matches!(outcome.conclusion, Conclusion::Safe { .. }) => {
+            warnings.extend(bounds::refusals(program, &outcome.bounds));
+        }
+        Verdict::Safe if vacuous::starts_no_thread(program) => {
+            let what = "no run starts a thread, so nothing concurrent was checked";
+            let help = "does the program want arguments? it ends before it starts a thread";
+            warnings.push(Diagnostic::warning(what).help(help));
+            caveats.push("no run starts a thread".into());
+        }
+        _ => {}
+    }
     match (&verdict, &mut certified) {
         (Verdict::Unsafe(_), Some(certified)) => {
             certified.by = vec!["the run was replayed on the reference semantics".into()];

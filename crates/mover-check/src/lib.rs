@@ -110,6 +110,7 @@ pub mod story;
 pub mod strategy;
 pub mod temporal;
 pub mod trace;
+mod vacuous;
 pub mod watch;
 
 pub use mover_engine::words;

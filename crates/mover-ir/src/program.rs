@@ -539,16 +539,25 @@ pub enum BoundKind {
     WaitWithoutMutex,
     /// The exit of a thread that holds a lock whose owner other threads ask for.
     ExitWithLock,
+    /// The use of a function or variable that no file defines.
+    Undefined,
+    /// A construct of the language that the front end does not translate.
+    Unsupported,
+    /// A call that the front end does not translate, such as a jump between functions.
+    UnsupportedCall,
 }
 
 impl BoundKind {
-    pub const ALL: [BoundKind; 6] = [
+    pub const ALL: [BoundKind; 9] = [
         BoundKind::Recursion,
         BoundKind::Threads,
         BoundKind::Allocation,
         BoundKind::Keys,
         BoundKind::WaitWithoutMutex,
         BoundKind::ExitWithLock,
+        BoundKind::Undefined,
+        BoundKind::Unsupported,
+        BoundKind::UnsupportedCall,
     ];
 
     pub fn name(self) -> &'static str {
@@ -559,6 +568,9 @@ impl BoundKind {
             BoundKind::Keys => "keys",
             BoundKind::WaitWithoutMutex => "wait-without-mutex",
             BoundKind::ExitWithLock => "exit-with-lock",
+            BoundKind::Undefined => "undefined",
+            BoundKind::Unsupported => "unsupported",
+            BoundKind::UnsupportedCall => "unsupported-call",
         }
     }
 
@@ -573,6 +585,23 @@ impl BoundKind {
                 "--property mutex-misuse, or a program that locks the mutex before it waits"
             }
             BoundKind::ExitWithLock => "a program whose threads release all locks before they exit",
+            BoundKind::Undefined => {
+                "the file that defines it as well, or --havoc-externals, which lets it return any value"
+            }
+            BoundKind::Unsupported => {
+                "the program without this code, for instance by an #ifdef around it"
+            }
+            BoundKind::UnsupportedCall => "the program without this call",
+        }
+    }
+
+    /// The code of the error page, where the bound stands for input that is not supported.
+    pub fn code(self) -> Option<&'static str> {
+        match self {
+            BoundKind::Undefined => Some("C011"),
+            BoundKind::Unsupported => Some("C010"),
+            BoundKind::UnsupportedCall => Some("C012"),
+            _ => None,
         }
     }
 }

@@ -5,9 +5,9 @@
 //! address is taken, and fails if it matches none of them. Structures that are passed by value
 //! are copied, with their own lifetime.
 
-use mover_ir::program::Property;
+use mover_ir::program::{BoundKind, Property};
 
-use super::library::is_modelled;
+use super::library::{is_modelled, plain_name};
 use super::{Flat, Flattener, Problem};
 use crate::ssa::*;
 
@@ -26,13 +26,15 @@ impl Flattener<'_> {
     ) -> Flat<BlockId> {
         let module = self.module;
         let function = &module.functions[id];
-        let name = function.name.as_str();
+        let name = plain_name(&function.name);
         if matches!(name, "reach_error" | "__VERIFIER_error") {
             let message = format!("{name}() is called");
             return Ok(self.fail(at, Property::UnreachCall, message, loc));
         }
         if function.blocks.is_empty() || is_modelled(name) {
-            return self.library(at, result, name, args, shape, arg_shapes, loc);
+            let before = self.blocks[at].insts.len();
+            let expanded = self.library(at, result, name, args, shape, arg_shapes, loc);
+            return expanded.or_else(|problem| self.refuse(at, before, problem));
         }
         let mut at = at;
         let mut objects = Vec::new();
@@ -143,7 +145,8 @@ impl Flattener<'_> {
         if depth >= self.limits.recursion {
             let name = &module.functions[id].name;
             let message = format!("`{name}` recurses more than {depth} deep");
-            self.end(at, Terminator::RecursionBound(message), loc);
+            let kind = BoundKind::Recursion;
+            self.end(at, Terminator::Bound { kind, message }, loc);
             return Ok(at);
         }
         let next = self.new_block();

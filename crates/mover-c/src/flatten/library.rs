@@ -58,6 +58,9 @@ impl Flattener<'_> {
                 }
             };
         }
+        if result.is_none() && is_mere_input(name, &args) {
+            return Ok(at);
+        }
         let field = |base: Operand, offset: i64| displaced(&base, offset);
         let store = |pointer: Operand, value: Operand, width: u8| Kind::Store {
             pointer,
@@ -78,16 +81,38 @@ impl Flattener<'_> {
             | "llvm.trap"
             | "llvm.debugtrap"
             | "pthread_kill_other_threads_np" => {
+                let mut at = at;
                 if name == "exit" {
-                    self.leave_process(at, loc);
+                    at = self.leave_process(at, loc)?;
                 }
-                self.end(at, Terminator::EndProcess, loc);
+                if matches!(self.blocks[at].end, Terminator::Unreachable) {
+                    self.end(at, Terminator::EndProcess, loc);
+                }
                 Ok(at)
             }
             "__assert_fail" | "__assert" | "__assert_rtn" => {
                 let condition = self.string(args.first()).unwrap_or_default();
                 let message = format!("assertion violated: {condition}");
                 Ok(self.fail(at, Property::UnreachCall, message, loc))
+            }
+            "__mover_choice" => {
+                let Operand::Int { value, .. } = arg(0)? else {
+                    let message = "a choice of a number that is not constant";
+                    return Err(Problem::new(message, loc).code("C099"));
+                };
+                let kind = Kind::Library {
+                    name: "nondet".into(),
+                    args: vec![int(value, 64)],
+                    arg_shapes: vec![vec![64]],
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "__mover_unsupported" => {
+                let what = self.string(args.first()).unwrap_or_default();
+                Err(Problem::new(format!("not supported: {what}"), loc))
             }
             "mover_undefined_constant" => {
                 let message = "division by zero, or a shift as wide as its type";
@@ -113,11 +138,13 @@ impl Flattener<'_> {
                 self.end(otherwise, Terminator::EndProcess, loc);
                 Ok(then)
             }
-            "__VERIFIER_assert" => {
+            // Without the header, `assert` is a function that verifiers know.
+            "__VERIFIER_assert" | "assert" => {
+                let asserted = arg(0)?;
                 let width = arg_shapes[0].first().copied().unwrap_or(32);
-                let holds = self.is_not_zero(at, arg(0)?, width, loc);
+                let holds = self.is_not_zero(at, asserted, width, loc);
                 let (then, otherwise) = self.branch(at, holds, loc);
-                let message = "assertion violated: __VERIFIER_assert".to_string();
+                let message = format!("assertion violated: {name}");
                 self.fail(otherwise, Property::UnreachCall, message, loc);
                 Ok(then)
             }
@@ -132,10 +159,6 @@ impl Flattener<'_> {
             _ if name.starts_with("__VERIFIER_nondet_") => {
                 let Some(width) = width else { return Ok(at) };
                 let suffix = &name["__VERIFIER_nondet_".len()..];
-                if matches!(suffix, "float" | "double") {
-                    let message = "floating-point input is not supported".to_string();
-                    return Err(Problem::new(message, loc));
-                }
                 // A `_Bool` is 0 or 1 in a wider cell.
                 let values = if matches!(suffix, "bool" | "_Bool") {
                     2
@@ -609,7 +632,37 @@ impl Flattener<'_> {
                 success!(at)
             }
 
-            _ if is_output(name) || is_without_effect(name) => {
+            "signal" | "sigaction" | "__sysv_signal" | "bsd_signal" => {
+                self.notes.signals.get_or_insert(loc);
+                success!(at)
+            }
+            "sysconf" | "getpagesize" | "get_nprocs" | "get_nprocs_conf" => {
+                self.notes.machine.get_or_insert(loc);
+                let asked = match (name, args.first()) {
+                    ("sysconf", Some(Operand::Int { value, .. })) => *value,
+                    ("getpagesize", _) => PAGE_SIZE,
+                    (_, None) => PROCESSORS,
+                    _ => 0,
+                };
+                let value = match asked {
+                    PAGE_SIZE => 4096,
+                    PROCESSORS | ALL_PROCESSORS => 2,
+                    _ => {
+                        let message = "`sysconf` of this name is not supported";
+                        return Err(Problem::new(message, loc).code("C012"));
+                    }
+                };
+                yields!(at, int(value, width.unwrap_or(pointer)))
+            }
+            "getenv" | "secure_getenv" => {
+                self.notes.environment.get_or_insert(loc);
+                yields!(at, int(0, pointer))
+            }
+            _ if is_without_effect(name)
+                || is_output(name)
+                    && (result.is_none()
+                        || self.module.find(&format!("__mover_{name}")).is_none()) =>
+            {
                 self.notes.ignored_attributes |= name.contains("attr_set");
                 if self.prints_memory(name, &args) {
                     self.notes.prints.get_or_insert(loc);
@@ -620,7 +673,12 @@ impl Flattener<'_> {
                 }
             }
             _ if self.module.find(&format!("__mover_{name}")).is_some() => {
-                self.runtime(at, name, args, result, loc)
+                match self.module.find(&format!("__mover_{name}")) {
+                    Some(id) => {
+                        self.call_function(at, result, id, args, &[], shape, arg_shapes, loc)
+                    }
+                    None => Ok(at),
+                }
             }
             _ if self.limits.havoc_externals => {
                 self.notes.havocked.entry(name.to_string()).or_insert(loc);
@@ -722,13 +780,26 @@ pub(super) fn is_modelled(name: &str) -> bool {
     )
 }
 
+/// The name of a library function without the marks of a version of the C standard.
+pub fn plain_name(name: &str) -> &str {
+    let stripped = name
+        .strip_prefix("__isoc99_")
+        .or_else(|| name.strip_prefix("__isoc23_"));
+    stripped.unwrap_or(name)
+}
+
+// Names of `sysconf` on Linux.
+const PAGE_SIZE: u64 = 30;
+const ALL_PROCESSORS: u64 = 83;
+const PROCESSORS: u64 = 84;
+
 // Errors as Linux numbers them.
 const EAGAIN: u64 = 11;
 const EINVAL: u64 = 22;
 const ETIMEDOUT: u64 = 110;
 
 /// Functions that only write to files or the terminal.
-pub(super) fn is_output(name: &str) -> bool {
+pub fn is_output(name: &str) -> bool {
     matches!(
         name,
         "printf"
@@ -753,6 +824,24 @@ pub(super) fn is_output(name: &str) -> bool {
     )
 }
 
+/// Functions whose arguments make no difference here.
+pub fn takes_no_notice(name: &str) -> bool {
+    matches!(
+        name,
+        "srand" | "srandom" | "srand48" | "sleep" | "usleep" | "alarm" | "sched_yield"
+    )
+}
+
+/// Functions that return something and do nothing else.
+fn is_mere_input(name: &str, args: &[Operand]) -> bool {
+    let is_clock = name == "time" && is_null(args.first());
+    let is_other = matches!(
+        name,
+        "rand" | "random" | "lrand48" | "mrand48" | "clock" | "getpid" | "getppid"
+    );
+    is_clock || is_other
+}
+
 /// Functions that change nothing that a program can see, and succeed.
 fn is_without_effect(name: &str) -> bool {
     matches!(
@@ -767,6 +856,15 @@ fn is_without_effect(name: &str) -> bool {
             | "thrd_sleep"
             | "srand"
             | "srandom"
+            | "srand48"
+            | "pthread_testcancel"
+            | "pthread_sigmask"
+            | "sigprocmask"
+            | "pthread_setaffinity_np"
+            | "sched_setaffinity"
+            | "pthread_setschedparam"
+            | "madvise"
+            | "clearerr"
             | "pthread_attr_destroy"
             | "pthread_mutexattr_destroy"
             | "pthread_condattr_init"

@@ -12,18 +12,22 @@
 //!   and are copied like the program's own; the others are composed of loads, stores and a few
 //!   primitive actions ([`Kind::Library`]) whose semantics is in [`crate::actions`].
 
+mod assembly;
 mod calls;
 pub mod copying;
+mod floats;
+mod ignored;
 mod library;
 mod variadic;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use mover_ir::expr::{mask, resize, sign_extend};
-use mover_ir::program::Property;
+use mover_ir::program::{BoundKind, Property};
 
 use crate::ssa::*;
-use library::is_output;
+pub use library::{is_output, plain_name};
 
 /// The code that threads of one kind run.
 #[derive(Clone, Debug)]
@@ -67,6 +71,14 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
+
+    /// What stands for the problem in a program that may not reach it. Others, such as a program
+    /// that is too large, are not about one place.
+    pub fn bound(&self) -> Option<BoundKind> {
+        BoundKind::ALL
+            .into_iter()
+            .find(|kind| kind.code() == Some(self.code))
+    }
 }
 
 pub struct Limits {
@@ -94,6 +106,12 @@ pub struct Notes {
     pub allocates: Option<Option<Loc>>,
     /// Where memory is printed, if it is.
     pub prints: Option<Option<Loc>>,
+    /// Where the program asks how many processors there are, or how large pages are.
+    pub machine: Option<Option<Loc>>,
+    /// Where it reads an environment variable.
+    pub environment: Option<Option<Loc>>,
+    /// Where it sets what a signal does.
+    pub signals: Option<Option<Loc>>,
 }
 
 pub struct Flattener<'m> {
@@ -113,6 +131,8 @@ pub struct Flattener<'m> {
     is_main: bool,
     /// Whether some thread-specific data has a destructor.
     has_destructors: bool,
+    /// By function: the values that nobody looks at.
+    ignored: HashMap<FunctionId, Rc<HashSet<ValueId>>>,
 }
 
 /// A function that is being copied.
@@ -136,6 +156,8 @@ struct Frame {
     marked: HashSet<ValueId>,
     /// Values of the copy that are constant.
     constants: HashMap<ValueId, Operand>,
+    /// Values of the original that nobody looks at.
+    ignored: Rc<HashSet<ValueId>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,6 +206,7 @@ impl<'m> Flattener<'m> {
             size: 0,
             is_main: false,
             has_destructors: has_destructors(module),
+            ignored: HashMap::new(),
         }
     }
 
@@ -219,17 +242,6 @@ impl<'m> Flattener<'m> {
         let args = (0..function.params).map(Operand::Value).collect();
         let entry = self.new_block();
         let mut at = entry;
-        if let Some(&destructor) = module.destructors.first() {
-            let destructor = &module.functions[destructor];
-            let message = format!(
-                "`{}` is registered to run at process exit, which is not supported",
-                destructor.name
-            );
-            let help = "call it at the end of `main` when the program is checked";
-            return Err(Problem::new(message, destructor.loc)
-                .code("C012")
-                .help(help));
-        }
         if is_main {
             for &constructor in &module.constructors {
                 at = self.call(at, constructor, Vec::new(), None, None)?;
@@ -246,6 +258,14 @@ impl<'m> Flattener<'m> {
             entry,
             loc: function.loc,
         })
+    }
+
+    /// The results that a function never looks at: they are used only for what is printed, if at
+    /// all. Inputs among them are no choice.
+    fn ignored_values(&mut self, id: FunctionId) -> Rc<HashSet<ValueId>> {
+        let module = self.module;
+        let compute = || Rc::new(ignored::values(module, &module.functions[id]));
+        Rc::clone(self.ignored.entry(id).or_insert_with(compute))
     }
 
     fn new_block(&mut self) -> BlockId {
@@ -334,6 +354,7 @@ impl<'m> Flattener<'m> {
             objects: Vec::new(),
             marked: marked_variables(function),
             constants: HashMap::new(),
+            ignored: self.ignored_values(id),
         };
         // Only what can be reached is copied, where constants decide: a recursion
         // whose depth is constant ends by itself.
@@ -383,13 +404,23 @@ impl<'m> Flattener<'m> {
                 frame.rename(operand, function.params);
             }
             let is_marked = inst.result.is_some_and(|id| frame.marked.contains(&id));
-            let result = inst.result.map(|id| frame.number(id, function.params));
+            let is_ignored = inst.result.is_some_and(|id| frame.ignored.contains(&id));
+            if is_ignored && matches!(kind, Kind::Float { .. })
+                || ignored::is_input(&self.module.functions, &inst.kind, function, &frame.ignored)
+            {
+                continue;
+            }
+            let is_call = matches!(kind, Kind::Call { .. });
+            let result = inst.result.filter(|_| !(is_ignored && is_call));
+            let result = result.map(|id| frame.number(id, function.params));
             if let (Kind::Pure(pure), Some(id)) = (&kind, result)
                 && let Some(constant) = fold(pure)
             {
                 frame.constants.insert(id, constant);
             }
-            at = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked)?;
+            let before = self.blocks[at].insts.len();
+            let copied = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked);
+            at = copied.or_else(|problem| self.refuse(at, before, problem))?;
         }
         frame.ends[number] = at;
         let loc = frame.call_loc.or(block.end_loc);
@@ -446,6 +477,21 @@ impl<'m> Flattener<'m> {
             frame.rename(&mut operand, function.params);
             operand
         };
+        let before = self.blocks[at].insts.len();
+        let used = match end {
+            Terminator::Return(value) => value.as_ref(),
+            Terminator::Branch { condition, .. } => Some(condition),
+            Terminator::Switch { value, .. } => Some(value),
+            _ => None,
+        };
+        if let Some(what) = used.map(rename).as_ref().and_then(unsupported) {
+            // A block that has ended for good stays ended.
+            if matches!(self.blocks[at].end, Terminator::Unreachable) {
+                let problem = Problem::new(format!("not supported: `{what}`"), loc);
+                self.refuse(at, before, problem)?;
+            }
+            return Ok(());
+        }
         let end = match end {
             Terminator::Return(value) => {
                 let value = value.as_ref().map(rename);
@@ -460,7 +506,7 @@ impl<'m> Flattener<'m> {
                         Terminator::Jump(to)
                     }
                     None if self.is_main => {
-                        self.leave_process(at, loc);
+                        at = self.leave_process(at, loc)?;
                         Terminator::EndProcess
                     }
                     None => {
@@ -513,7 +559,11 @@ impl<'m> Flattener<'m> {
                 _ => return Ok(()),
             },
             Terminator::Unsupported(what) => {
-                return Err(Problem::new(format!("not supported: `{what}`"), loc));
+                let problem = Problem::new(format!("not supported: `{what}`"), loc);
+                if matches!(self.blocks[at].end, Terminator::Unreachable) {
+                    self.refuse(at, before, problem)?;
+                }
+                return Ok(());
             }
             other => other.clone(),
         };
@@ -545,6 +595,14 @@ impl<'m> Flattener<'m> {
                 return Err(Problem::new(format!("not supported: `{what}`"), loc));
             }
         }
+        if let Some(name) = kind
+            .operands()
+            .into_iter()
+            .find_map(|operand| self.declared(operand))
+        {
+            let message = format!("the variable `{name}` is declared but not defined");
+            return Err(Problem::new(message, loc).code("C011"));
+        }
         match kind {
             Kind::Unsupported(what) => {
                 let help = if what.starts_with("floating") {
@@ -554,6 +612,28 @@ impl<'m> Flattener<'m> {
                 };
                 Err(Problem::new(format!("not supported: {what}"), loc).help(help))
             }
+            Kind::Assembly {
+                code,
+                constraints,
+                args,
+                arg_shapes,
+                shape,
+            } => self.assembly(
+                at,
+                result,
+                &code,
+                &constraints,
+                &args,
+                &arg_shapes,
+                &shape,
+                loc,
+            ),
+            Kind::Float {
+                kind,
+                args,
+                from,
+                to,
+            } => self.float(at, result, kind, args, from, to, loc),
             Kind::Alloca { .. } => {
                 let Some(id) = result else { return Ok(at) };
                 self.emit(at, result, kind, loc);
@@ -648,6 +728,18 @@ impl<'m> Flattener<'m> {
         }
     }
 
+    /// Ends a block where it comes to something that is not supported: an error only if some run
+    /// does. What of it was translated already (after `before` instructions) is dropped.
+    fn refuse(&mut self, at: BlockId, before: usize, problem: Problem) -> Flat<BlockId> {
+        let Some(kind) = problem.bound() else {
+            return Err(problem);
+        };
+        let message = problem.message;
+        self.blocks[at].insts.truncate(before);
+        self.end(at, Terminator::Bound { kind, message }, problem.loc);
+        Ok(at)
+    }
+
     fn binary(
         &mut self,
         at: BlockId,
@@ -698,9 +790,36 @@ impl<'m> Flattener<'m> {
     }
 
     /// Before the process ends.
-    fn leave_process(&mut self, at: BlockId, loc: Option<Loc>) {
-        if self.limits.wants_cleanup {
+    fn leave_process(&mut self, mut at: BlockId, loc: Option<Loc>) -> Flat<BlockId> {
+        let is_open =
+            |flat: &Self, at: BlockId| matches!(flat.blocks[at].end, Terminator::Unreachable);
+        if let Some(handlers) = self.module.find("__mover_run_handlers") {
+            at = self.call(at, handlers, Vec::new(), None, loc)?;
+        }
+        for &destructor in &self.module.destructors {
+            if is_open(self, at) {
+                at = self.call(at, destructor, Vec::new(), None, loc)?;
+            }
+        }
+        if self.limits.wants_cleanup && is_open(self, at) {
             self.primitive(at, "check_cleanup", Vec::new(), Vec::new(), loc);
+        }
+        Ok(at)
+    }
+
+    /// A variable in an operand that no file defines.
+    fn declared(&self, operand: &Operand) -> Option<&str> {
+        match operand {
+            Operand::Global(id) => {
+                let global = &self.module.globals[*id];
+                global.initial.is_none().then_some(global.name.as_str())
+            }
+            Operand::Pure(pure) => {
+                let mut operands = pure.operands().into_iter();
+                operands.find_map(|operand| self.declared(operand))
+            }
+            Operand::Aggregate(parts) => parts.iter().find_map(|part| self.declared(part)),
+            _ => None,
         }
     }
 

@@ -62,11 +62,22 @@ impl Reader {
                 let mut length = 0;
                 let start = LLVMGetInlineAsmAsmString(callee, &mut length);
                 let code = text(start, length);
-                // A barrier for the compiler only.
-                if code.trim().is_empty() && shape.is_empty() {
-                    return None;
-                }
-                return Some(Kind::Unsupported(format!("inline assembly `{code}`")));
+                let start = LLVMGetInlineAsmConstraintString(callee, &mut length);
+                let constraints = text(start, length);
+                let args: Vec<LLVMValueRef> = (0..count)
+                    .map(|index| LLVMGetOperand(inst, index))
+                    .collect();
+                let arg_shapes = args
+                    .iter()
+                    .map(|&arg| self.shape(LLVMTypeOf(arg)).unwrap_or_default())
+                    .collect();
+                return Some(Kind::Assembly {
+                    code,
+                    constraints,
+                    args: args.iter().map(|&arg| self.operand(arg, values)).collect(),
+                    arg_shapes,
+                    shape,
+                });
             }
             let name = value_name(callee);
             if name.starts_with("llvm.dbg.") {
@@ -171,6 +182,16 @@ impl Reader {
         if is("abs") {
             return pure(Pure::Abs(arg(0)?));
         }
+        if is("fabs") {
+            let width = *shape.first()?;
+            let value = mover_ir::expr::mask(width) >> 1;
+            return pure(Pure::Binary {
+                kind: BinaryKind::And,
+                nsw: false,
+                lhs: arg(0)?,
+                rhs: Operand::Int { value, width },
+            });
+        }
         if is("expect") || is("threadlocal.address") || is("ptr.annotation") || is("ssa.copy") {
             return pure(Pure::Copy(arg(0)?));
         }
@@ -194,6 +215,10 @@ impl Reader {
             "prefetch",
             "experimental.noalias.scope.decl",
             "sideeffect",
+            "x86.sse2.pause",
+            "x86.sse2.mfence",
+            "x86.sse2.lfence",
+            "x86.sse.sfence",
             "invariant.start",
             "invariant.end",
         ];

@@ -21,7 +21,9 @@ impl Reader {
     pub(super) unsafe fn constructors(&mut self) {
         unsafe {
             self.out.constructors = self.listed(c"llvm.global_ctors");
+            // Those that begin last end first.
             self.out.destructors = self.listed(c"llvm.global_dtors");
+            self.out.destructors.reverse();
         }
     }
 

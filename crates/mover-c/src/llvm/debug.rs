@@ -229,7 +229,9 @@ impl Reader {
                         let first = out.len();
                         self.debug_fields(base, offset, path, depth + 1, out);
                         for field in &mut out[first..] {
-                            field.extent = field.extent.max(offset + bytes - field.offset);
+                            // An array without a length has no bytes.
+                            let end = (offset + bytes).saturating_sub(field.offset);
+                            field.extent = field.extent.max(end);
                         }
                     }
                 }

@@ -14,7 +14,9 @@ use inkwell::llvm_sys::{
 
 use super::types::{Step, steps};
 use super::{Reader, Values, printed};
-use crate::ssa::{BinaryKind, DebugType, Extension, Kind, Predicate, Pure, RmwKind};
+use crate::ssa::{
+    BinaryKind, DebugType, Extension, FloatKind, Kind, Operand, Predicate, Pure, RmwKind,
+};
 
 impl Reader {
     unsafe fn note_ordering(&mut self, ordering: LLVMAtomicOrdering, inst: LLVMValueRef) {
@@ -37,7 +39,7 @@ impl Reader {
     ) -> Option<Kind> {
         use LLVMOpcode::*;
         unsafe {
-            let unsupported = || Some(Kind::Unsupported(printed(inst)));
+            let unsupported = || Some(Kind::Unsupported(unsupported(inst)));
             let ty = LLVMTypeOf(inst);
             let opcode = LLVMGetInstructionOpcode(inst);
             let Some(shape) = self.shape(ty) else {
@@ -146,11 +148,13 @@ impl Reader {
                 }
                 _ => match self.pure(inst, opcode, values) {
                     Some(pure) => Kind::Pure(pure),
-                    None if is_floating(opcode) => {
-                        return Some(Kind::Unsupported(
-                            "floating-point computation with values that are not constant".into(),
-                        ));
-                    }
+                    None if is_floating(opcode) => match self.float(inst, opcode, &shape, values) {
+                        Some(kind) => kind,
+                        None => {
+                            let what = "floating point other than `float` and `double`, or `fmod`";
+                            return Some(Kind::Unsupported(what.into()));
+                        }
+                    },
                     None => return unsupported(),
                 },
             })
@@ -243,6 +247,66 @@ impl Reader {
         }
     }
 
+    /// Floating point of the two formats that are supported.
+    unsafe fn float(
+        &mut self,
+        inst: LLVMValueRef,
+        opcode: LLVMOpcode,
+        shape: &[u8],
+        values: &Values,
+    ) -> Option<Kind> {
+        use LLVMOpcode::*;
+        unsafe {
+            let first = LLVMGetOperand(inst, 0);
+            let &[from] = &self.shape(LLVMTypeOf(first))?[..] else {
+                return None;
+            };
+            let &[to] = shape else {
+                return None;
+            };
+            let kind = match opcode {
+                LLVMFNeg => {
+                    let lhs = self.operand(first, values);
+                    let value = 1 << (to - 1);
+                    return Some(Kind::Pure(Pure::Binary {
+                        kind: BinaryKind::Xor,
+                        nsw: false,
+                        lhs,
+                        rhs: Operand::Int { value, width: to },
+                    }));
+                }
+                LLVMFAdd => FloatKind::Add,
+                LLVMFSub => FloatKind::Sub,
+                LLVMFMul => FloatKind::Mul,
+                LLVMFDiv => FloatKind::Div,
+                // LLVM numbers its predicates by these bits.
+                LLVMFCmp => FloatKind::Compare {
+                    outcomes: LLVMGetFCmpPredicate(inst) as u8,
+                },
+                LLVMFPExt | LLVMFPTrunc => FloatKind::Convert,
+                LLVMSIToFP => FloatKind::FromSigned,
+                LLVMUIToFP => FloatKind::FromUnsigned,
+                LLVMFPToSI => FloatKind::ToSigned,
+                LLVMFPToUI => FloatKind::ToUnsigned,
+                _ => return None,
+            };
+            let count = LLVMGetNumOperands(inst) as u32;
+            let operands: Vec<LLVMValueRef> = (0..count)
+                .map(|index| LLVMGetOperand(inst, index))
+                .collect();
+            let args = operands
+                .into_iter()
+                .map(|arg| self.operand(arg, values))
+                .collect();
+            Some(Kind::Float {
+                kind,
+                args,
+                from,
+                to,
+            })
+        }
+    }
+
     pub(super) unsafe fn address(&mut self, value: LLVMValueRef, values: &Values) -> Option<Pure> {
         unsafe {
             let mut offset = 0i64;
@@ -267,7 +331,7 @@ impl Reader {
     }
 }
 
-fn is_floating(opcode: LLVMOpcode) -> bool {
+pub(super) fn is_floating(opcode: LLVMOpcode) -> bool {
     use LLVMOpcode::*;
     matches!(
         opcode,
@@ -285,6 +349,28 @@ fn is_floating(opcode: LLVMOpcode) -> bool {
             | LLVMSIToFP
             | LLVMUIToFP
     )
+}
+
+/// The words for an instruction that is not translated: its type, if that is the reason.
+unsafe fn unsupported(inst: LLVMValueRef) -> String {
+    unsafe {
+        let operands = (0..LLVMGetNumOperands(inst) as u32).map(|at| LLVMGetOperand(inst, at));
+        let mut types = std::iter::once(inst)
+            .chain(operands)
+            .map(|value| LLVMTypeOf(value));
+        let named = types.find_map(|ty| match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMX86_FP80TypeKind | LLVMTypeKind::LLVMFP128TypeKind => {
+                Some("floating point of type `long double`".to_string())
+            }
+            LLVMTypeKind::LLVMHalfTypeKind => Some("floating point of 16 bits".to_string()),
+            LLVMTypeKind::LLVMIntegerTypeKind if LLVMGetIntTypeWidth(ty) > 64 => {
+                Some(format!("integers of {} bits", LLVMGetIntTypeWidth(ty)))
+            }
+            LLVMTypeKind::LLVMVectorTypeKind => Some("vectors".to_string()),
+            _ => None,
+        });
+        named.unwrap_or_else(|| printed(inst))
+    }
 }
 
 fn is_atomic(ordering: LLVMAtomicOrdering) -> bool {

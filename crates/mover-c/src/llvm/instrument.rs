@@ -16,6 +16,7 @@ use inkwell::llvm_sys::prelude::*;
 use super::lists::{all_instructions, functions};
 use super::passes::{first_line, prepare, read_all};
 use super::{Reader, value_name};
+use crate::flatten::is_output;
 use crate::ssa::Loc;
 
 /// Functions of the C library that the runtime of native replay stands in for.
@@ -217,7 +218,7 @@ unsafe fn hook(inst: LLVMValueRef) -> Option<Hook> {
                 }
                 if name.starts_with("llvm.mem")
                     || name.ends_with("_init") && !REPLACED.contains(&&*name)
-                    || crate::RUNTIME.contains(&format!("__mover_{name}(")) && name != "free"
+                    || crate::runtime::has(&name) && !is_output(&name) && name != "free"
                 {
                     return Some(Hook::Bulk);
                 }

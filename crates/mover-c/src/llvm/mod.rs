@@ -41,6 +41,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
 
+use crate::flatten::{is_output, plain_name};
 use crate::ssa::{BlockId, FunctionId, GlobalId, Module, ValueId};
 use passes::{first_line, link, prepare, read_all};
 
@@ -55,13 +56,13 @@ unsafe extern "C" {
 /// runtime library is compiled only for programs that need it.
 pub fn read(
     files: &[&Path],
-    runtime: impl FnOnce() -> Result<PathBuf, String>,
+    runtime: impl FnOnce(&[String]) -> Result<PathBuf, String>,
 ) -> Result<Module, String> {
     let context = Context::create();
     let module = read_all(&context, files)?;
     // SAFETY: the module is valid.
-    if unsafe { needs_runtime(module.as_mut_ptr()) } {
-        link(&context, &module, &runtime()?)?;
+    if let Some(missing) = unsafe { needed_of_runtime(module.as_mut_ptr()) } {
+        link(&context, &module, &runtime(&missing)?)?;
     }
     module
         .verify()
@@ -76,21 +77,55 @@ pub fn read(
     }
 }
 
-/// Whether a function is missing that the runtime library has, or may be needed to
-/// pass a structure by value.
-unsafe fn needs_runtime(module: LLVMModuleRef) -> bool {
+/// What is missing that the runtime library has; none if nothing of it is needed, not even to pass
+/// a structure by value.
+unsafe fn needed_of_runtime(module: LLVMModuleRef) -> Option<Vec<String>> {
     unsafe {
         let by_value = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
-        lists::functions(module).any(|function| {
+        let mut is_needed = false;
+        let mut missing = Vec::new();
+        for function in lists::functions(module) {
             let name = value_name(function);
-            let has_structure = (0..LLVMCountParams(function))
+            is_needed |= (0..LLVMCountParams(function))
                 .any(|param| !LLVMGetEnumAttributeAtIndex(function, param + 1, by_value).is_null());
-            let is_missing = LLVMIsDeclaration(function) != 0
-                && (name.starts_with("llvm.mem")
-                    || name.ends_with("_chk")
-                    || crate::RUNTIME.contains(&format!("__mover_{name}(")));
-            has_structure || is_missing
-        })
+            if LLVMIsDeclaration(function) == 0 {
+                continue;
+            }
+            let plain = plain_name(&name);
+            is_needed |= name.starts_with("llvm.mem") || name.ends_with("_chk");
+            let is_printed = is_output(plain) && !is_result_used(function);
+            if !is_printed && crate::runtime::has(plain) {
+                missing.push(plain.to_string());
+            }
+        }
+        let mut all =
+            lists::functions(module).flat_map(|function| lists::all_instructions(function));
+        if all.any(|inst| instructions::is_floating(LLVMGetInstructionOpcode(inst))) {
+            missing.push("float_add".into());
+        }
+        for global in lists::globals(module) {
+            let name = value_name(global);
+            if LLVMIsDeclaration(global) != 0 && crate::runtime::has(&name) {
+                missing.push(name);
+            }
+        }
+        (is_needed || !missing.is_empty()).then_some(missing)
+    }
+}
+
+/// Whether the program looks at what some call of the function returns.
+unsafe fn is_result_used(function: LLVMValueRef) -> bool {
+    unsafe {
+        let mut next = LLVMGetFirstUse(function);
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            let is_ignored = !LLVMIsACallInst(user).is_null() && LLVMGetFirstUse(user).is_null();
+            if !is_ignored {
+                return true;
+            }
+            next = LLVMGetNextUse(next);
+        }
+        false
     }
 }
 

@@ -7,11 +7,11 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use inkwell::context::Context;
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::memory_buffer::MemoryBuffer;
 
 use super::lists::{all_instructions, functions};
@@ -75,6 +75,10 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
         let inline = LLVMCreateEnumAttribute(context, kind("alwaysinline"), 0);
         let on_function = u32::MAX;
         for function in functions(module) {
+            // The body of an `inline` function is the program's own, whoever else may have one.
+            if LLVMGetLinkage(function) == LLVMLinkage::LLVMAvailableExternallyLinkage {
+                LLVMSetLinkage(function, LLVMLinkage::LLVMLinkOnceODRLinkage);
+            }
             if LLVMIsDeclaration(function) == 0 {
                 for unwanted in ["noinline", "optnone"] {
                     LLVMRemoveEnumAttributeAtIndex(function, on_function, kind(unwanted));

@@ -5,7 +5,7 @@
 //! instead: its location is the point before the instruction, where the next edge begins.
 
 use mover_ir::expr::{BinaryOp, Expr};
-use mover_ir::program::{BoundKind, Effect, Property};
+use mover_ir::program::{Effect, Property};
 
 use super::arithmetic::modified;
 use super::gaps_between;
@@ -255,7 +255,10 @@ impl<'w, 'a> Builder<'w, 'a> {
                 }
                 return Ok(next);
             }
-            Kind::Call { .. } | Kind::Unsupported(_) => {
+            Kind::Call { .. }
+            | Kind::Assembly { .. }
+            | Kind::Float { .. }
+            | Kind::Unsupported(_) => {
                 return Err(Problem::new("a call that was not inlined", inst.loc).code("C099"));
             }
         }
@@ -468,8 +471,9 @@ impl<'w, 'a> Builder<'w, 'a> {
             }
             Terminator::EndProcess => self.end_process(path),
             Terminator::EndThread(value) => self.end_thread(path, value),
-            Terminator::RecursionBound(message) => {
-                self.bound(path, BoundKind::Recursion, message);
+            Terminator::Bound { kind, message } => {
+                path.loc = end_loc.or(path.loc);
+                self.bound(path, *kind, message);
                 Ok(Vec::new())
             }
             Terminator::Return(_) | Terminator::Unreachable | Terminator::Unsupported(_) => {

@@ -83,6 +83,10 @@ pub(super) fn tell(
     if is_file_lost {
         return Err(CliError::Reported(Cause::Output));
     }
+    // The errors have been shown: some run reaches what is not supported.
+    if answer.warnings.iter().any(|warning| warning.is_error()) {
+        return Err(CliError::Reported(Cause::Input));
+    }
     Ok(match answer.verdict {
         Verdict::Safe => Exit::Success,
         Verdict::Unsafe(_) => Exit::Unsafe,
