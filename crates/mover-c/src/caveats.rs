@@ -69,7 +69,7 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
         let words = format!("`{name}` has no body: it returns any value and has no side effect");
         assumes(Some(*loc), &words);
     }
-    if !world.arguments.is_empty() {
+    if !world.arguments.is_empty() && world.settings.arguments.is_empty() {
         caveats.push("the program is run without arguments".into());
     }
     if notes.ignored_attributes {

@@ -1,8 +1,14 @@
 //! Compiles C to LLVM IR with the system's clang.
+//!
+//! Clang reads what it is given with the rights of the user, so it is given as little as possible:
+//! file names cannot be taken for options, and it has limits of time and memory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use mover_tools::child::{self, Limits};
+use mover_tools::file_argument;
 
 /// How to compile.
 #[derive(Clone, Debug, Default)]
@@ -19,9 +25,31 @@ pub struct Options {
 /// The version of LLVM that this program is linked with.
 const VERSION: u32 = 19;
 
-/// Compiles a file; what clang says is for the user.
-pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String, String> {
-    let clang = find()?;
+/// Why there is no LLVM IR.
+pub enum Refusal {
+    /// There is no clang, or it could not do its work.
+    NoCompiler(String),
+    /// The program is wrong; in the words of clang, which end with a line.
+    Errors(String),
+}
+
+impl Refusal {
+    pub fn message(self) -> String {
+        match self {
+            Refusal::NoCompiler(message) | Refusal::Errors(message) => message,
+        }
+    }
+}
+
+/// Compiles a file; what clang says is for the user. The files that were read are listed in
+/// `dependencies`, as a rule of `make`.
+pub fn compile(
+    source: &Path,
+    target: &Path,
+    dependencies: Option<&Path>,
+    options: &Options,
+) -> Result<String, Refusal> {
+    let clang = find().map_err(Refusal::NoCompiler)?;
     let mut command = Command::new(&clang);
     command.args([
         // With -O0 clang drops the bodies of functions that are `inline` but not `static`. No
@@ -56,44 +84,58 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
         command.arg(format!("-U{undefine}"));
     }
     for include in &options.includes {
-        command.arg("-I").arg(include);
+        command.arg(joined("-I", include));
     }
     command.args(&options.flags);
-    command.arg("-o").arg(target).arg(no_option(source));
-    let output = command
-        .output()
-        .map_err(|error| format!("{} cannot be started: {error}", clang.to_string_lossy()))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() {
+    if let Some(dependencies) = dependencies {
+        command.arg("-MD").arg("-MF").arg(dependencies);
+    }
+    command.arg("-o").arg(target).arg(file_argument(source));
+    let name = clang.to_string_lossy();
+    let ended = child::output(&mut command, Limits::COMPILER)
+        .map_err(|error| Refusal::NoCompiler(format!("{name} cannot be started: {error}")))?;
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    if ended.is_late {
+        let seconds = Limits::COMPILER.time.as_secs();
+        let shown = source.display();
+        return Err(Refusal::NoCompiler(format!(
+            "{name} ran for more than {seconds} seconds on {shown} and was stopped; does the program \
+             include a pipe, or a file that includes itself?"
+        )));
+    }
+    if ended.status.success() {
         Ok(said)
     } else if said.is_empty() {
-        Err(format!("clang failed on {}\n", source.display()))
+        let shown = source.display();
+        Err(Refusal::NoCompiler(format!(
+            "{name} failed on {shown} with {}",
+            ended.status
+        )))
     } else if options.is_32_bit && said.contains("file not found") {
-        Err(format!(
+        Err(Refusal::Errors(format!(
             "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
-        ))
+        )))
     } else {
-        Err(said)
+        Err(Refusal::Errors(said))
     }
 }
 
-/// The same file by a name that is no option.
-fn no_option(file: &Path) -> PathBuf {
-    if file.as_os_str().as_encoded_bytes().starts_with(b"-") {
-        Path::new(".").join(file)
-    } else {
-        file.to_path_buf()
-    }
+/// An option and its value as one argument: a value of its own could be a response file.
+pub fn joined(option: &str, value: &Path) -> OsString {
+    let mut argument = OsString::from(option);
+    argument.push(value);
+    argument
 }
 
 /// The clang whose LLVM IR can be read: not newer than the LLVM that is linked.
 pub fn find() -> Result<OsString, String> {
     let mut too_new = None;
     for name in [format!("clang-{VERSION}"), "clang".to_string()] {
-        let Ok(output) = Command::new(&name).arg("--version").output() else {
+        let asked = child::output(Command::new(&name).arg("--version"), Limits::COMPILER);
+        let Ok(ended) = asked else {
             continue;
         };
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = String::from_utf8_lossy(&ended.stdout);
         match version(&text) {
             Some(found) if (15..=VERSION).contains(&found) => return Ok(name.into()),
             Some(found) => too_new = Some(found),
@@ -102,9 +144,12 @@ pub fn find() -> Result<OsString, String> {
     }
     Err(match too_new {
         Some(found) => format!(
-            "clang {found} is installed, but C is read with clang {VERSION}: install the package clang-{VERSION}"
+            "C is read with clang {VERSION}, but only clang {found} was found; install the package \
+             clang-{VERSION}"
         ),
-        None => format!("C is read with clang: install the package clang-{VERSION}"),
+        None => format!(
+            "C is read with clang, which was not found; install the package clang-{VERSION}"
+        ),
     })
 }
 

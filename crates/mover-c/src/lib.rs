@@ -29,15 +29,19 @@ mod ssa;
 mod threads;
 mod world;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mover_ir::program::{Instance, Program, ProgramInfo, Property, TemplateId};
 use mover_source::diagnostic::{Code, Diagnostic};
 use mover_source::{FileId, SourceMap};
+use mover_tools::own_files::OwnFiles;
+use mover_tools::scratch::Scratch;
+use mover_tools::visible;
 
-use flatten::{Body, Flattener, Limits, Problem};
+use clang::Refusal;
+use flatten::{Body, Flattener, Limits, Problem, TOO_LARGE};
 use lower::{Builder, Finished};
 use objects::Objects;
 use ssa::{FunctionId, Kind, Module, Operand};
@@ -61,6 +65,8 @@ pub struct Options {
     pub undefines: Vec<String>,
     pub includes: Vec<PathBuf>,
     pub cflags: Vec<String>,
+    /// Options for single files, by their names in the list of files.
+    pub file_flags: HashMap<PathBuf, Vec<String>>,
     pub is_32_bit: bool,
     /// Errors of other properties are left out.
     pub properties: BTreeSet<Property>,
@@ -70,6 +76,10 @@ pub struct Options {
     pub recursion: usize,
     /// Maximum number of threads created by loops that are alive at a time.
     pub threads: usize,
+    /// The arguments of the program, after its name.
+    pub arguments: Vec<String>,
+    /// The function that the program begins with, if it is not `main`.
+    pub entry: Option<String>,
 }
 
 impl Default for Options {
@@ -79,12 +89,35 @@ impl Default for Options {
             undefines: Vec::new(),
             includes: Vec::new(),
             cflags: Vec::new(),
+            file_flags: HashMap::new(),
             is_32_bit: false,
             properties: DEFAULT_PROPERTIES.into_iter().collect(),
             havoc_externals: false,
             spurious_wakeups: false,
             recursion: 16,
             threads: 16,
+            arguments: Vec::new(),
+            entry: None,
+        }
+    }
+}
+
+impl Options {
+    /// How a file is compiled.
+    fn compiling(&self, file: &Path) -> clang::Options {
+        let mut flags = Vec::new();
+        if self.properties.contains(&Property::NoOverflow) {
+            // Of constants nothing but the result is left.
+            flags.push("-Werror=integer-overflow".into());
+        }
+        flags.extend(self.file_flags.get(file).into_iter().flatten().cloned());
+        flags.extend(self.cflags.iter().cloned());
+        clang::Options {
+            defines: self.defines.clone(),
+            undefines: self.undefines.clone(),
+            includes: self.includes.clone(),
+            flags,
+            is_32_bit: self.is_32_bit,
         }
     }
 }
@@ -118,9 +151,17 @@ pub struct Failure {
 
 impl Failure {
     fn message(text: impl Into<String>) -> Failure {
+        Failure::coded("C001", text)
+    }
+
+    fn no_compiler(text: impl Into<String>) -> Failure {
+        Failure::coded("C003", text)
+    }
+
+    fn coded(code: &'static str, text: impl Into<String>) -> Failure {
         Failure {
             sources: SourceMap::default(),
-            diagnostics: vec![Diagnostic::coded("C001", text)],
+            diagnostics: vec![Diagnostic::coded(code, text)],
             compiler: String::new(),
         }
     }
@@ -128,12 +169,12 @@ impl Failure {
 
 /// Reads one or more files (C, preprocessed C, LLVM IR) as one program.
 pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
-    let (module, said) = module(files, options)?;
-    let (mut sources, numbers) = read_sources(&module);
-    let name = files
-        .first()
-        .map_or(String::new(), |file| file.display().to_string());
-    match translate(&module, options, &sources, &numbers, name) {
+    let (module, said, own) = module(files, options)?;
+    let (mut sources, numbers) = read_sources(&module, &own);
+    let name = files.first().map_or(String::new(), |file| {
+        visible::name(&file.to_string_lossy()).into_owned()
+    });
+    match translate_within_size(&module, options, &sources, &numbers, &name) {
         Ok((program, sites, warnings)) => Ok(Read {
             program,
             sites,
@@ -142,55 +183,63 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Read, Failure> {
                 .map(|problem| diagnostic(problem, &sources, &numbers, Diagnostic::warning))
                 .collect(),
         }),
-        Err(problem) => {
-            let diagnostic = diagnostic(problem, &sources, &numbers, Diagnostic::error);
+        Err(Problems(problems)) => {
+            let shown = |problem| diagnostic(problem, &sources, &numbers, Diagnostic::error);
+            let diagnostics = problems.into_iter().map(shown).collect();
             Err(Failure {
                 sources: std::mem::take(&mut sources),
-                diagnostics: vec![diagnostic],
+                diagnostics,
                 compiler: said,
             })
         }
     }
 }
 
-/// Compiles and reads the files.
-fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Failure> {
-    let scratch = tempfile::tempdir()
+/// Compiles and reads the files. Also what clang said, and which files it read.
+fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFiles), Failure> {
+    let scratch = Scratch::new()
         .map_err(|error| Failure::message(format!("no place for temporary files: {error}")))?;
-    let mut flags = options.cflags.clone();
-    if options.properties.contains(&Property::NoOverflow) {
-        // Of constants nothing but the result is left.
-        flags.insert(0, "-Werror=integer-overflow".into());
-    }
-    let compiling = clang::Options {
-        defines: options.defines.clone(),
-        undefines: options.undefines.clone(),
-        includes: options.includes.clone(),
-        flags,
-        is_32_bit: options.is_32_bit,
-    };
     let mut said = String::new();
+    let mut is_refused = false;
+    let mut own = OwnFiles::default();
     let mut compiled: Vec<PathBuf> = Vec::new();
     for (number, file) in files.iter().enumerate() {
         if let Err(error) = std::fs::File::open(file) {
-            return Err(Failure::message(format!("{}: {error}", file.display())));
+            let name = file.to_string_lossy();
+            return Err(Failure::message(format!(
+                "{}: {error}",
+                visible::name(&name)
+            )));
+        }
+        own.add(file);
+        if matches!(extension(file), Some("i" | "ll" | "bc")) {
+            own.add_beside(file);
         }
         if matches!(extension(file), Some("ll" | "bc")) {
             compiled.push(file.clone());
             continue;
         }
         let target = scratch.path().join(format!("{number}.bc"));
-        match clang::compile(file, &target, &compiling) {
+        let dependencies = scratch.path().join(format!("{number}.d"));
+        match clang::compile(file, &target, Some(&dependencies), &options.compiling(file)) {
             Ok(warnings) => said += &warnings,
-            Err(message) => {
-                return Err(Failure {
-                    sources: SourceMap::default(),
-                    diagnostics: Vec::new(),
-                    compiler: message,
-                });
+            // The other files are compiled, too: all errors are told at once.
+            Err(Refusal::Errors(errors)) => {
+                said += &errors;
+                is_refused = true;
             }
+            Err(Refusal::NoCompiler(message)) => return Err(Failure::no_compiler(message)),
         }
+        let rule = std::fs::read_to_string(&dependencies).unwrap_or_default();
+        own.add_dependencies(&rule);
         compiled.push(target);
+    }
+    if is_refused {
+        return Err(Failure {
+            sources: SourceMap::default(),
+            diagnostics: Vec::new(),
+            compiler: said,
+        });
     }
     let runtime = |missing: &[String]| {
         let source = scratch.path().join(RUNTIME_NAME);
@@ -202,29 +251,29 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String), Fail
         };
         std::fs::write(&source, runtime::source(missing))
             .map_err(|error| error.to_string())
-            .and_then(|()| clang::compile(&source, &target, &plain))
+            .and_then(|()| clang::compile(&source, &target, None, &plain).map_err(Refusal::message))
             .map_err(|error| format!("the runtime library: {error}"))?;
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
     let module = llvm::read(&paths, runtime).map_err(Failure::message)?;
-    Ok((module, said))
+    Ok((module, said, own))
 }
 
 fn extension(file: &Path) -> Option<&str> {
     file.extension()?.to_str()
 }
 
-/// The user's files, where they can be found; by number in the module.
-fn read_sources(module: &Module) -> (SourceMap, Vec<Option<FileId>>) {
+/// The program's own files, where they can be found; by number in the module.
+fn read_sources(module: &Module, own: &OwnFiles) -> (SourceMap, Vec<Option<FileId>>) {
     let mut sources = SourceMap::default();
     let numbers = module
         .files
         .iter()
         .map(|name| {
-            let bytes = std::fs::read(name).ok()?;
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            Some(sources.add(name.clone(), text))
+            let bytes = own.read(Path::new(name))?;
+            let text = visible::source(String::from_utf8_lossy(&bytes).into_owned());
+            Some(sources.add(visible::name(name), text))
         })
         .collect();
     (sources, numbers)
@@ -256,21 +305,52 @@ fn diagnostic(
 
 type Translated = (Program, Sites, Vec<Problem>);
 
+/// Why a program is not translated; at least one reason.
+struct Problems(Vec<Problem>);
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Problems {
+        Problems(vec![problem])
+    }
+}
+
+/// Recursion depths that are tried where a program is too large with the one that was asked for.
+const SMALLER_RECURSION: [usize; 3] = [4, 2, 1];
+
+/// Translates with the largest recursion depth with which the program is not too large. Beyond it
+/// runs end at a bound, and the verdict says so.
+fn translate_within_size(
+    module: &Module,
+    options: &Options,
+    sources: &SourceMap,
+    numbers: &[Option<FileId>],
+    name: &str,
+) -> Result<Translated, Problems> {
+    let is_too_large = |result: &Result<Translated, Problems>| match result {
+        Err(Problems(problems)) => problems.iter().any(|problem| problem.code == TOO_LARGE),
+        Ok(_) => false,
+    };
+    let mut result = translate(module, options, sources, numbers, name.to_string());
+    for recursion in SMALLER_RECURSION {
+        if is_too_large(&result) && recursion < options.recursion {
+            let smaller = Options {
+                recursion,
+                ..options.clone()
+            };
+            result = translate(module, &smaller, sources, numbers, name.to_string());
+        }
+    }
+    result
+}
+
 fn translate(
     module: &Module,
     options: &Options,
     sources: &SourceMap,
     numbers: &[Option<FileId>],
     name: String,
-) -> Result<Translated, Problem> {
-    let Some(main) = module
-        .find("main")
-        .filter(|&id| !module.functions[id].blocks.is_empty())
-    else {
-        return Err(Problem::new("there is no function `main`", None)
-            .code("C013")
-            .help("pass all files of the program"));
-    };
+) -> Result<Translated, Problems> {
+    let main = find_entry(module, options)?;
     let limits = Limits {
         recursion: options.recursion.max(1),
         havoc_externals: options.havoc_externals,
@@ -287,12 +367,16 @@ fn translate(
                 if module.functions[routine].blocks.is_empty() {
                     let name = &module.functions[routine].name;
                     let message = format!("threads start with `{name}`, which has no body");
-                    return Err(Problem::new(message, None));
+                    return Err(Problem::new(message, None).into());
                 }
                 roots.push(routine);
             }
         }
         bodies.push(body);
+    }
+    let problems = flattener.take_problems();
+    if !problems.is_empty() {
+        return Err(Problems(problems));
     }
     let routines = flattener.start_routines();
     let mut notes = std::mem::take(&mut flattener.notes);
@@ -303,6 +387,7 @@ fn translate(
     let settings = Settings {
         properties: options.properties.clone(),
         spurious_wakeups: options.spurious_wakeups,
+        arguments: options.arguments.clone(),
     };
     let mut world = World::new(
         module,
@@ -365,6 +450,26 @@ fn translate(
         ..Program::default()
     };
     Ok((program, sites, Vec::new()))
+}
+
+/// The function that the program begins with.
+fn find_entry(module: &Module, options: &Options) -> Result<FunctionId, Problem> {
+    let name = options.entry.as_deref().unwrap_or("main");
+    let found = module.find(name);
+    let found = found.filter(|&id| !module.functions[id].blocks.is_empty());
+    let Some(entry) = found else {
+        let message = format!("there is no function `{name}`");
+        let help = "pass all files of the program; `--entry FUNCTION` begins with another function, \
+                    which must not be static";
+        return Err(Problem::new(message, None).code("C013").help(help));
+    };
+    if options.entry.is_some() && name != "main" && module.functions[entry].params > 0 {
+        let message = format!("`{name}` has parameters, whose values are not known");
+        let help = "begin with a function without parameters that calls it; \
+                    `__VERIFIER_nondet_int()` is any value";
+        return Err(Problem::new(message, None).code("C013").help(help));
+    }
+    Ok(entry)
 }
 
 /// The functions that a body starts threads with.

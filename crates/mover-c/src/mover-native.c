@@ -27,6 +27,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Everything of this file is in one section, to tell its instructions from those of the program. */
+#pragma clang section text = "mover_native"
+extern const char __start_mover_native[], __stop_mover_native[];
+
+extern const char *__asan_get_report_description(void) __attribute__((weak));
+extern void *__asan_get_report_pc(void) __attribute__((weak));
+extern void *__asan_region_is_poisoned(void *start, size_t size) __attribute__((weak));
+
 enum { REPRODUCED = 99, DIFFERS = 98 };
 enum { MOST_LIVES = 4096, MOST_OBJECTS = 1024 };
 
@@ -110,7 +118,10 @@ static int is_asked(const char *name) {
 
 /* The following are called with `big` held. */
 
+/* A thread that the schedule does not know has no steps. */
 static int next_own(void) {
+    if (life < 0)
+        return count;
     while (cursor[life] < count && steps[cursor[life]].life != life)
         cursor[life]++;
     return cursor[life];
@@ -214,6 +225,19 @@ __attribute__((weak)) void __VERIFIER_error(void) {
     mover_native_error();
 }
 
+/* This file is compiled without sanitizers, so whether the program's own object may be used is asked
+ * for before the library uses it. */
+static void look(void *object, size_t size) {
+    int is_wrong = (uintptr_t)object < 4096 ||
+                   (__asan_region_is_poisoned && __asan_region_is_poisoned(object, size));
+    if (!is_wrong)
+        return;
+    const char *what = (uintptr_t)object < 4096 ? "a null pointer" : "memory that is not alive";
+    if (is_asked("memory-safety"))
+        reproduced("a synchronisation object is used in %s", what);
+    differs("a synchronisation object is used in %s before the violation", what);
+}
+
 /* Real waiting, behind the end of the schedule. */
 
 static void block(void) {
@@ -275,7 +299,9 @@ static int take(pthread_mutex_t *mutex) {
 }
 
 int mover_native_pthread_mutex_lock(pthread_mutex_t *mutex) {
-    if (turn(site, 0))
+    struct step *own = turn(site, 0);
+    look(mutex, sizeof *mutex);
+    if (own)
         return take(mutex);
     block();
     int result = pthread_mutex_lock(mutex);
@@ -285,18 +311,21 @@ int mover_native_pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 int mover_native_pthread_mutex_trylock(pthread_mutex_t *mutex) {
     turn(site, 0);
+    look(mutex, sizeof *mutex);
     return pthread_mutex_trylock(mutex);
 }
 
 int mover_native_pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
     (void)until;
     turn(site, 0);
+    look(mutex, sizeof *mutex);
     int result = pthread_mutex_trylock(mutex);
     return result == EBUSY ? ETIMEDOUT : result;
 }
 
 int mover_native_pthread_mutex_unlock(pthread_mutex_t *mutex) {
     turn(site, 0);
+    look(mutex, sizeof *mutex);
     if (is_asked("mutex-misuse") && is_last() && !owns(mutex))
         reproduced("a mutex is unlocked by a thread that does not hold it");
     return pthread_mutex_unlock(mutex);
@@ -304,6 +333,7 @@ int mover_native_pthread_mutex_unlock(pthread_mutex_t *mutex) {
 
 int mover_native_pthread_mutex_destroy(pthread_mutex_t *mutex) {
     turn(site, 0);
+    look(mutex, sizeof *mutex);
     int result = pthread_mutex_destroy(mutex);
     if (result == EBUSY && is_asked("mutex-misuse") && is_last())
         reproduced("a mutex is destroyed while it is held (EBUSY)");
@@ -341,7 +371,9 @@ int mover_native_mtx_unlock(void *mutex) {
 
 #define LOCK(NAME, TYPE, TRY, REAL)                                              \
     int mover_native_##NAME(TYPE *lock) {                                        \
-        if (turn(site, 0)) {                                                     \
+        struct step *own = turn(site, 0);                                        \
+        look((void *)lock, sizeof *lock);                                        \
+        if (own) {                                                               \
             int result = TRY(lock);                                              \
             if (result == EBUSY)                                                 \
                 differs("step %d acquires a lock that is already held", position + 1);     \
@@ -361,6 +393,7 @@ LOCK(pthread_rwlock_wrlock, pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_
     int mover_native_##NAME(pthread_rwlock_t *lock, const struct timespec *until) { \
         (void)until;                                                             \
         turn(site, 0);                                                           \
+        look(lock, sizeof *lock);                                                \
         int result = TRY(lock);                                                  \
         return result == EBUSY ? ETIMEDOUT : result;                             \
     }
@@ -371,7 +404,9 @@ TIMED(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock)
 /* Semaphores. */
 
 int mover_native_sem_wait(sem_t *semaphore) {
-    if (turn(site, 0)) {
+    struct step *own = turn(site, 0);
+    look(semaphore, sizeof *semaphore);
+    if (own) {
         int result = sem_trywait(semaphore);
         if (result != 0 && errno == EAGAIN)
             differs("step %d takes a permit of a semaphore that has none", position + 1);
@@ -386,6 +421,7 @@ int mover_native_sem_wait(sem_t *semaphore) {
 int mover_native_sem_timedwait(sem_t *semaphore, const struct timespec *until) {
     (void)until;
     turn(site, 0);
+    look(semaphore, sizeof *semaphore);
     int result = sem_trywait(semaphore);
     if (result != 0 && errno == EAGAIN)
         errno = ETIMEDOUT;
@@ -397,7 +433,10 @@ int mover_native_sem_timedwait(sem_t *semaphore, const struct timespec *until) {
 static int sleep_on(void *condition, pthread_mutex_t *mutex, int can_time_out) {
     int here = site;
     struct object *known = object(condition);
-    if (turn(here, 0)) {
+    struct step *own = turn(here, 0);
+    look(condition, sizeof(pthread_cond_t));
+    look(mutex, sizeof *mutex);
+    if (own) {
         if (is_asked("mutex-misuse") && is_last() && !owns(mutex))
             reproduced("a thread waits for a condition without holding the mutex");
         long signals = known->a;
@@ -447,12 +486,14 @@ int mover_native_cnd_timedwait(void *condition, void *mutex, const struct timesp
 
 int mover_native_pthread_cond_signal(pthread_cond_t *condition) {
     turn(site, 0);
+    look(condition, sizeof *condition);
     object(condition)->a++;
     return pthread_cond_signal(condition);
 }
 
 int mover_native_pthread_cond_broadcast(pthread_cond_t *condition) {
     turn(site, 0);
+    look(condition, sizeof *condition);
     object(condition)->a++;
     return pthread_cond_broadcast(condition);
 }
@@ -685,10 +726,11 @@ void mover_native___assert_fail(const char *text, const char *file, unsigned lin
     reproduced("assertion `%s` fails at %s:%u in %s", text, file, line, function);
 }
 
-extern const char *__asan_get_report_description(void) __attribute__((weak));
-
 void __asan_on_error(void) {
     const char *what = __asan_get_report_description ? __asan_get_report_description() : "";
+    const char *at = __asan_get_report_pc ? __asan_get_report_pc() : NULL;
+    if (at >= __start_mover_native && at < __stop_mover_native)
+        differs("a wrong memory access of the replay itself: %s", what);
     if (is_asked("memory-safety"))
         reproduced("AddressSanitizer: %s", what);
     differs("a wrong memory access before the violation: %s", what);

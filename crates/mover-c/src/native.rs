@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mover_ir::program::Property;
+use mover_tools::child;
 
-use crate::{Failure, Options, Site, clang, extension, llvm};
+use crate::clang::{self, Refusal};
+use crate::{Failure, Options, Site, extension, llvm};
 
 const RUNTIME: &str = include_str!("mover-native.c");
 
@@ -50,8 +52,7 @@ pub fn build(
     property: Property,
     directory: &Path,
 ) -> Result<Native, Failure> {
-    let mut flags = options.cflags.clone();
-    flags.push("-ftrivial-auto-var-init=zero".into());
+    let mut flags: Vec<String> = vec!["-ftrivial-auto-var-init=zero".into()];
     let mut sanitizers = Vec::new();
     match property {
         Property::MemorySafety => sanitizers.push("address"),
@@ -62,13 +63,6 @@ pub fn build(
     for sanitizer in sanitizers.iter().filter(|&&name| name != "address") {
         flags.push(format!("-fsanitize={sanitizer}"));
     }
-    let compiling = clang::Options {
-        defines: options.defines.clone(),
-        undefines: options.undefines.clone(),
-        includes: options.includes.clone(),
-        flags,
-        is_32_bit: options.is_32_bit,
-    };
     let mut compiled = Vec::new();
     for (number, file) in files.iter().enumerate() {
         if matches!(extension(file), Some("ll" | "bc")) {
@@ -76,9 +70,14 @@ pub fn build(
             continue;
         }
         let target = directory.join(format!("{number}.bc"));
-        clang::compile(file, &target, &compiling).map_err(|said| Failure {
-            compiler: said,
-            ..Failure::message("the program does not compile")
+        let mut compiling = options.compiling(file);
+        compiling.flags.extend(flags.iter().cloned());
+        clang::compile(file, &target, None, &compiling).map_err(|refusal| match refusal {
+            Refusal::NoCompiler(message) => Failure::no_compiler(message),
+            Refusal::Errors(said) => Failure {
+                compiler: said,
+                ..Failure::message("the program does not compile")
+            },
         })?;
         compiled.push(target);
     }
@@ -91,34 +90,47 @@ pub fn build(
         Failure::message(format!("cannot write {}: {error}", runtime.display()))
     })?;
     let executable = directory.join("program");
-    let mut command = Command::new(clang::find().map_err(Failure::message)?);
-    command
-        .args(["-g", "-pthread", "-Wno-unused-command-line-argument"])
-        .arg(if options.is_32_bit { "-m32" } else { "-m64" })
-        .arg(&instrumented)
-        .arg(&runtime)
-        .arg("-o")
-        .arg(&executable);
-    if !sanitizers.is_empty() {
-        command.arg(format!("-fsanitize={}", sanitizers.join(",")));
-    }
-    let output = command
-        .output()
-        .map_err(|error| Failure::message(format!("clang cannot be started: {error}")))?;
-    if !output.status.success() {
-        let mut compiler = String::from_utf8_lossy(&output.stderr).into_owned();
-        if compiler.contains("libclang_rt") {
-            compiler += "the sanitizers are in the package libclang-rt-19-dev\n";
+    // The runtime is not instrumented: a sanitizer has nothing to say about it.
+    let plain_runtime = directory.join("mover-native.o");
+    let width = if options.is_32_bit { "-m32" } else { "-m64" };
+    run_clang(|command| {
+        command.args(["-g", "-pthread", "-c", width]).arg(&runtime);
+        command.arg("-o").arg(&plain_runtime);
+    })?;
+    run_clang(|command| {
+        command
+            .args(["-g", "-pthread", "-Wno-unused-command-line-argument", width])
+            .arg(&instrumented)
+            .arg(&plain_runtime)
+            .arg("-o")
+            .arg(&executable);
+        if !sanitizers.is_empty() {
+            command.arg(format!("-fsanitize={}", sanitizers.join(",")));
         }
-        return Err(Failure {
-            compiler,
-            ..Failure::message("the instrumented program cannot be linked")
-        });
-    }
+    })?;
     Ok(Native {
         executable,
         lines: sites.iter().map(|site| site.line).collect(),
         numbers: sites.into_iter().zip(0..).collect(),
+    })
+}
+
+/// Runs clang to make the executable.
+fn run_clang(arguments: impl FnOnce(&mut Command)) -> Result<(), Failure> {
+    let mut command = Command::new(clang::find().map_err(Failure::no_compiler)?);
+    arguments(&mut command);
+    let ended = child::output(&mut command, child::Limits::COMPILER)
+        .map_err(|error| Failure::no_compiler(format!("clang cannot be started: {error}")))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let mut compiler = String::from_utf8_lossy(&ended.stderr).into_owned();
+    if compiler.contains("libclang_rt") {
+        compiler += "the sanitizers are in the package libclang-rt-19-dev\n";
+    }
+    Err(Failure {
+        compiler,
+        ..Failure::message("the instrumented program cannot be linked")
     })
 }
 

@@ -24,6 +24,8 @@ use crate::ssa::*;
 pub struct Settings {
     pub properties: BTreeSet<Property>,
     pub spurious_wakeups: bool,
+    /// The arguments of the program, after its name.
+    pub arguments: Vec<String>,
 }
 
 /// The set of the names of functions.
@@ -311,26 +313,34 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What `main` gets: the name of the program and nothing else.
+    /// What `main` gets: the name of the program and the arguments asked for.
     fn add_arguments(&mut self) {
         let main = &self.bodies[0];
         if main.params == 0 {
             return;
         }
-        self.arguments = vec![1];
+        let words = std::iter::once("program".to_string());
+        let words: Vec<String> = words.chain(self.settings.arguments.clone()).collect();
+        self.arguments = vec![words.len() as u64];
         if main.params > 1 {
-            let first_number = self.globals.len() as u64 + 1;
             let pointers = self.pointers();
             let width = self.module.pointer_width();
-            let name = self.model_row("%argv[0]", Ty::unsigned(8), 8);
-            self.globals[name.index()].init = Init::Cells(b"program\0".map(u64::from).to_vec());
-            let vector = self.model_row("%argv", Ty::unsigned(width), 2);
-            let cells = vec![pointers.address(first_number), 0];
-            self.globals[vector.index()].init = Init::Cells(cells);
-            for id in [name, vector] {
-                self.globals[id.index()].addressable = true;
+            let mut vector_cells = Vec::new();
+            for (at, word) in words.iter().enumerate() {
+                vector_cells.push(pointers.address(self.globals.len() as u64 + 1));
+                let mut cells: Vec<u64> = word.bytes().map(u64::from).collect();
+                cells.push(0);
+                let name = format!("%argv[{at}]");
+                let row = self.model_row(&name, Ty::unsigned(8), cells.len() as u32);
+                self.globals[row.index()].init = Init::Cells(cells);
+                self.globals[row.index()].addressable = true;
             }
-            self.arguments.push(pointers.address(first_number + 1));
+            vector_cells.push(0);
+            let number = self.globals.len() as u64 + 1;
+            let vector = self.model_row("%argv", Ty::unsigned(width), vector_cells.len() as u32);
+            self.globals[vector.index()].init = Init::Cells(vector_cells);
+            self.globals[vector.index()].addressable = true;
+            self.arguments.push(pointers.address(number));
         }
         // Further parameters (the environment) are null.
         self.arguments.resize(main.params, 0);

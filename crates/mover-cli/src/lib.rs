@@ -33,8 +33,8 @@ pub mod diagnostics;
 mod error;
 pub mod output;
 pub mod process;
+pub mod quantities;
 pub mod resources;
-pub mod seconds;
 pub mod sibling;
 
 pub use error::{Cause, CliError, Exit};

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use mover_tools::scratch::Beside;
+use mover_tools::visible;
+
 use crate::CliError;
 
 /// Whether to colour what goes to standard output.
@@ -15,9 +18,10 @@ pub fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Prints to standard output. A reader that went away is its own business; any
-/// other failure is an error.
+/// Prints to standard output, without control characters other than those of colours. A reader that
+/// went away is its own business; any other failure is an error.
 pub fn print(text: &str) -> Result<(), CliError> {
+    let text = visible::output(text, stdout_color());
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -29,29 +33,36 @@ pub fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Prints to standard error. Exit codes tell scripts the verdict, also where nobody can read
-/// messages: what cannot be written there is lost.
+/// Prints to standard error, likewise. Exit codes tell scripts the verdict, also where nobody can
+/// read messages: what cannot be written there is lost.
 pub fn write_stderr(text: std::fmt::Arguments) {
-    let _ = std::io::stderr().lock().write_fmt(text);
+    let text = text.to_string();
+    let text = visible::output(&text, stderr_is_terminal());
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Where a file is made before it gets its name. A link stays one; what is no file,
-/// such as a pipe or a terminal, is written to as it is.
-fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
+/// Where a file is made: beside its place, to take it when it is complete, or where it is. A link
+/// stays one; what is no file, such as a pipe or a terminal, is written to as it is.
+enum Place {
+    Replaced(PathBuf),
+    AsItIs(PathBuf),
+}
+
+fn place(path: &Path) -> Place {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if path.exists() && !path.is_file() && !path.is_dir() {
-        return (path, None);
+        Place::AsItIs(path)
+    } else {
+        Place::Replaced(path)
     }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    (path, Some(beside.into()))
 }
 
-/// Removes what processes that were killed while they wrote this file have left beside it.
+/// Removes what processes that were killed while they wrote this file have left beside it. Their
+/// numbers are in the names.
 pub fn remove_left_overs(path: &Path) {
     // Without it the processes are not known.
     let processes = Path::new("/proc");
-    let (target, Some(_)) = place(path) else {
+    let Place::Replaced(target) = place(path) else {
         return;
     };
     if !processes.join("self").exists() {
@@ -69,7 +80,7 @@ pub fn remove_left_overs(path: &Path) {
         let name = entry.file_name();
         let process = (name.to_str())
             .and_then(|name| name.strip_prefix(&start)?.strip_suffix(".part"))
-            .and_then(|number| number.parse::<u32>().ok());
+            .and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
         if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
             let _ = std::fs::remove_file(entry.path());
         }
@@ -85,7 +96,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Whether a file could be written, without changing its content.
 pub fn check_writable(path: &Path) -> Result<(), String> {
-    let (target, Some(beside)) = place(path) else {
+    let Place::Replaced(target) = place(path) else {
         return Ok(());
     };
     if target.is_dir() {
@@ -94,9 +105,11 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
             path.display()
         ));
     }
-    let tried = std::fs::write(&beside, "");
-    let _ = std::fs::remove_file(&beside);
-    tried.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    let tried = Beside::new(&target);
+    match tried {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("cannot write {}: {error}", path.display())),
+    }
 }
 
 /// Refuses an output, named by its option, that would take the place of a file that is read or of
@@ -128,8 +141,9 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(),
 /// The file whose place an output would take, by the one name that it has without links; none if
 /// what is there is written to as it is, as a terminal can be for several outputs.
 fn replaced(path: &Path) -> Option<PathBuf> {
-    let (target, beside) = place(path);
-    beside?;
+    let Place::Replaced(target) = place(path) else {
+        return None;
+    };
     let folder = folder_of(&target).canonicalize().ok()?;
     Some(folder.join(target.file_name()?))
 }
@@ -145,16 +159,11 @@ pub fn write_file_by(
     write: &dyn Fn(&mut File) -> std::io::Result<()>,
 ) -> Result<(), String> {
     let describe = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
-    let (target, beside) = place(path);
-    let Some(beside) = beside else {
-        let mut file = File::create(&target).map_err(describe)?;
-        return write(&mut file).map_err(describe);
-    };
-    let written = File::create(&beside)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| std::fs::rename(&beside, &target));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        describe(error)
-    })
+    match place(path) {
+        Place::AsItIs(target) => File::create(&target).and_then(|mut file| write(&mut file)),
+        Place::Replaced(target) => {
+            Beside::new(&target).and_then(|beside| beside.write(&target, write))
+        }
+    }
+    .map_err(describe)
 }

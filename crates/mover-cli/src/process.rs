@@ -3,23 +3,35 @@
 //! [`parse`] reads the arguments, [`on_large_stack`] runs the command, [`exit_code`] ends the
 //! process. The programs differ only in their arguments and commands.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
 use clap::Parser;
 
-use crate::output::{print, stdout_color};
+use crate::output::{print, stderr_is_terminal, stdout_color};
 use crate::{Cause, CliError, Exit};
 
 /// The arguments of this process; none if they ask for help, which has been printed then.
 pub fn parse<T: Parser>() -> Result<Option<T>, CliError> {
-    let error = match T::try_parse() {
+    parse_from(std::env::args_os())
+}
+
+/// The same for given arguments, the first of which is the name of the program.
+pub fn parse_from<T: Parser>(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<Option<T>, CliError> {
+    let error = match T::try_parse_from(arguments) {
         Ok(arguments) => return Ok(Some(arguments)),
         Err(error) => error,
     };
     if error.use_stderr() {
-        // Without standard error the exit code has to say it.
-        let _ = error.print();
+        let message = error.render();
+        if stderr_is_terminal() {
+            crate::stderr!("{}", message.ansi());
+        } else {
+            crate::stderr!("{message}");
+        }
         return Err(CliError::usage(
             "U001",
             "this command line is not understood",

@@ -46,6 +46,7 @@ use std::path::Path;
 use mover_ir::program::Program;
 use mover_source::diagnostic::Diagnostic;
 use mover_source::{FileId, SourceMap};
+use mover_tools::visible;
 
 pub use model::StatementNumbers;
 use origin::Origin;
@@ -158,7 +159,8 @@ impl Reading {
             return None;
         }
         // Old models have comments in other encodings; those letters do not matter.
-        Some(self.sources.add(name, String::from_utf8_lossy(bytes)))
+        let text = visible::source(String::from_utf8_lossy(bytes).into_owned());
+        Some(self.sources.add(visible::name(name), text))
     }
 
     fn verbatim_tokens(&mut self, file: FileId) -> Vec<token::Token> {

@@ -7,19 +7,21 @@
 //! plain models need no `cpp` at all and keep exact columns.
 //!
 //! The preprocessor is a foreign program on foreign input, so it
-//! runs under limits: its memory (by the shell's `ulimit`), the size of its
-//! output and its time. Recursive macros end by themselves (a macro is not
+//! runs under limits: its memory, the size of its output and its time. Recursive macros end by themselves (a macro is not
 //! expanded within its own expansion); recursive includes end at cpp's own
 //! depth limit or at ours of time.
 
-use std::io::{Read, Write};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use mover_source::diagnostic::Diagnostic;
 use mover_source::{FileId, SourceMap, Span};
+use mover_tools::child::{self, Limits};
+use mover_tools::own_files::OwnFiles;
+use mover_tools::scratch::Scratch;
+use mover_tools::{file_argument, visible};
 
 use crate::origin::LineOrigin;
 
@@ -43,8 +45,12 @@ pub struct Preprocessed {
 
 pub const SOURCE_LIMIT_BYTES: usize = 16 << 20;
 const OUTPUT_LIMIT_BYTES: usize = 64 << 20;
-const MEMORY_LIMIT_KILOBYTES: usize = 4 << 20;
-const TIME_LIMIT: Duration = Duration::from_secs(10);
+const LIMITS: Limits = Limits {
+    // One byte more shows that there would be more.
+    output_bytes: OUTPUT_LIMIT_BYTES + 1,
+    memory_bytes: 4 << 30,
+    time: Duration::from_secs(10),
+};
 const MESSAGE_LIMIT_BYTES: usize = 64 << 10;
 /// cpp may repeat one complaint for each use of a macro.
 const DIAGNOSTIC_LIMIT: usize = 20;
@@ -75,7 +81,7 @@ pub fn run(
     sources: &mut SourceMap,
 ) -> Result<(Preprocessed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let output = execute(path, None, options).map_err(|diagnostic| vec![*diagnostic])?;
-    let messages = read_messages(&output.messages, sources);
+    let messages = read_messages(&output.messages, &output.own, sources);
     let text = String::from_utf8_lossy(&output.text).into_owned();
     if !output.success {
         let mut errors = messages;
@@ -88,13 +94,15 @@ pub fn run(
         }
         return Err(errors);
     }
-    Ok((trace_lines(&text, sources), messages))
+    Ok((trace_lines(&text, &output.own, sources), messages))
 }
 
 struct Output {
     success: bool,
     text: Vec<u8>,
     messages: String,
+    /// The files that were read.
+    own: OwnFiles,
 }
 
 /// A text with the macros of the model expanded.
@@ -110,15 +118,27 @@ pub fn expand(path: &Path, text: &str, options: &Options) -> Result<String, Box<
 /// Runs `cpp` on a file, or on a text with only the macros of the file.
 fn execute(path: &Path, text: Option<&str>, options: &Options) -> Result<Output, Box<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
-    let mut command = Command::new("sh");
+    let scratch = match Scratch::new() {
+        Ok(scratch) => scratch,
+        Err(error) => {
+            let message = format!("no place for temporary files: {error}");
+            return fail(Diagnostic::coded("P002", message));
+        }
+    };
+    let dependencies = scratch.path().join("dependencies");
+    let expanded = scratch.path().join("text");
+    if let Some(Err(error)) = text.map(|text| std::fs::write(&expanded, text)) {
+        let message = format!("no place for temporary files: {error}");
+        return fail(Diagnostic::coded("P002", message));
+    }
+    let joined = |directory: &PathBuf| {
+        // A value of its own could be a response file.
+        let mut argument = OsString::from("-I");
+        argument.push(directory);
+        argument
+    };
+    let mut command = Command::new("cpp");
     command
-        .arg("-c")
-        .arg(format!(
-            "ulimit -v {MEMORY_LIMIT_KILOBYTES}; ulimit -t {seconds}; \
-             command -v cpp >/dev/null || exit 127; exec cpp \"$@\"",
-            seconds = TIME_LIMIT.as_secs(),
-        ))
-        .arg("cpp")
         .args([
             "-std=gnu99",
             "-fdiagnostics-color=never",
@@ -128,28 +148,24 @@ fn execute(path: &Path, text: Option<&str>, options: &Options) -> Result<Output,
         ])
         .args(options.defines.iter().map(|define| format!("-D{define}")))
         .args(options.undefines.iter().map(|name| format!("-U{name}")))
-        .args(
-            options
-                .includes
-                .iter()
-                .flat_map(|directory| [Path::new("-I"), directory]),
-        )
+        .args(options.includes.iter().map(joined))
+        .args(["-MD", "-MT", "model", "-MF"])
+        .arg(&dependencies)
         .args(text.map(|_| ["-P", "-imacros"]).into_iter().flatten())
-        .arg(if path.to_string_lossy().starts_with('-') {
-            Path::new(".").join(path)
-        } else {
-            path.to_path_buf()
-        })
-        .args(text.map(|_| "-"))
-        .env("LC_ALL", "C")
-        .stdin(match text {
-            Some(_) => Stdio::piped(),
-            None => Stdio::null(),
-        })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = match command.spawn() {
-        Ok(child) => child,
+        .arg(file_argument(path))
+        .args(text.map(|_| &expanded))
+        .env("LC_ALL", "C");
+    let ended = match child::output(&mut command, LIMITS) {
+        Ok(ended) => ended,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return fail(
+                Diagnostic::coded(
+                    "P002",
+                    "this model needs the C preprocessor `cpp`, which is not installed",
+                )
+                .help("on Debian and its derivatives: apt-get install cpp"),
+            );
+        }
         Err(error) => {
             return fail(Diagnostic::coded(
                 "P002",
@@ -157,96 +173,48 @@ fn execute(path: &Path, text: Option<&str>, options: &Options) -> Result<Output,
             ));
         }
     };
-    let deadline = Instant::now() + TIME_LIMIT;
-    if let (Some(text), Some(mut pipe)) = (text, child.stdin.take()) {
-        // A preprocessor that does not read will say why.
-        let _ = pipe.write_all(text.as_bytes());
-    }
-    let text = read_bounded(child.stdout.take(), OUTPUT_LIMIT_BYTES);
-    let messages = read_bounded(child.stderr.take(), MESSAGE_LIMIT_BYTES);
-    let Ok(text) = text.recv_timeout(TIME_LIMIT) else {
-        stop(&mut child);
+    if ended.is_late {
         return fail(
             Diagnostic::coded(
                 "P002",
                 format!(
                     "the C preprocessor ran for more than {} seconds and was stopped",
-                    TIME_LIMIT.as_secs()
+                    LIMITS.time.as_secs()
                 ),
             )
             .help("look for an #include that includes itself or a macro that doubles its text"),
         );
-    };
-    if text.len() > OUTPUT_LIMIT_BYTES {
-        stop(&mut child);
+    }
+    if ended.stdout.len() > OUTPUT_LIMIT_BYTES {
         return fail(Diagnostic::coded(
             "P002",
             format!(
-                "the C preprocessor wrote more than {} MB of text and was stopped",
+                "the C preprocessor wrote more than {} MB of text",
                 OUTPUT_LIMIT_BYTES >> 20
             ),
         ));
     }
-    let remaining = deadline.saturating_duration_since(Instant::now());
-    let messages = messages.recv_timeout(remaining).unwrap_or_default();
-    let status = match child.wait() {
-        Ok(status) => status,
-        Err(error) => {
-            return fail(Diagnostic::coded(
-                "P002",
-                format!("the C preprocessor could not be waited for: {error}"),
-            ));
-        }
-    };
-    if status.code() == Some(127) {
-        return fail(
-            Diagnostic::coded(
-                "P002",
-                "this model needs the C preprocessor `cpp`, which is not installed",
-            )
-            .help("on Debian and its derivatives: apt-get install cpp"),
-        );
-    }
+    let mut own = OwnFiles::default();
+    own.add(path);
+    own.add_dependencies(&std::fs::read_to_string(&dependencies).unwrap_or_default());
+    let mut messages = ended.stderr;
+    messages.truncate(MESSAGE_LIMIT_BYTES);
     Ok(Output {
-        success: status.success(),
-        text,
+        success: ended.status.success(),
+        text: ended.stdout,
         messages: String::from_utf8_lossy(&messages).into_owned(),
+        own,
     })
 }
 
-/// Failing to stop a process that is already gone is what we wanted.
-fn stop(child: &mut Child) {
-    if child.kill().is_ok() {
-        let _ = child.wait();
-    }
-}
-
-/// Reads a pipe on a thread of its own: one byte beyond the limit at most, but
-/// to its end, so that the writer does not block.
-fn read_bounded(pipe: Option<impl Read + Send + 'static>, limit: usize) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let read = pipe.by_ref().take(limit as u64 + 1).read_to_end(&mut bytes);
-            if read.is_ok() && bytes.len() <= limit {
-                let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-            }
-        }
-        // The receiver may have given up on us.
-        let _ = sender.send(bytes);
-    });
-    receiver
-}
-
 /// Reads the line markers (`# 12 "file.h" 1`) and blanks them out.
-fn trace_lines(output: &str, sources: &mut SourceMap) -> Preprocessed {
+fn trace_lines(output: &str, own: &OwnFiles, sources: &mut SourceMap) -> Preprocessed {
     let mut text = String::with_capacity(output.len());
     let mut lines = Vec::new();
     let mut current: Option<(FileId, usize)> = None;
     for line in output.split_inclusive('\n') {
         if let Some((number, name)) = line_marker(line) {
-            current = file_of(name, sources).map(|file| (file, number));
+            current = file_of(name, own, sources).map(|file| (file, number));
             text.push('\n');
             continue;
         }
@@ -276,27 +244,29 @@ fn line_marker(line: &str) -> Option<(usize, &str)> {
     Some((number.parse().ok()?, &name[..name.find('"')?]))
 }
 
-/// The file of a line marker; pseudo files like `<built-in>` hold no text.
-fn file_of(name: &str, sources: &mut SourceMap) -> Option<FileId> {
+/// The file of a line marker; pseudo files like `<built-in>` hold no text, nor do files that were
+/// not read.
+fn file_of(name: &str, own: &OwnFiles, sources: &mut SourceMap) -> Option<FileId> {
     if name.starts_with('<') {
         return None;
     }
-    Some(sources.find(name).unwrap_or_else(|| {
-        let bytes = std::fs::read(name).unwrap_or_default();
+    // In a line marker quotes and backslashes have a backslash before them, and the main file the
+    // name that cpp was given.
+    let name = name.replace("\\\\", "\\").replace("\\\"", "\"");
+    let name = name
+        .strip_prefix("./")
+        .filter(|name| name.starts_with(['-', '@']))
+        .unwrap_or(&name);
+    let shown = visible::name(name);
+    Some(sources.find(&shown).unwrap_or_else(|| {
+        let bytes = own.read(Path::new(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(without_byte_order_mark(&bytes)).into_owned();
-        sources.add(
-            name,
-            if text.len() > SOURCE_LIMIT_BYTES {
-                String::new()
-            } else {
-                text
-            },
-        )
+        sources.add(shown.into_owned(), visible::source(text))
     }))
 }
 
 /// Lines of the form `file:line:column: error: message`.
-fn read_messages(messages: &str, sources: &mut SourceMap) -> Vec<Diagnostic> {
+fn read_messages(messages: &str, own: &OwnFiles, sources: &mut SourceMap) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for line in messages.lines() {
         let Some((place, is_error, message)) = split_message(line) else {
@@ -310,7 +280,7 @@ fn read_messages(messages: &str, sources: &mut SourceMap) -> Vec<Diagnostic> {
         let mut parts = place.split(':');
         if let (Some(name), Some(number)) =
             (parts.next(), parts.next().and_then(|n| n.parse().ok()))
-            && let Some(file) = file_of(name, sources)
+            && let Some(file) = file_of(name, own, sources)
         {
             let range = sources.file(file).line_range(number);
             diagnostic = diagnostic.at(Span::new(file, range.start, range.end), "");
@@ -359,7 +329,7 @@ mod tests {
         let mut sources = SourceMap::default();
         let main = sources.add("m.pml", "#define A b\n\nA\nc\n");
         let output = "# 0 \"m.pml\"\n# 0 \"<built-in>\"\n# 1 \"m.pml\"\n\n\nb\nc\n";
-        let preprocessed = trace_lines(output, &mut sources);
+        let preprocessed = trace_lines(output, &OwnFiles::default(), &mut sources);
         let line_of = |token: &str| {
             let at = preprocessed.text.find(token).unwrap();
             let found = preprocessed
@@ -379,6 +349,7 @@ mod tests {
         let file = sources.add("m.pml", "#if\nx\n");
         let diagnostics = read_messages(
             "In file included from x:1:\nm.pml:1:4: error: #if with no expression\nm.pml:1:4: error: #if with no expression\n",
+            &OwnFiles::default(),
             &mut sources,
         );
         assert_eq!(diagnostics.len(), 1);

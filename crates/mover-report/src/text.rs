@@ -85,7 +85,8 @@ pub fn answer(answer: &Answer, style: Style, rows: Rows, show_invariant: bool) -
     if let Verdict::Unknown { advice, .. } = &answer.verdict {
         out += &format!("try: {advice}\n");
     }
-    let verdict = verdict_line(answer);
+    // What a program says in a message cannot add a line after this one.
+    let verdict = verdict_line(answer).replace(char::is_control, " ");
     let color = match answer.verdict {
         Verdict::Safe => "1;32",
         Verdict::Unsafe(_) => "1;31",

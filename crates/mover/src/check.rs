@@ -6,6 +6,7 @@ mod formats;
 mod ltl;
 mod options;
 mod outputs;
+mod properties;
 mod property_file;
 mod symbolic;
 
@@ -24,26 +25,41 @@ use serde_json::{Value, json};
 use choices::{Dump, Engine};
 pub use options::CheckArgs;
 pub use outputs::rows;
+use properties::Asked;
 
+use crate::guard::{Guard, Limits};
 use crate::input::Input;
 use crate::progress::Watcher;
-use crate::signals::stop_on_signal;
 
 pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
+    args.input.complete()?;
     args.check()
         .map_err(|reason| CliError::usage("U002", reason))?;
-    let mut asked = args.properties.clone();
+    let mut from_files = Vec::new();
     for file in &args.property_file {
         let properties = property_file::read(file)
             .map_err(|reason| CliError::input("U006", format!("{}: {reason}", file.display())))?;
-        asked.extend(properties);
+        from_files.extend(properties);
     }
+    let (every, usual) = args.input.properties();
+    let asked = properties::resolve(&args.properties, &from_files, every, usual);
+    // A model's own claims are asked about, too, unless properties are selected.
+    let is_selected = properties::is_selected(&args.properties, &from_files);
+    let is_usual = asked == usual && (!is_selected || args.properties.contains(&Asked::All));
+    let cancel = Cancel::default();
+    let limits = Limits {
+        timeout: args.timeout,
+        memory: args.memory_limit(),
+        json: args.json,
+        properties: asked.clone(),
+    };
+    let guard = Guard::begin(limits, &cancel);
     let Input {
         mut program,
         properties,
         numbers,
         ..
-    } = ltl::read(&mut args, asked)?;
+    } = ltl::read(&mut args, if is_usual { Vec::new() } else { asked })?;
     ltl::select(&args, &mut program)?;
     if args.dump == Some(Dump::Ir) {
         print(&print_program(&program))?;
@@ -53,8 +69,7 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     if args.dump == Some(Dump::Smt2) {
         return dump_smt2(&args, &task);
     }
-    let cancel = Cancel::default();
-    stop_on_signal(&cancel);
+    guard.searching();
     let watcher = args.watcher();
     let mut trial = None;
     if args.check_movers {
@@ -66,12 +81,14 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
             Trial::Unfinished => return Ok(Exit::Unknown),
         }
     }
-    let options = args.driver_options(&task)?;
+    let mut options = args.driver_options(&task)?;
+    options.timeout = guard.time_left();
     if args.verbose {
         stderr_line!("mover: {}", Strategy::new(&options));
     }
     let answer = mover_check::answer(&task, &options, &cancel, &watcher)
         .map_err(|error| told(&args, &task, error))?;
+    guard.answering();
     show(&task.program().info.sources, &answer.warnings);
     outputs::tell(&args, &task, numbers.as_ref(), &answer, trial, &cancel)
 }

@@ -14,6 +14,7 @@ use mover_report::explain;
 
 use crate::input::{self, InputArgs};
 use crate::mat;
+use crate::signals::end_on_signal;
 
 #[derive(Args)]
 pub struct ExplainArgs {
@@ -34,7 +35,9 @@ pub struct ExplainArgs {
     json: bool,
 }
 
-pub fn run(args: &ExplainArgs) -> Result<Exit, CliError> {
+pub fn run(mut args: ExplainArgs) -> Result<Exit, CliError> {
+    args.input.complete()?;
+    end_on_signal();
     let name = args.input.name();
     let input = input::read(&args.input, &[])?;
     let told = if args.mat {

@@ -3,6 +3,7 @@
 //! The extension of the first file selects the front end. Its output is validated before it is
 //! used: an invalid program is a bug of the front end, not a mistake of the user.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,6 +11,9 @@ use mover_cli::CliError;
 use mover_cli::diagnostics::{refuse, show};
 use mover_ir::program::{Program, Property};
 use mover_ir::validate::validate;
+use mover_tools::visible;
+
+use crate::compile_commands;
 
 /// Options for reading the program.
 #[derive(Args)]
@@ -21,6 +25,15 @@ pub struct InputArgs {
     /// Promela formulas that are claimed besides what the model says.
     #[arg(skip)]
     pub formulas: Vec<String>,
+
+    /// C: take the files and their options from compile_commands.json in this directory; with
+    /// FILE or `--file` only those files
+    #[arg(long, value_name = "DIR")]
+    compile_commands: Option<PathBuf>,
+
+    /// C: with `--compile-commands`, a file of the program (may be repeated; default: all)
+    #[arg(long = "file", value_name = "FILE", requires = "compile_commands")]
+    chosen: Vec<PathBuf>,
 
     /// Define a preprocessor macro, as in -DN=4
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
@@ -34,7 +47,8 @@ pub struct InputArgs {
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
 
-    /// C: an additional option for clang (may be repeated), as in --cflags=-std=c99
+    /// C: an additional option for clang (may be repeated), as in --cflags=-std=c99. The usual
+    /// options of compilers can be given as they are, anything else after `--`
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     cflags: Vec<String>,
 
@@ -58,12 +72,64 @@ pub struct InputArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
     recursion: u16,
 
+    /// C: arguments of the program, separated by spaces, as in --args '2 fast'
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    args: Option<String>,
+
+    /// C: begin with this function, which has no parameters, instead of `main`
+    #[arg(long, value_name = "FUNCTION")]
+    entry: Option<String>,
+
     /// C: maximum number of threads created by loops that are alive at a time
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=200))]
     threads: u16,
+
+    /// The options of single files, from the compilation database.
+    #[arg(skip)]
+    file_flags: HashMap<PathBuf, Vec<String>>,
 }
 
+/// The properties of C, without those of infinite runs.
+#[cfg(feature = "c")]
+const OF_C: [Property; 7] = [
+    Property::UnreachCall,
+    Property::NoDeadlock,
+    Property::MemorySafety,
+    Property::MemoryCleanup,
+    Property::NoOverflow,
+    Property::MutexMisuse,
+    Property::NoDataRace,
+];
+
+/// What a language has, and what of it is checked if nothing is said.
+type Properties = (&'static [Property], &'static [Property]);
+
 impl InputArgs {
+    /// Reads the compilation database, if one was named: its files are the program.
+    pub fn complete(&mut self) -> Result<(), CliError> {
+        let Some(place) = &self.compile_commands else {
+            return Ok(());
+        };
+        // Without a file the database itself stands for the program, see `compiler_flags`.
+        let named = self.files.iter().filter(|file| *file != place);
+        let chosen: Vec<PathBuf> = named.chain(&self.chosen).cloned().collect();
+        let database = compile_commands::read(place, &chosen)
+            .map_err(|reason| CliError::input("U013", reason))?;
+        self.files = database.files;
+        self.file_flags = database.flags;
+        self.is_32_bit |= database.is_32_bit;
+        Ok(())
+    }
+
+    /// The properties of the program's language.
+    pub fn properties(&self) -> Properties {
+        #[cfg(feature = "c")]
+        if self.is_c() {
+            return (&OF_C, &mover_c::DEFAULT_PROPERTIES);
+        }
+        (&Property::BASIC, &Property::BASIC)
+    }
+
     /// Whether the program is C.
     pub fn is_c(&self) -> bool {
         self.files.first().is_some_and(|file| is_c(file))
@@ -76,12 +142,19 @@ impl InputArgs {
             undefines: self.undefine.clone(),
             includes: self.include.clone(),
             cflags: self.cflags.clone(),
+            file_flags: self.file_flags.clone(),
             is_32_bit: self.is_32_bit,
             properties: properties.iter().copied().collect(),
             havoc_externals: self.havoc_externals,
             spurious_wakeups: self.spurious_wakeups,
             recursion: self.recursion.into(),
             threads: self.threads.into(),
+            arguments: self
+                .args
+                .iter()
+                .flat_map(|words| words.split_whitespace().map(String::from))
+                .collect(),
+            entry: self.entry.clone(),
         }
     }
 
@@ -91,9 +164,9 @@ impl InputArgs {
 
     /// The program as messages call it.
     pub fn name(&self) -> String {
-        self.files
-            .first()
-            .map_or(String::new(), |file| file.display().to_string())
+        self.files.first().map_or(String::new(), |file| {
+            visible::name(&file.to_string_lossy()).into_owned()
+        })
     }
 }
 
@@ -119,6 +192,15 @@ pub fn read(args: &InputArgs, properties: &[Property]) -> Result<Input, CliError
         let message = format!("{} {reason}", file.display());
         return Err(CliError::input("U010", message));
     }
+    if let Some((file, reason)) = args
+        .files
+        .iter()
+        .find_map(|file| Some((file, foreign(file)?)))
+    {
+        let name = file.to_string_lossy();
+        let message = format!("{}: {reason}", visible::name(&name));
+        return Err(CliError::input("U008", message));
+    }
     let input = match args.files.first() {
         Some(file) if is_c(file) => read_c(args, asked)?,
         _ => read_promela(args, asked)?,
@@ -142,20 +224,48 @@ fn is_c(file: &Path) -> bool {
     matches!(extension, Some("c" | "i" | "ll" | "bc"))
 }
 
+/// Why a file is in no language that is read, by its name.
+fn foreign(file: &Path) -> Option<&'static str> {
+    if file.is_dir() {
+        return Some(
+            "this is a directory; pass the files of the program, or `--compile-commands DIR`",
+        );
+    }
+    let is_response = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b"@");
+    if file.file_name().is_some_and(is_response) {
+        return Some(
+            "compilers read a file whose name begins with @ as a list of options; rename it",
+        );
+    }
+    let extension = file
+        .extension()
+        .map(|extension| extension.to_string_lossy());
+    match extension.as_deref() {
+        // Many models have none.
+        None | Some("pml" | "prom" | "promela" | "pr" | "spin") => None,
+        Some("c" | "i" | "ll" | "bc") => None,
+        Some("cpp" | "cc" | "cxx" | "C" | "c++" | "hpp" | "ii") => {
+            Some("C++ is not supported; C, Promela and transactional memories are")
+        }
+        Some("h") => Some("this is a header; pass the .c files that include it"),
+        Some("o" | "a" | "so") => {
+            Some("this is compiled code; pass the .c files, or LLVM IR (.ll, .bc)")
+        }
+        Some("tm") => Some("a transactional memory is checked with `mover tm check`"),
+        Some(_) => Some(
+            "no known type of file: .c, .i, .ll and .bc are C, .pml is Promela; rename the file if \
+             it is one of them",
+        ),
+    }
+}
+
 fn read_promela(args: &InputArgs, asked: Vec<Property>) -> Result<Input, CliError> {
     let [file] = &args.files[..] else {
         return Err(CliError::usage("U002", "a Promela model is one file"));
     };
-    if file.extension().is_some_and(|extension| extension == "tm") {
-        let name = file.display();
-        return Err(CliError::input(
-            "U008",
-            format!("{name}: a transactional memory is checked with `mover tm check`"),
-        ));
-    }
-    let foreign =
+    let is_foreign =
         |property: &&Property| !Property::BASIC.contains(property) && !property.is_temporal();
-    if let Some(property) = asked.iter().find(foreign) {
+    if let Some(property) = asked.iter().find(is_foreign) {
         return Err(CliError::usage(
             "U007",
             format!(

@@ -24,9 +24,12 @@ macro_rules! c_feature {
 }
 
 mod check;
+mod compile_commands;
+mod compiler_flags;
 mod delegate;
 mod errors;
 mod explain;
+mod guard;
 mod input;
 mod mat;
 #[cfg(feature = "c")]
@@ -41,7 +44,7 @@ mod tm;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mover_cli::process::{exit_code, on_large_stack, parse};
+use mover_cli::process::{exit_code, on_large_stack, parse_from};
 use mover_cli::{CliError, Exit};
 
 #[derive(Parser)]
@@ -101,7 +104,8 @@ fn log_where_asked() {
 
 fn main() -> ExitCode {
     log_where_asked();
-    exit_code(match parse::<CommandLine>() {
+    let arguments = compiler_flags::rewrite(std::env::args_os().collect());
+    exit_code(match parse_from::<CommandLine>(arguments) {
         Ok(Some(command_line)) => run(command_line),
         Ok(None) => Ok(Exit::Success),
         Err(error) => Err(error),
@@ -118,8 +122,8 @@ fn run(command_line: CommandLine) -> Result<Exit, CliError> {
     };
     on_large_stack(|| match command {
         Command::Check(args) => check::run(*args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Replay(args) => replay::run(&args),
+        Command::Explain(args) => explain::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Tm(args) => tm::run(args),
         Command::Bench(args) => delegate::run(&delegate::BENCH, &args),

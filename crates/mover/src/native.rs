@@ -17,6 +17,9 @@ use mover_check::trace::Trace;
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
 use mover_report::text::{Rows, Style, trace_table};
+use mover_tools::child::Kept;
+use mover_tools::scratch::Scratch;
+use mover_tools::visible;
 
 use mover_cli::diagnostics::refuse;
 use mover_cli::output::{print, stdout_color};
@@ -47,7 +50,7 @@ pub fn run(
     sites: &Sites,
     gdb: bool,
 ) -> Result<Exit, CliError> {
-    let folder = tempfile::tempdir().map_err(|error| {
+    let folder = Scratch::new().map_err(|error| {
         CliError::output("U010", format!("no place for temporary files: {error}"))
     })?;
     let options = input.c_options(&[trace.property]);
@@ -156,20 +159,23 @@ fn follow(
     .map_err(|error| format!("cannot write {}: {error}", schedule.display()))?;
     // What an earlier run said, not what this one may have said already.
     let _ = std::fs::remove_file(&report);
-    let mut child = Command::new(&native.executable)
+    let mut command = Command::new(&native.executable);
+    command
         .env("MOVER_NATIVE_SCHEDULE", &schedule)
         .env("MOVER_NATIVE_REPORT", &report)
         .stdin(Stdio::null())
         // What the program prints is not the answer.
-        .stdout(std::io::stderr())
-        .spawn()
+        .stdout(std::io::stderr());
+    let mut child = Kept::spawn(&mut command)
         .map_err(|error| format!("the instrumented program cannot be started: {error}"))?;
     let started = Instant::now();
     let said = || {
         let text = std::fs::read_to_string(&report).unwrap_or_default();
         let (what, guesses) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
         let what = what.split_once(' ').map_or("", |(_, what)| what);
-        (what.to_string(), guesses.parse::<u32>().unwrap_or(0))
+        // Some of it is said by the program.
+        let what = visible::name(what).into_owned();
+        (what, guesses.parse::<u32>().unwrap_or(0))
     };
     loop {
         match child.try_wait() {
@@ -183,11 +189,12 @@ fn follow(
                 return Ok((came, guesses));
             }
             Ok(None) if gdb && is_stopped(child.id()) => {
-                return Ok((NativeOutcome::Stopped(child.id(), said().0), 0));
+                let stopped = NativeOutcome::Stopped(child.id(), said().0);
+                child.release();
+                return Ok((stopped, 0));
             }
             Ok(None) if started.elapsed() > PATIENCE => {
-                let _ = child.kill();
-                let _ = child.wait();
+                // Dropped, the program ends with all that it has started.
                 let came = NativeOutcome::Differs("it takes longer than two minutes".into());
                 return Ok((came, 0));
             }

@@ -19,12 +19,15 @@ use mover_report::json::{Claim as Recorded, read_trace_file};
 use mover_report::text::{Style, story_text, trace_table};
 
 use mover_cli::output::{print, stdout_color};
+#[cfg(feature = "c")]
+use mover_cli::stderr_line;
 use mover_cli::{CliError, Exit};
 
 use crate::check::rows;
 use crate::input::{self, InputArgs};
 #[cfg(feature = "c")]
 use crate::native;
+use crate::signals::end_on_signal;
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -34,19 +37,27 @@ pub struct ReplayArgs {
     /// The counterexample, written with `mover check --trace`
     trace: PathBuf,
 
-    /// C: compile the program with clang and run it with real threads on this schedule
+    /// C: compile the program with clang and run it with real threads on this schedule. This
+    /// executes the program on this machine
     #[arg(long)]
     native: bool,
+
+    /// With `--native`: the program may be executed
+    #[arg(long, requires = "native")]
+    yes: bool,
 
     /// With `--native`: leave the process stopped at the violation, for gdb
     #[arg(long, requires = "native")]
     gdb: bool,
+
     /// Show every step of a long counterexample, instead of one line for each transaction
     #[arg(long)]
     all_steps: bool,
 }
 
-pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
+pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
+    args.input.complete()?;
+    end_on_signal();
     let name = args.trace.display();
     let claim = std::fs::read_to_string(&args.trace)
         .map_err(|error| error.to_string())
@@ -54,6 +65,13 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
         .map_err(|reason| CliError::input("U004", format!("{name}: {reason}")))?;
     if args.native && !args.input.is_c() {
         return Err(CliError::usage("U002", "--native is for C programs"));
+    }
+    if args.native && !args.yes {
+        let message = format!(
+            "--native executes {} on this machine, with your rights; add `--yes` if you trust it",
+            args.input.name()
+        );
+        return Err(CliError::usage("U014", message));
     }
     let input = input::read(&args.input, &claim.properties)?;
     // A run into a deadlock may have been found with failed assertions passed over.
@@ -74,6 +92,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, CliError> {
     })?;
     #[cfg(feature = "c")]
     if args.native {
+        stderr_line!("mover: compiling {} and executing it", args.input.name());
         return native::run(&args.input, program, &trace, &input.sites, args.gdb);
     }
     if !trace.property.is_temporal() {

@@ -1,6 +1,8 @@
 //! What scripts and people rely on at the command line: exit codes, the JSON,
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
+#[path = "cli/building.rs"]
+mod building;
 #[path = "cli/certify.rs"]
 mod certify;
 #[path = "cli/checkpoint.rs"]
@@ -24,6 +26,10 @@ mod outputs;
 mod progress;
 #[path = "cli/simulate.rs"]
 mod simulate;
+#[path = "cli/size.rs"]
+mod size;
+#[path = "cli/tricks.rs"]
+mod tricks;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -45,7 +45,7 @@ fn replayed(file: &Path, folder: &Path) -> Option<Result<String, String>> {
     );
     let is_asked = |option: &&String| !option.contains("property") && !option.starts_with("no-");
     let native = run(mover()
-        .args(["replay", "--native"])
+        .args(["replay", "--native", "--yes"])
         .args(options.iter().filter(is_asked))
         .arg(file)
         .arg(&trace));
@@ -129,7 +129,7 @@ fn where_reality_differs_it_is_said() {
         .arg(&program));
     assert_eq!(found.code, Some(10), "{}", found.stderr);
     let native = run(mover()
-        .args(["replay", "--native", "--havoc-externals"])
+        .args(["replay", "--native", "--yes", "--havoc-externals"])
         .arg(&program)
         .arg(&trace));
     assert_eq!(native.code, Some(5), "{} {}", native.stdout, native.stderr);
@@ -139,7 +139,7 @@ fn where_reality_differs_it_is_said() {
         native.stdout
     );
     let model = run(mover()
-        .args(["replay", "--native"])
+        .args(["replay", "--native", "--yes"])
         .arg(repository().join("examples/promela/mutex_naive.pml"))
         .arg(&trace));
     assert_eq!(model.code, Some(1), "{}", model.stderr);
@@ -169,7 +169,7 @@ fn a_debugger_finds_the_violation() {
     let said = folder.join("said");
     let out = std::fs::File::create(&said).expect("a file");
     let status = mover()
-        .args(["replay", "--native", "--gdb"])
+        .args(["replay", "--native", "--yes", "--gdb"])
         .arg(&program)
         .arg(&trace)
         .stdout(out)

@@ -2,7 +2,7 @@
 //!
 //! A recursive function is copied up to a given depth, beyond which the run ends at a bound. A
 //! call through a pointer is compared in turn with the functions that have its type and whose
-//! address is taken, and fails if it matches none of them. Structures that are passed by value
+//! address a pointer of the program can have, and fails if it matches none of them. Structures that are passed by value
 //! are copied, with their own lifetime.
 
 use mover_ir::program::{BoundKind, Property};
@@ -196,7 +196,7 @@ impl Flattener<'_> {
                 && (0..function.params).all(|i| function.values[i].shape == arg_shapes[i])
         };
         let targets: Vec<FunctionId> = self
-            .address_taken
+            .pointed_to
             .iter()
             .copied()
             .filter(|&id| fits(&module.functions[id]))

@@ -4,6 +4,7 @@
 //! runtime library where it is a loop over memory.
 
 use mover_ir::program::Property;
+use mover_tools::visible;
 
 use super::{Flat, Flattener, Problem, displaced, is_null};
 use crate::objects::library_bytes;
@@ -92,7 +93,7 @@ impl Flattener<'_> {
             }
             "__assert_fail" | "__assert" | "__assert_rtn" => {
                 let condition = self.string(args.first()).unwrap_or_default();
-                let message = format!("assertion violated: {condition}");
+                let message = format!("assertion violated: {}", visible::name(&condition));
                 Ok(self.fail(at, Property::UnreachCall, message, loc))
             }
             "__mover_choice" => {
@@ -769,7 +770,10 @@ fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
         loc,
     )
     .code("C011")
-    .help("also pass the file that defines it, or let it return any value with --havoc-externals")
+    .help(
+        "also pass the file that defines it; if it changes nothing that the program reads, \
+         --havoc-externals lets it return any value",
+    )
 }
 
 /// Functions that the front end knows better than the program's own body of them.

@@ -92,6 +92,12 @@ pub struct Limits {
 /// Most instructions of one body.
 const LARGEST: usize = 400_000;
 
+/// The code of the error that a body has more.
+pub const TOO_LARGE: &str = "C014";
+
+/// Most errors that are told at once.
+const MOST_PROBLEMS: usize = 20;
+
 /// What flattening leaves to say.
 #[derive(Default)]
 pub struct Notes {
@@ -118,8 +124,13 @@ pub struct Flattener<'m> {
     module: &'m Module,
     limits: &'m Limits,
     pub notes: Notes,
+    /// Why the program is not supported, if it is not.
+    problems: Vec<Problem>,
     /// Functions whose address is taken.
     address_taken: Vec<FunctionId>,
+    /// Those of them whose address can be anywhere: in memory, in a parameter. The others are only
+    /// given to the library to start threads with, and no pointer of the program points to them.
+    pointed_to: Vec<FunctionId>,
     values: Vec<ValueInfo>,
     blocks: Vec<Block>,
     /// The types of variables on the stack.
@@ -172,7 +183,8 @@ type Flat<T> = Result<T, Problem>;
 impl<'m> Flattener<'m> {
     pub fn new(module: &'m Module, limits: &'m Limits) -> Self {
         let mut address_taken = Vec::new();
-        let mut note = |operand: &Operand| note_functions(operand, &mut address_taken);
+        let mut pointed_to = Vec::new();
+        let mut note = |operand: &Operand| note_functions(operand, &mut pointed_to);
         for global in &module.globals {
             if let Some(Initial::Bytes { addresses, .. }) = &global.initial {
                 addresses.iter().for_each(|(_, operand)| note(operand));
@@ -181,7 +193,15 @@ impl<'m> Flattener<'m> {
         for function in &module.functions {
             for block in &function.blocks {
                 for inst in &block.insts {
-                    inst.kind.operands().into_iter().for_each(&mut note);
+                    let start = started_directly(module, &inst.kind);
+                    address_taken.extend(start.map(|(_, id)| id));
+                    let at_start = start.map(|(operand, _)| operand);
+                    let operands = inst.kind.operands().into_iter();
+                    operands
+                        .filter(|&operand| {
+                            !at_start.is_some_and(|start| std::ptr::eq(start, operand))
+                        })
+                        .for_each(&mut note);
                 }
                 match &block.end {
                     Terminator::Return(Some(value)) => note(value),
@@ -191,13 +211,18 @@ impl<'m> Flattener<'m> {
                 }
             }
         }
-        address_taken.sort_unstable();
-        address_taken.dedup();
+        address_taken.extend(&pointed_to);
+        for functions in [&mut address_taken, &mut pointed_to] {
+            functions.sort_unstable();
+            functions.dedup();
+        }
         Flattener {
             module,
             limits,
             notes: Notes::default(),
+            problems: Vec::new(),
             address_taken,
+            pointed_to,
             values: Vec::new(),
             blocks: Vec::new(),
             allocas: HashMap::new(),
@@ -208,6 +233,21 @@ impl<'m> Flattener<'m> {
             has_destructors: has_destructors(module),
             ignored: HashMap::new(),
         }
+    }
+
+    /// Notes a reason why the program is not supported. Functions are copied more than once, and have
+    /// the same problems each time.
+    fn note_problem(&mut self, problem: Problem) {
+        let is_same =
+            |other: &Problem| other.loc == problem.loc && other.message == problem.message;
+        if self.problems.len() < MOST_PROBLEMS && !self.problems.iter().any(is_same) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Everything in the bodies so far that is not supported.
+    pub fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
     }
 
     /// Functions that a thread can start with, where the pointer is not constant.
@@ -333,7 +373,7 @@ impl<'m> Flattener<'m> {
                 format!("more than {LARGEST} instructions after inlining"),
                 function.loc,
             )
-            .code("C014")
+            .code(TOO_LARGE)
             .help("check a smaller program, or lower --recursion"));
         }
         self.stack.push(id);
@@ -420,7 +460,12 @@ impl<'m> Flattener<'m> {
             }
             let before = self.blocks[at].insts.len();
             let copied = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked);
-            at = copied.or_else(|problem| self.refuse(at, before, problem))?;
+            match copied.or_else(|problem| self.refuse(at, before, problem)) {
+                Ok(next) => at = next,
+                // The program is refused, but first the rest of it is inspected.
+                Err(problem) if problem.code != TOO_LARGE => self.note_problem(problem),
+                Err(problem) => return Err(problem),
+            }
         }
         frame.ends[number] = at;
         let loc = frame.call_loc.or(block.end_loc);
@@ -870,6 +915,32 @@ fn has_destructors(module: &Module) -> bool {
         let name = module.functions[*id].name.as_str();
         matches!(name, "pthread_key_create" | "tss_create") && !is_null(args.get(1))
     })
+}
+
+/// The function that a call starts a thread with, where that is constant, and its operand.
+fn started_directly<'k>(module: &Module, kind: &'k Kind) -> Option<(&'k Operand, FunctionId)> {
+    let Kind::Call {
+        callee: Callee::Function(callee),
+        args,
+        ..
+    } = kind
+    else {
+        return None;
+    };
+    let callee = &module.functions[*callee];
+    let index = match callee.name.as_str() {
+        "pthread_create" => 2,
+        "thrd_create" => 1,
+        _ => return None,
+    };
+    // A program may have functions of its own with these names.
+    if !callee.blocks.is_empty() {
+        return None;
+    }
+    match args.get(index) {
+        Some(operand @ Operand::Function(id)) => Some((operand, *id)),
+        _ => None,
+    }
 }
 
 fn is_null(operand: Option<&Operand>) -> bool {

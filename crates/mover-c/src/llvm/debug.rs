@@ -12,6 +12,8 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
 
+use mover_tools::visible;
+
 use super::lists::all_instructions;
 use super::{Reader, Values, printed, text, value_name};
 use crate::ssa::{DebugField, DebugType, Loc, Pointee, ValueInfo};
@@ -125,7 +127,7 @@ impl Reader {
             }
             let mut length = 0;
             let start = LLVMGetMDString(value, &mut length);
-            (!start.is_null()).then(|| text(start, length as usize))
+            (!start.is_null()).then(|| visible::name(&text(start, length as usize)).into_owned())
         }
     }
 
@@ -133,7 +135,7 @@ impl Reader {
         unsafe {
             let mut length = 0;
             let start = LLVMDITypeGetName(ty, &mut length);
-            text(start, length)
+            visible::name(&text(start, length)).into_owned()
         }
     }
 

@@ -117,11 +117,22 @@ impl Reader {
                     self.note_ordering(LLVMGetOrdering(inst), inst);
                     return None;
                 }
-                LLVMAlloca => Kind::Alloca {
-                    layout: self.layout(LLVMGetAllocatedType(inst)),
-                    count: self.operand(operand_of(0), values),
-                    debug: debug_types.get(&inst).cloned().unwrap_or_default(),
-                },
+                LLVMAlloca => {
+                    let ty = LLVMGetAllocatedType(inst);
+                    let count = self.operand(operand_of(0), values);
+                    let times = match count {
+                        Operand::Int { value, .. } => value,
+                        _ => 1,
+                    };
+                    match self.too_large(ty, times) {
+                        Some(reason) => Kind::Unsupported(reason),
+                        None => Kind::Alloca {
+                            layout: self.layout(ty),
+                            count,
+                            debug: debug_types.get(&inst).cloned().unwrap_or_default(),
+                        },
+                    }
+                }
                 LLVMCall => return self.call(inst, shape, values),
                 LLVMExtractValue | LLVMInsertValue => {
                     let indices = std::slice::from_raw_parts(

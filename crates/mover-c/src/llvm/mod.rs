@@ -9,7 +9,7 @@
 //! program without races changes what a racy one can show. So only two passes
 //! run, and both leave every access to memory that can be shared where it is:
 //! `always-inline` copies the bodies of functions to where they are called (all
-//! but recursive ones), and `sroa` keeps local variables whose address does not
+//! but recursive ones, and those that would become too large, `sizes`), and `sroa` keeps local variables whose address does not
 //! escape in registers. Between the two, copies of structures are split into their
 //! scalars (`copies`), which `sroa` would otherwise merge. No load or store of a global, of the heap or of an
 //! escaping local is moved, merged or removed.
@@ -30,8 +30,10 @@ mod lists;
 mod passes;
 mod registers;
 mod scopes;
+mod sizes;
 mod types;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
@@ -40,6 +42,8 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
+
+use mover_tools::visible;
 
 use crate::flatten::{is_output, plain_name};
 use crate::ssa::{BlockId, FunctionId, GlobalId, Module, ValueId};
@@ -151,7 +155,12 @@ unsafe fn value_name(value: LLVMValueRef) -> String {
     unsafe {
         let mut length = 0;
         let start = LLVMGetValueName2(value, &mut length);
-        text(start, length)
+        // Names in LLVM IR can have any characters, and they are shown.
+        let name = text(start, length);
+        match visible::name(&name) {
+            Cow::Borrowed(_) => name,
+            Cow::Owned(shown) => shown,
+        }
     }
 }
 
@@ -217,6 +226,9 @@ impl Reader {
             self.globals = lists::globals(self.module).zip(0..).collect();
             self.functions = lists::functions(self.module).zip(0..).collect();
             for global in lists::globals(self.module) {
+                if let Some(reason) = self.too_large(LLVMGlobalGetValueType(global), 1) {
+                    return Err(format!("`{}` is {reason}", value_name(global)));
+                }
                 let read = self.global(global);
                 self.out.globals.push(read);
             }

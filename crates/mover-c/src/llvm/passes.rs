@@ -15,7 +15,7 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::memory_buffer::MemoryBuffer;
 
 use super::lists::{all_instructions, functions};
-use super::{copies, registers, scopes, value_name};
+use super::{copies, registers, scopes, sizes, value_name};
 
 /// What is called where a constant is not defined; `mover-native.c` has it.
 const UNDEFINED: &CStr = c"mover_undefined_constant";
@@ -74,6 +74,7 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
         let kind = |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
         let inline = LLVMCreateEnumAttribute(context, kind("alwaysinline"), 0);
         let on_function = u32::MAX;
+        let large = sizes::too_large_to_inline(module);
         for function in functions(module) {
             // The body of an `inline` function is the program's own, whoever else may have one.
             if LLVMGetLinkage(function) == LLVMLinkage::LLVMAvailableExternallyLinkage {
@@ -87,7 +88,9 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
                 let name = value_name(function);
                 let is_marker = name.starts_with("__VERIFIER_atomic")
                     || matches!(&*name, "reach_error" | "__VERIFIER_error");
-                if !is_marker {
+                if large.contains(&function) {
+                    LLVMRemoveEnumAttributeAtIndex(function, on_function, kind("alwaysinline"));
+                } else if !is_marker {
                     LLVMAddAttributeAtIndex(function, on_function, inline);
                 }
             }

@@ -14,6 +14,9 @@ use inkwell::llvm_sys::target::*;
 use super::Reader;
 use crate::ssa::{Layout, Shape};
 
+/// Bytes of the largest variable. Of a larger one not even the state could be stored.
+const LARGEST_VARIABLE: u64 = 1 << 28;
+
 /// What one index of a `getelementptr` adds to the address.
 pub(super) enum Step {
     Bytes(i64),
@@ -67,6 +70,23 @@ pub(super) unsafe fn constant_offset(
 
 impl Reader {
     // Types.
+
+    /// Why so many values of a type are no variable that is supported, if they are not.
+    pub(super) unsafe fn too_large(&self, ty: LLVMTypeRef, times: u64) -> Option<String> {
+        // SAFETY: the type is one of the module.
+        let is_sized = unsafe { LLVMTypeIsSized(ty) } != 0;
+        let one = if is_sized {
+            // SAFETY: it has a size.
+            unsafe { LLVMABISizeOfType(self.data, ty) }
+        } else {
+            0
+        };
+        let bytes = one.saturating_mul(times);
+        (bytes > LARGEST_VARIABLE).then(|| {
+            let megabytes = LARGEST_VARIABLE >> 20;
+            format!("a variable of {bytes} bytes, which is more than {megabytes} MB")
+        })
+    }
 
     pub(super) unsafe fn bytes_of(&self, ty: LLVMTypeRef) -> u64 {
         unsafe { LLVMABISizeOfType(self.data, ty) }

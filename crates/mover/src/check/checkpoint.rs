@@ -22,7 +22,7 @@ use mover_ir::program::Program;
 
 use mover_cli::CliError;
 use mover_cli::output::{remove_left_overs, write_file_by};
-use mover_cli::seconds::parse_seconds;
+use mover_cli::quantities::parse_seconds;
 
 #[derive(Args)]
 pub struct CheckpointArgs {

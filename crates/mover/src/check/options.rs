@@ -8,16 +8,16 @@ use std::time::Duration;
 use clap::Args;
 use mover_check::{EngineChoice, Fairness, Options, ReductionChoice};
 use mover_cli::output::{check_distinct, check_writable};
+use mover_cli::quantities::{parse_megabytes, parse_seconds};
 use mover_cli::resources::available_memory;
-use mover_cli::seconds::parse_seconds;
 use mover_cli::{CliError, stderr_line};
 use mover_engine::Task;
 use mover_explicit::Order;
-use mover_ir::program::Property;
 
 use super::checkpoint::CheckpointArgs;
 use super::choices::{Dump, Engine, FairnessChoice, Ignoring, Reduction, SearchOrder};
 use super::formats::FormatArgs;
+use super::properties::Asked;
 use super::symbolic::SymbolicArgs;
 use crate::input::InputArgs;
 use crate::progress::{Show, Watcher};
@@ -31,9 +31,15 @@ pub struct CheckArgs {
     /// invalid end state), `claims` (ltl, never, accept and progress labels of Promela), `termination`
     /// (every fair run ends); for C also `memory-safety`, `mutex-misuse`, `memory-cleanup`,
     /// `no-overflow` and `no-data-race`. Default: all but `termination`,
-    /// `memory-cleanup` and `no-overflow`
-    #[arg(long = "property", value_name = "NAME")]
-    pub(super) properties: Vec<Property>,
+    /// `memory-cleanup` and `no-overflow`. `+NAME` adds a property to the default, `all` is every property
+    #[arg(
+        long = "property",
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = super::properties::parser(),
+        hide_possible_values = true
+    )]
+    pub(super) properties: Vec<Asked>,
 
     /// Properties to check, as a property file of SV-COMP (.prp)
     #[arg(long, value_name = "FILE")]
@@ -94,12 +100,13 @@ pub struct CheckArgs {
     #[arg(long)]
     pub(super) all_steps: bool,
 
-    /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    /// Give up after this time: seconds, or with a unit as in 10s, 2m
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     pub(super) timeout: Option<Duration>,
 
-    /// Give up when the search needs more memory than this (default: 90 % of the free memory)
-    #[arg(long, value_name = "MB")]
+    /// Give up when more memory than this is needed: megabytes, or with a unit as in 512M, 2G
+    /// (default: 90 % of the free memory)
+    #[arg(long, value_name = "SIZE", value_parser = parse_megabytes)]
     pub(super) memory: Option<u64>,
 
     /// Cores to use; depth-first search uses one, and `--engine auto` runs engines in parallel

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use mover_cli::diagnostics::show;
 use mover_cli::output::{check_distinct, check_writable, write_file};
-use mover_cli::seconds::parse_seconds;
+use mover_cli::quantities::{parse_megabytes, parse_seconds};
 use mover_cli::{Cause, CliError, Exit};
 use mover_source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
@@ -49,12 +49,12 @@ pub struct CheckArgs {
     /// states of the algorithm
     #[arg(long, default_value_t = 20_000_000)]
     max_states: usize,
-    /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    /// Give up after this time: seconds, or with a unit as in 10s, 2m
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Give up when the search needs more memory than this
-    #[arg(long, value_name = "MB")]
-    memory: Option<usize>,
+    /// Give up when more memory than this is needed: megabytes, or with a unit as in 512M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = parse_megabytes)]
+    memory: Option<u64>,
     /// Also search larger sizes, to test the reduction theorem
     #[arg(long)]
     cross_check: bool,
@@ -178,7 +178,9 @@ fn check_outputs(args: &CheckArgs) -> Result<(), String> {
 fn limits(args: &CheckArgs) -> Control {
     let cancel = Cancel::default();
     stop_on_signal(&cancel);
-    let megabytes = args.memory;
+    let megabytes = args
+        .memory
+        .and_then(|megabytes| usize::try_from(megabytes).ok());
     Control::cancelled_by(&cancel)
         .with_deadline(args.timeout.map(|timeout| Instant::now() + timeout))
         .with_memory(megabytes.map(|megabytes| megabytes.saturating_mul(1 << 20)))
