@@ -67,6 +67,39 @@ pub fn compile(source: &Path, target: &Path, options: &Options) -> Result<String
     }
 }
 
+/// Has clang read LLVM IR, binary or text, and write it as text. A file that is damaged can end the
+/// process that reads it inside LLVM; here that is another process.
+pub fn verify(source: &Path, target: &Path) -> Result<(), String> {
+    let clang = find()?;
+    let output = Command::new(&clang)
+        .args([
+            "-x",
+            "ir",
+            "-S",
+            "-emit-llvm",
+            "-O0",
+            "-Wno-override-module",
+        ])
+        .args(["-Xclang", "-disable-llvm-passes"])
+        .args(["-fno-color-diagnostics", "-fno-crash-diagnostics"])
+        .arg("-o")
+        .arg(target)
+        .arg(no_option(source))
+        .output()
+        .map_err(|error| format!("{} cannot be started: {error}", clang.to_string_lossy()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut lines = said.lines().filter(|line| line.contains("error:"));
+    let reason = lines.next().and_then(|line| line.split("error:").nth(1));
+    Err(format!(
+        "{}: not LLVM IR that LLVM {VERSION} can read: {}",
+        source.display(),
+        reason.unwrap_or("it is damaged").trim()
+    ))
+}
+
 /// The same file by a name that is no option.
 fn no_option(file: &Path) -> PathBuf {
     if file.as_os_str().as_encoded_bytes().starts_with(b"-") {

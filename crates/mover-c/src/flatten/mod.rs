@@ -15,6 +15,8 @@
 mod calls;
 pub mod copying;
 mod library;
+mod results;
+mod signatures;
 mod variadic;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,6 +26,8 @@ use mover_ir::program::Property;
 
 use crate::ssa::*;
 use library::is_output;
+use results::{means, only_compared_with_zero};
+pub use signatures::is_known;
 
 /// The code that threads of one kind run.
 #[derive(Clone, Debug)]
@@ -92,6 +96,8 @@ pub struct Notes {
     pub ignored_attributes: bool,
     /// The first call that takes memory from the heap.
     pub allocates: Option<Option<Loc>>,
+    /// Whether memory is given back, so that its address may be used again.
+    pub frees: bool,
     /// Where memory is printed, if it is.
     pub prints: Option<Option<Loc>>,
 }
@@ -108,11 +114,15 @@ pub struct Flattener<'m> {
     allocas: HashMap<ValueId, Layout>,
     /// Addresses that are others plus a constant.
     addresses: HashMap<ValueId, (Operand, i64)>,
+    /// Numbers that are multiples of a constant.
+    multiples: HashMap<ValueId, u64>,
     stack: Vec<FunctionId>,
     size: usize,
     is_main: bool,
     /// Whether some thread-specific data has a destructor.
     has_destructors: bool,
+    /// Whether the result of the call in hand is only compared with 0.
+    only_meaning: bool,
 }
 
 /// A function that is being copied.
@@ -180,21 +190,22 @@ impl<'m> Flattener<'m> {
             blocks: Vec::new(),
             allocas: HashMap::new(),
             addresses: HashMap::new(),
+            multiples: HashMap::new(),
             stack: Vec::new(),
             size: 0,
             is_main: false,
             has_destructors: has_destructors(module),
+            only_meaning: false,
         }
     }
 
     /// Functions that a thread can start with, where the pointer is not constant.
     pub fn start_routines(&self) -> Vec<FunctionId> {
-        let width = self.module.pointer_width();
         let fits = |function: &Function| {
             let shapes: Vec<&Shape> = (0..function.params)
                 .map(|param| &function.values[param].shape)
                 .collect();
-            shapes == [&vec![width]] && function.return_shape.len() <= 1
+            matches!(shapes[..], [shape] if shape.len() == 1) && function.return_shape.len() <= 1
         };
         let taken = self.address_taken.iter().copied();
         taken
@@ -213,6 +224,7 @@ impl<'m> Flattener<'m> {
         self.blocks.clear();
         self.allocas.clear();
         self.addresses.clear();
+        self.multiples.clear();
         self.stack.clear();
         self.size = 0;
         self.is_main = is_main;
@@ -388,6 +400,17 @@ impl<'m> Flattener<'m> {
                 && let Some(constant) = fold(pure)
             {
                 frame.constants.insert(id, constant);
+            }
+            if let (
+                Some(id),
+                Kind::Call {
+                    callee: Callee::Function(callee),
+                    ..
+                },
+            ) = (inst.result, &kind)
+                && means(&self.module.functions[*callee].name).is_some()
+            {
+                self.only_meaning = only_compared_with_zero(function, id);
             }
             at = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked)?;
         }

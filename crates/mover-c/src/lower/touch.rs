@@ -79,7 +79,7 @@ impl Builder<'_, '_> {
             memory,
             writes: access.writes,
             atomic: access.atomic || mode != Mode::Outside,
-            is_alone: mode == Mode::Inside,
+            is_alone: matches!(mode, Mode::Inside(_)),
             loc: path.loc,
         };
         if !self.touches.contains(&(self.from, touch.clone())) {
