@@ -26,6 +26,12 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
         module.weak_ordering,
         "checked under sequential consistency although the program uses weaker memory orderings",
     );
+    if world.bodies.len() > 1 {
+        assumes(
+            module.volatile_access,
+            "checked under sequential consistency, which `volatile` does not give",
+        );
+    }
     if let Some(first) = &world.uninitialised {
         let words = "uninitialised memory is assumed to be zero";
         let words = match (first.loc, first.variable.as_str()) {
@@ -37,12 +43,17 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
     assumes(world.shifted, "left shifts are not checked for overflow");
     assumes(
         world.waits,
-        "condition variables are assumed to have no spurious wakeups (`--spurious-wakeups` includes them)",
+        "condition variables are assumed to have no spurious wakeups",
     );
-    assumes(
-        notes.allocates,
-        "allocations are assumed to succeed, each at a new address",
-    );
+    let allocation = match (world.settings.malloc_may_fail, notes.frees) {
+        (true, true) => Some("each allocation is assumed to be at a new address"),
+        (true, false) => None,
+        (false, true) => Some("allocations are assumed to succeed, each at a new address"),
+        (false, false) => Some("allocations are assumed to succeed"),
+    };
+    if let Some(words) = allocation {
+        assumes(notes.allocates, words);
+    }
     assumes(
         module.awaited_failure,
         "creating threads, locks and keys is assumed to succeed",
@@ -77,8 +88,7 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
             "attributes of threads and locks other than kind and detach state are ignored".into(),
         );
     }
-    let mut ends = templates.iter();
-    if let Some(end) = ends.find_map(|template| left_locked::find(template, &world.globals)) {
+    if let Some(end) = left_locked::find(templates, &world.globals) {
         let at = end.map_or_else(String::new, |span| {
             format!(" (first at {})", world.sources.locate(span))
         });

@@ -127,6 +127,40 @@ pub fn joined(option: &str, value: &Path) -> OsString {
     argument
 }
 
+/// Has clang read LLVM IR, binary or text, and write it as text. A file that is damaged can end the
+/// process that reads it inside LLVM; here that is another process.
+pub fn verify(source: &Path, target: &Path) -> Result<(), String> {
+    let clang = find()?;
+    let mut command = Command::new(&clang);
+    command
+        .args([
+            "-x",
+            "ir",
+            "-S",
+            "-emit-llvm",
+            "-O0",
+            "-Wno-override-module",
+        ])
+        .args(["-Xclang", "-disable-llvm-passes"])
+        .args(["-fno-color-diagnostics", "-fno-crash-diagnostics"])
+        .arg("-o")
+        .arg(target)
+        .arg(file_argument(source));
+    let output = child::output(&mut command, Limits::COMPILER)
+        .map_err(|error| format!("{} cannot be started: {error}", clang.to_string_lossy()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut lines = said.lines().filter(|line| line.contains("error:"));
+    let reason = lines.next().and_then(|line| line.split("error:").nth(1));
+    Err(format!(
+        "{}: not LLVM IR that LLVM {VERSION} can read: {}",
+        source.display(),
+        reason.unwrap_or("it is damaged").trim()
+    ))
+}
+
 /// The clang whose LLVM IR can be read: not newer than the LLVM that is linked.
 pub fn find() -> Result<OsString, String> {
     let mut too_new = None;

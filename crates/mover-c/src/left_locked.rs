@@ -11,10 +11,12 @@
 //! acquired each lock without releasing it: one more where it writes its mark into a lock or
 //! increments the count of a recursive lock, one less in the reverse case. Guards refine the
 //! count: finding the thread's mark in a lock that it cannot hold is impossible, and where it
-//! finds another value it does not hold the lock. The locks of an array, and those accessed
-//! through pointers, are counted together, and their guards are ignored.
+//! finds another value it does not hold the lock. The locks of an array are counted together, and
+//! so are those accessed through pointers with those that have an address; their guards are
+//! ignored. A lock whose owner nobody asks for makes no difference: plain mutexes, unless their
+//! misuse is searched for.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
 use mover_ir::literal::{Literal, conjunction};
@@ -38,15 +40,28 @@ enum Locks {
 /// How often a thread may have taken them. What is not there it does not have.
 type HeldCounts = HashMap<Locks, u32>;
 
-/// Where a thread of the template ends that may have a lock in hand.
-pub fn find(template: &Template, globals: &[Variable]) -> Option<Option<Span>> {
-    let (location, edge) = *ends(template, globals).first()?;
-    Some(template.locations[location].edges[edge].span)
+/// Where a thread exits that may hold a lock whose owner some thread asks for.
+pub fn find(templates: &[Template], globals: &[Variable]) -> Option<Option<Span>> {
+    let asked: HashSet<Locks> = templates
+        .iter()
+        .flat_map(|template| &template.locations)
+        .flat_map(|location| &location.edges)
+        .flat_map(|edge| conjunction(&edge.guard))
+        .filter_map(|literal| match question(&literal)? {
+            (cell, Asks::IsMine) => locks_of(cell, globals),
+            _ => None,
+        })
+        .collect();
+    templates.iter().find_map(|template| {
+        let ends = ends(template, globals, |locks| asked.contains(&locks));
+        let (location, edge) = *ends.first()?;
+        Some(template.locations[location].edges[edge].span)
+    })
 }
 
 /// Redirects exits while holding a lock to a bound; returns whether there are such exits.
 pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool {
-    let ends = ends(template, globals);
+    let ends = ends(template, globals, |_| true);
     let Some(&(location, edge)) = ends.first() else {
         return false;
     };
@@ -69,7 +84,11 @@ pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool
 }
 
 /// The edges by which a thread ends that may have a lock in hand: location and number.
-fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
+fn ends(
+    template: &Template,
+    globals: &[Variable],
+    matters: impl Fn(Locks) -> bool,
+) -> Vec<(usize, usize)> {
     let mut held: Vec<Option<HeldCounts>> = vec![None; template.locations.len()];
     held[template.entry.index()] = Some(HeldCounts::new());
     let mut work = vec![template.entry.index()];
@@ -82,7 +101,10 @@ fn ends(template: &Template, globals: &[Variable]) -> Vec<(usize, usize)> {
             let Some(after) = pass(edge, before.clone(), globals) else {
                 continue;
             };
-            if edge.effects.contains(&Effect::Exit) && after.values().any(|&count| count > 0) {
+            let mut held_after = after.iter();
+            if edge.effects.contains(&Effect::Exit)
+                && held_after.any(|(&locks, &count)| count > 0 && matters(locks))
+            {
                 found.insert((location, number));
             }
             let target = edge.target.index();
@@ -110,7 +132,7 @@ fn pass(edge: &Edge, mut held: HeldCounts, globals: &[Variable]) -> Option<HeldC
         let Some((cell, asks)) = question(literal) else {
             continue;
         };
-        let Some(locks) = locks_of(cell) else {
+        let Some(locks) = locks_of(cell, globals) else {
             continue;
         };
         let is_single = is_single(locks, globals);
@@ -133,13 +155,15 @@ fn pass(edge: &Edge, mut held: HeldCounts, globals: &[Variable]) -> Option<HeldC
             }
             _ => continue,
         };
-        let Some(locks) = locks_of(&cell) else {
+        let Some(locks) = locks_of(&cell, globals) else {
             continue;
         };
         if without_resize(value) == &me() {
             let count = held.entry(locks).or_insert(0);
             *count = (*count + 1).min(MOST);
-        } else if value.as_const() == Some(0) && asked.contains(&locks) {
+        } else if value.as_const() == Some(0)
+            && (asked.contains(&locks) || is_single(locks, globals))
+        {
             let count = held.entry(locks).or_insert(0);
             *count = count.saturating_sub(1);
             if is_single(locks, globals) {
@@ -184,8 +208,12 @@ fn question(literal: &Literal) -> Option<(&Expr, Asks)> {
     }
 }
 
-fn locks_of(cell: &Expr) -> Option<Locks> {
+fn locks_of(cell: &Expr, globals: &[Variable]) -> Option<Locks> {
     match cell {
+        Expr::Read(Place {
+            variable: VariableRef::Global(id),
+            ..
+        }) if globals[id.index()].addressable => Some(Locks::ReachedByPointers),
         Expr::Read(Place { variable, .. }) => Some(Locks::Variable(*variable)),
         Expr::Load { .. } => Some(Locks::ReachedByPointers),
         _ => None,
@@ -197,7 +225,7 @@ fn is_single(locks: Locks, globals: &[Variable]) -> bool {
     match locks {
         Locks::Variable(VariableRef::Global(id)) => {
             let variable = &globals[id.index()];
-            variable.len == 1 && !variable.addressable
+            variable.len == 1
         }
         Locks::Variable(VariableRef::Local(_)) | Locks::ReachedByPointers => false,
     }

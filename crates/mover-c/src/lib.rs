@@ -27,6 +27,7 @@ mod objects;
 mod runtime;
 mod ssa;
 mod threads;
+mod unset;
 mod world;
 
 use std::collections::{BTreeSet, HashMap};
@@ -71,7 +72,11 @@ pub struct Options {
     /// Errors of other properties are left out.
     pub properties: BTreeSet<Property>,
     pub havoc_externals: bool,
+    /// Whether a wait for a condition variable may end without a signal.
     pub spurious_wakeups: bool,
+    pub malloc_may_fail: bool,
+    /// Whether variables that nobody set are 0.
+    pub zero_init: bool,
     /// Maximum recursion depth of a function.
     pub recursion: usize,
     /// Maximum number of threads created by loops that are alive at a time.
@@ -93,7 +98,9 @@ impl Default for Options {
             is_32_bit: false,
             properties: DEFAULT_PROPERTIES.into_iter().collect(),
             havoc_externals: false,
-            spurious_wakeups: false,
+            spurious_wakeups: true,
+            malloc_may_fail: false,
+            zero_init: false,
             recursion: 16,
             threads: 16,
             arguments: Vec::new(),
@@ -216,7 +223,9 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
             own.add_beside(file);
         }
         if matches!(extension(file), Some("ll" | "bc")) {
-            compiled.push(file.clone());
+            let target = scratch.path().join(format!("{number}.ll"));
+            clang::verify(file, &target).map_err(Failure::message)?;
+            compiled.push(target);
             continue;
         }
         let target = scratch.path().join(format!("{number}.bc"));
@@ -351,6 +360,13 @@ fn translate(
     name: String,
 ) -> Result<Translated, Problems> {
     let main = find_entry(module, options)?;
+    if let Some(line) = &module.file_scope_assembly {
+        let message = format!("assembly outside of functions is not supported: `{line}`");
+        return Err(Problem::new(message, None)
+            .code("C012")
+            .help("exclude it when the program is checked, for instance with an #ifdef")
+            .into());
+    }
     let limits = Limits {
         recursion: options.recursion.max(1),
         havoc_externals: options.havoc_externals,
@@ -380,7 +396,12 @@ fn translate(
     }
     let routines = flattener.start_routines();
     let mut notes = std::mem::take(&mut flattener.notes);
-    notes.uses_mutex_kinds |= has_special_mutexes(module);
+    if !options.zero_init {
+        for body in &mut bodies {
+            unset::make_inputs(body, notes.uses_join_results);
+        }
+    }
+    notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
     let looks_for_races = options.properties.contains(&Property::NoDataRace);
     let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds, looks_for_races);
     let threads = threads::find(&bodies, &roots, routines, options.threads.max(1));
@@ -388,6 +409,7 @@ fn translate(
         properties: options.properties.clone(),
         spurious_wakeups: options.spurious_wakeups,
         arguments: options.arguments.clone(),
+        malloc_may_fail: options.malloc_may_fail,
     };
     let mut world = World::new(
         module,

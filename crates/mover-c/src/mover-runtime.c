@@ -12,6 +12,10 @@ void *__mover_allocate_zeroed(size_t size);
 size_t __mover_object_size(const void *p);
 void __mover_release(void *p);
 void __mover_bad_free(void *p);
+_Bool __VERIFIER_nondet_bool(void);
+char __VERIFIER_nondet_char(void);
+unsigned short __VERIFIER_nondet_ushort(void);
+unsigned long __VERIFIER_nondet_ulong(void);
 
 /* Words where both sides are aligned: pointers are then copied whole. */
 void *__mover_memcpy(void *to, const void *from, size_t n) {
@@ -36,6 +40,21 @@ void *__mover_memcpy(void *to, const void *from, size_t n) {
         n--;
     }
     return to;
+}
+
+/* An array of ints: another thread can see that only some are copied. */
+void *__mover_memcpy_of_ints(void *to, const void *from, size_t n) {
+    unsigned *d = to;
+    const unsigned *s = from;
+    if ((((size_t)d | (size_t)s) & 3) != 0)
+        return __mover_memcpy(to, from, n);
+    while (n >= 4) {
+        *d = *s;
+        d++;
+        s++;
+        n -= 4;
+    }
+    return __mover_memcpy(d, s, n);
 }
 
 void *__mover_memmove(void *to, const void *from, size_t n) {
@@ -192,6 +211,8 @@ char *__mover_strrchr(const char *s, int c) {
 char *__mover_strdup(const char *s) {
     size_t n = __mover_strlen(s) + 1;
     char *copy = __mover_allocate_zeroed(n); /* all of it is written below */
+    if (!copy)
+        return 0;
     __mover_memcpy(copy, s, n);
     return copy;
 }
@@ -207,22 +228,57 @@ void *__mover_realloc(void *old, size_t size) {
     if (!old)
         return __mover_allocate(size);
     __mover_bad_free(old);
+    if (size == 0 && __VERIFIER_nondet_bool()) {
+        __mover_release(old);
+        return 0;
+    }
     size_t had = __mover_object_size(old);
     void *fresh = __mover_allocate(size);
+    if (!fresh)
+        return 0;
     __mover_memcpy(fresh, old, had < size ? had : size);
     __mover_release(old);
     return fresh;
 }
 
+static int is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+/* An alignment that the implementation does not support has no defined effect
+ * in C11; since C17 the call fails, as it does in glibc. */
 void *__mover_aligned_alloc(size_t alignment, size_t size) {
-    (void)alignment;
+    if (!is_power_of_two(alignment))
+        return 0;
     return __mover_allocate(size);
 }
 
 int __mover_posix_memalign(void **result, size_t alignment, size_t size) {
-    (void)alignment;
-    *result = __mover_allocate(size);
+    if (alignment % sizeof(void *) != 0 || !is_power_of_two(alignment))
+        return 22; /* EINVAL */
+    void *fresh = __mover_allocate(size);
+    if (!fresh)
+        return 12; /* ENOMEM */
+    *result = fresh;
     return 0;
+}
+
+/* Bytes that the environment chooses. */
+void __mover___VERIFIER_nondet_memory(void *to, size_t n) {
+    char *d = to;
+    while (n >= sizeof(size_t) && ((size_t)d & (sizeof(size_t) - 1)) == 0) {
+        *(size_t *)d = __VERIFIER_nondet_ulong();
+        d += sizeof(size_t);
+        n -= sizeof(size_t);
+    }
+    while (n >= 2 && ((size_t)d & 1) == 0) {
+        *(unsigned short *)d = __VERIFIER_nondet_ushort();
+        d += 2;
+        n -= 2;
+    }
+    while (n > 0) {
+        *d = __VERIFIER_nondet_char();
+        d++;
+        n--;
+    }
 }
 
 int __mover_abs(int x) { return x < 0 ? -x : x; }
@@ -248,6 +304,7 @@ int __mover_failed_for(int result, int reason) {
 unsigned __mover_new_key(void);
 void *__mover_key_get(unsigned key);
 void __mover_key_set(unsigned key, void *value);
+int __mover_forget_key(unsigned key);
 
 static void (*__mover_destructors[MOST_KEYS])(void *);
 
@@ -263,8 +320,10 @@ int __mover_tss_create(unsigned *key, void (*destructor)(void *)) {
 }
 
 int __mover_pthread_key_delete(unsigned key) {
-    __mover_destructors[key] = 0;
-    return 0;
+    int error = __mover_forget_key(key);
+    if (!error)
+        __mover_destructors[key] = 0;
+    return error;
 }
 
 void __mover_leave_thread(void) {

@@ -66,7 +66,9 @@ pub fn build(
     let mut compiled = Vec::new();
     for (number, file) in files.iter().enumerate() {
         if matches!(extension(file), Some("ll" | "bc")) {
-            compiled.push(file.clone());
+            let target = directory.join(format!("{number}.ll"));
+            clang::verify(file, &target).map_err(Failure::message)?;
+            compiled.push(target);
             continue;
         }
         let target = directory.join(format!("{number}.bc"));

@@ -184,6 +184,8 @@ pub enum Pure {
     Bits {
         kind: BitsKind,
         arg: Operand,
+        /// Whether the result is defined if the argument is 0.
+        takes_zero: bool,
     },
 }
 
@@ -474,12 +476,18 @@ pub struct Module {
     pub files: Vec<String>,
     /// A place with an atomic access weaker than sequentially consistent.
     pub weak_ordering: Option<Option<Loc>>,
+    /// The first access that is `volatile`, not atomic, and not to a variable of the function.
+    pub volatile_access: Option<Option<Loc>>,
     /// The first place where the stack is given back what arrays of variable length took of it.
     pub lasting_arrays: Option<Option<Loc>>,
     /// The first place where the program looks whether a thread, a lock or a key could be made.
     pub awaited_failure: Option<Option<Loc>>,
     /// The first place where an address is taken for a number or a number for an address.
     pub numbered_addresses: Option<Option<Loc>>,
+    /// The first line of assembly outside of functions.
+    pub file_scope_assembly: Option<String>,
+    /// Whether the program itself sets fields of a mutex, as a static initialiser of a kind does.
+    pub sets_mutex_fields: bool,
 }
 
 impl Module {

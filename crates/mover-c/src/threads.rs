@@ -104,6 +104,7 @@ pub fn find(
         status: None,
         results: None,
         keys: None,
+        deleted_keys: None,
         has_detach: false,
     }
 }

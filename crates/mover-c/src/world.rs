@@ -26,6 +26,7 @@ pub struct Settings {
     pub spurious_wakeups: bool,
     /// The arguments of the program, after its name.
     pub arguments: Vec<String>,
+    pub malloc_may_fail: bool,
 }
 
 /// The set of the names of functions.
@@ -90,6 +91,8 @@ pub struct Threads {
     pub status: Option<VariableId>,
     pub results: Option<VariableId>,
     pub keys: Option<VariableId>,
+    /// Which keys were deleted, if some are.
+    pub deleted_keys: Option<VariableId>,
     pub has_detach: bool,
 }
 
@@ -672,6 +675,7 @@ impl<'a> World<'a> {
         self.threads.has_detach = has("thread_detach") || self.has_detached_start();
         let has_status = has("thread_join") || self.threads.has_detach || self.threads.dynamic > 0;
         let has_keys = has("key_create");
+        let deletes_keys = has_keys && has("key_delete");
         let handles = self.threads.handles() as u32;
         if has_status {
             let mut cells = vec![0; handles as usize];
@@ -688,6 +692,10 @@ impl<'a> World<'a> {
         }
         if has_keys {
             self.threads.keys = Some(self.model_row("%pthread_keys", Ty::unsigned(32), 1));
+        }
+        if deletes_keys {
+            let row = self.model_row("%deleted_keys", Ty::unsigned(8), crate::actions::MOST_KEYS);
+            self.threads.deleted_keys = Some(row);
         }
     }
 

@@ -64,9 +64,21 @@ pub struct InputArgs {
     #[arg(long)]
     havoc_externals: bool,
 
-    /// C: condition variables may have spurious wakeups
-    #[arg(long)]
+    /// C: condition variables may have spurious wakeups (the default)
+    #[arg(long, conflicts_with = "no_spurious_wakeups")]
     spurious_wakeups: bool,
+
+    /// C: a wait on a condition variable ends only if it is signalled
+    #[arg(long)]
+    no_spurious_wakeups: bool,
+
+    /// C: variables that nobody set are 0, and not any value
+    #[arg(long)]
+    zero_init: bool,
+
+    /// C: malloc, calloc and realloc may return null
+    #[arg(long)]
+    malloc_may_fail: bool,
 
     /// C: maximum recursion depth of a function
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -146,7 +158,9 @@ impl InputArgs {
             is_32_bit: self.is_32_bit,
             properties: properties.iter().copied().collect(),
             havoc_externals: self.havoc_externals,
-            spurious_wakeups: self.spurious_wakeups,
+            spurious_wakeups: self.spurious_wakeups || !self.no_spurious_wakeups,
+            malloc_may_fail: self.malloc_may_fail,
+            zero_init: self.zero_init,
             recursion: self.recursion.into(),
             threads: self.threads.into(),
             arguments: self

@@ -61,18 +61,18 @@ impl Builder<'_, '_> {
             let Some(path) = self.require_owner(path, &mutex.is_mine) else {
                 return Ok(Vec::new());
             };
-            let ways = fall_asleep(&waiting_cell, &waiting, &mutex);
+            let spurious = self.world.settings.spurious_wakeups;
+            if !spurious {
+                self.world.waits.get_or_insert(path.loc);
+            }
+            let ways = fall_asleep(&waiting_cell, &waiting, &mutex, spurious);
             return self.ways(path, ways, result);
-        }
-        let spurious = self.world.settings.spurious_wakeups;
-        if !spurious {
-            self.world.waits.get_or_insert(path.loc);
         }
         let timeout = match args.get(2) {
             Some(Operand::Int { value, .. }) if *value != 0 => Some(*value),
             _ => None,
         };
-        let ways = wake_up(&waiting_cell, &waiting, &mutex, spurious, timeout);
+        let ways = wake_up(&waiting_cell, &waiting, &mutex, timeout);
         self.ways(path, ways, result)
     }
 
@@ -116,8 +116,19 @@ impl Builder<'_, '_> {
     }
 }
 
+/// A thread whose wait will end spuriously is awake from the beginning and waits for the mutex only.
+/// That decision is made here, and not while the thread sleeps, because a spurious wakeup is not
+/// something that a program may rely on: a thread that has decided to sleep needs a signal, and where
+/// none comes there is a deadlock. Nothing is lost by it: a thread that wakes up later does the same
+/// as one that is awake and slow to get the mutex.
+///
 /// A recursive mutex that was locked several times is given back once, and so stays locked.
-fn fall_asleep<'c>(waiting_cell: &'c Cell, waiting: &Part, mutex: &'c Mutex) -> Vec<Way<'c>> {
+fn fall_asleep<'c>(
+    waiting_cell: &'c Cell,
+    waiting: &Part,
+    mutex: &'c Mutex,
+    spurious: bool,
+) -> Vec<Way<'c>> {
     let with_me = Expr::binary(BinaryOp::Or, waiting.now.clone(), own_bit());
     let mut gives_back = Part::same(Expr::TRUE);
     let mut ways = Vec::new();
@@ -139,6 +150,17 @@ fn fall_asleep<'c>(waiting_cell: &'c Cell, waiting: &Part, mutex: &'c Mutex) -> 
         ],
         result: 0,
     });
+    if spurious {
+        let awake: Vec<Way> = ways
+            .iter()
+            .map(|way| Way {
+                condition: way.condition.clone(),
+                writes: way.writes[1..].to_vec(),
+                result: 0,
+            })
+            .collect();
+        ways.extend(awake);
+    }
     ways
 }
 
@@ -146,7 +168,6 @@ fn wake_up<'c>(
     waiting_cell: &'c Cell,
     waiting: &Part,
     mutex: &'c Mutex,
-    spurious: bool,
     timeout: Option<u64>,
 ) -> Vec<Way<'c>> {
     let is_awake = waiting.map(|waiting| {
@@ -164,16 +185,9 @@ fn wake_up<'c>(
     for (possible, write) in locks {
         ways.push(Way {
             condition: both(&is_awake, &possible),
-            writes: vec![write.clone()],
+            writes: vec![write],
             result: 0,
         });
-        if spurious {
-            ways.push(Way {
-                condition: both(&asleep, &possible),
-                writes: vec![(waiting_cell, without_me.clone()), write],
-                result: 0,
-            });
-        }
     }
     if let Some(timeout) = timeout {
         ways.push(Way {

@@ -17,6 +17,7 @@ const ERROR_CHECK: u64 = 2;
 
 /// Error numbers.
 const EPERM: u64 = 1;
+const EBUSY: u64 = 16;
 const EDEADLK: u64 = 35;
 
 impl Builder<'_, '_> {
@@ -75,10 +76,19 @@ impl Builder<'_, '_> {
             }
             "mutex_destroy" | "spin_destroy" => {
                 let message = "a mutex is destroyed while it is held";
-                match self.rule(path, is_free, message) {
-                    Some(path) => self.go_on(path, result, 0),
-                    None => Ok(Vec::new()),
+                let Some(path) = self.rule(path, is_free.clone(), message) else {
+                    return Ok(Vec::new());
+                };
+                if self.world.wants(Property::MutexMisuse) || !self.is_used(&path, result) {
+                    return self.go_on(path, result, 0);
                 }
+                let way = |condition: Part, result: u64| Way {
+                    condition,
+                    writes: Vec::new(),
+                    result,
+                };
+                let ways = vec![way(negated(&is_free), EBUSY), way(is_free, 0)];
+                self.ways(path, ways, result)
             }
             "mutex_unlock" | "spin_unlock" => {
                 let may = if has_kinds {
@@ -245,6 +255,15 @@ impl Builder<'_, '_> {
             writes: vec![write],
             result: 0,
         }];
+        // POSIX lets the writer that locks again block or be told; where nobody looks for deadlocks
+        // it is told, as by glibc.
+        if !self.world.wants(Property::NoDeadlock) && !name.contains("try") {
+            ways.push(Way {
+                condition: is_mine,
+                writes: Vec::new(),
+                result: EDEADLK,
+            });
+        }
         if name.contains("try") {
             ways.push(Way {
                 condition: negated(&possible),

@@ -30,7 +30,7 @@ use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::ssa::*;
-pub use threads::RUNNING;
+pub use threads::{MOST_KEYS, RUNNING};
 
 /// One way in which an action can go.
 struct Way<'c> {
@@ -96,14 +96,22 @@ impl Builder<'_, '_> {
                 return Ok(vec![path]);
             }
             "thread_reserve" => return self.thread_reserve(path, result),
-            "key_get" | "key_set" => return self.key(path, name, args, result),
+            "key_get" | "key_set" if self.world.threads.deleted_keys.is_none() => {
+                return self.key(path, name, args, result);
+            }
             "mutex_destroy" | "spin_destroy" | "rwlock_destroy"
                 if !self.world.wants(Property::MutexMisuse)
-                    && !self.world.wants(Property::MemorySafety) =>
+                    && !self.world.wants(Property::MemorySafety)
+                    && (name != "mutex_destroy" || !self.is_used(&path, result)) =>
             {
                 return self.go_on(path, result, 0);
             }
-            "thread_detach" if self.world.threads.status.is_none() => return Ok(vec![path]),
+            "thread_detach" if self.world.threads.status.is_none() => {
+                return self.go_on(path, result, 0);
+            }
+            "thread_equal" if self.world.threads.status.is_none() => {
+                return self.thread_equal(path, args, result);
+            }
             "room_for" if self.has_room(args) => return Ok(vec![path]),
             _ => {}
         }
@@ -144,9 +152,12 @@ impl Builder<'_, '_> {
             }
             "thread_start" => self.thread_start(path, args),
             "thread_join" => self.thread_join(path, args, result),
-            "thread_detach" => self.thread_detach(path, args),
+            "thread_detach" => self.thread_detach(path, args, result),
+            "thread_equal" => self.thread_equal(path, args, result),
             "key_create" => self.key_create(path, result),
-            "allocate" | "allocate_zeroed" => {
+            "key_delete" => self.key_delete(path, args, result),
+            "key_get" | "key_set" => self.key(path, name, args, result),
+            "allocate" | "allocate_zeroed" | "allocate_on_stack" => {
                 let mut path = path;
                 let width = self.world.module.pointer_width();
                 let size = self.scalar(&mut path, &args[0])?;
@@ -159,8 +170,16 @@ impl Builder<'_, '_> {
                 let Some(mut path) = self.require_room(path, &size) else {
                     return Ok(Vec::new());
                 };
-                if name == "allocate" && self.heap_may_be_read_unwritten(&path, id, &args[0]) {
+                if name != "allocate_zeroed" && self.heap_may_be_read_unwritten(&path, id, &args[0])
+                {
                     self.world.note_uninitialised(path.loc, "");
+                }
+                let mut paths = Vec::new();
+                if self.world.settings.malloc_may_fail && name != "allocate_on_stack" {
+                    let mut failed = path.clone();
+                    let null = Part::same(constant(0, width));
+                    self.define(&mut failed, id, vec![null]);
+                    paths.push(failed);
                 }
                 let temp = self.temp(&mut path, width);
                 path.effects.push(Effect::Allocate {
@@ -171,7 +190,8 @@ impl Builder<'_, '_> {
                 let address = Part::lost(self.local_read(temp));
                 self.count_objects(&mut path, constant(1, 32));
                 self.define(&mut path, id, vec![address]);
-                Ok(vec![path])
+                paths.push(path);
+                Ok(paths)
             }
             "check_cleanup" => self.check_cleanup(path),
             "free" | "release" | "check_heap" => self.free(path, name, &args[0]),
@@ -378,6 +398,9 @@ impl Builder<'_, '_> {
         let (Some(id), Some(&width)) = (result, shape.first()) else {
             return Ok(vec![path]);
         };
+        if !self.is_used(&path, result) {
+            return self.go_on(path, result, 0);
+        }
         let values = match args.first() {
             Some(Operand::Int { value, .. }) => *value,
             _ => 0,

@@ -4,7 +4,7 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Effect, Property};
 
 use super::{Way, both, is, is_zero, negated};
-use crate::expr_builder::{binary, choose, constant, equal, resize};
+use crate::expr_builder::{binary, choose, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::ssa::*;
@@ -14,8 +14,13 @@ pub const RUNNING: u64 = 1;
 const DETACHED: u64 = 2;
 const FINISHED: u64 = 3;
 
+/// Error numbers.
+const ESRCH: u64 = 3;
+const EINVAL: u64 = 22;
+const EDEADLK: u64 = 35;
+
 /// Most keys for thread-specific data.
-const MOST_KEYS: u32 = 8;
+pub const MOST_KEYS: u32 = 8;
 
 impl Builder<'_, '_> {
     /// Finds a handle for a new thread.
@@ -112,11 +117,7 @@ impl Builder<'_, '_> {
             if path.guard == Expr::FALSE {
                 continue;
             }
-            let params = self.world.module.functions[id].params;
-            let mut spawn_args = Vec::new();
-            if params > 0 {
-                spawn_args.push(start_arg.now.clone());
-            }
+            let mut spawn_args = self.spawn_args(&path, id, &start_arg.now)?;
             spawn_args.push(handle.now.clone());
             path.effects.push(Effect::Spawn {
                 template,
@@ -136,6 +137,68 @@ impl Builder<'_, '_> {
             self.require(path, &check);
         }
         Ok(next)
+    }
+
+    /// What the function that a thread starts with gets for its parameters.
+    fn spawn_args(&self, path: &Path, id: FunctionId, start_arg: &Expr) -> Lowered<Vec<Expr>> {
+        let function = &self.world.module.functions[id];
+        let mut args = Vec::new();
+        for param in 0..function.params {
+            let &[width] = &function.values[param].shape[..] else {
+                let message = format!("a structure as parameter of the thread `{}`", function.name);
+                return Err(Problem::new(message, path.loc).code("C012"));
+            };
+            if param > 0 && is_read(function, param) {
+                let message = format!(
+                    "threads start with `{}`, which reads a second parameter that has no value",
+                    function.name
+                );
+                let help = "the function that a thread starts with has one parameter";
+                return Err(Problem::new(message, path.loc).code("C012").help(help));
+            }
+            args.push(match param {
+                0 => resize(start_arg.clone(), width, false),
+                _ => constant(0, width),
+            });
+        }
+        Ok(args)
+    }
+
+    /// Whether two handles are those of one thread. That of a thread which was joined, or has
+    /// exited detached, may be given to another thread.
+    pub(super) fn thread_equal(
+        &mut self,
+        mut path: Path,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let one = self.scalar(&mut path, &args[0])?;
+        let other = self.scalar(&mut path, &args[1])?;
+        let same = Part::combine(&[&one, &other], |args| {
+            equal(args[0].clone(), args[1].clone())
+        });
+        if self.world.threads.status.is_none() || same.now.as_const() == Some(1) {
+            if let Some(id) = result {
+                let width = self.code.values[id].shape.first().copied().unwrap_or(32);
+                let same = same.map(|same| resize(same, width, false));
+                self.define(&mut path, id, vec![same]);
+            }
+            return Ok(vec![path]);
+        }
+        let mut alive = Part::same(Expr::TRUE);
+        for handle in args {
+            let (cell, known, _) = self.status_cell(&mut path, handle)?;
+            let is_free = is_zero(&self.read(&path, &cell));
+            alive = both(&alive, &both(&known, &negated(&is_free)));
+        }
+        let differ = negated(&same);
+        let way = |condition: Part, result: u64| Way {
+            condition,
+            writes: Vec::new(),
+            result,
+        };
+        let reused = way(both(&differ, &negated(&alive)), 1);
+        self.ways(path, vec![way(same, 1), way(differ, 0), reused], result)
     }
 
     /// The cell of a handle's status, and whether the handle is one at all.
@@ -179,39 +242,67 @@ impl Builder<'_, '_> {
         };
         let results = self.world.threads.results;
         let is_finished = both(&known, &is(&status, FINISHED));
-        let mut conditions = vec![is_finished];
+        let mut outcomes = vec![(is_finished, 0)];
         if !self.world.wants(Property::MutexMisuse) {
-            conditions.push(negated(&joinable));
+            let is_free = Part::combine(&[&known, &status], |args| {
+                let is_free = equal(args[1].clone(), constant(0, 8));
+                not(args[0].clone()).or(is_free)
+            });
+            outcomes.push((negated(&joinable), EINVAL));
+            outcomes.push((is_free, ESRCH));
         }
+        // POSIX lets a thread that joins itself block or be told; where nobody looks for deadlocks
+        // it is told, as by glibc.
+        if !self.world.wants(Property::NoDeadlock) {
+            let own = self.own_handle();
+            let handle = self.scalar(&mut path.clone(), &args[0])?;
+            let is_self = handle.map(|handle| equal(handle, own.clone()));
+            outcomes.push((both(&is_self, &is(&status, RUNNING)), EDEADLK));
+        }
+        let conditions: Vec<Part> = outcomes.iter().map(|(when, _)| when.clone()).collect();
         let Some(paths) = self.split(path, &conditions) else {
             return Ok(Vec::new());
         };
         let mut next = Vec::new();
-        for (number, mut path) in paths.into_iter().enumerate() {
+        for (mut path, (_, error)) in paths.into_iter().zip(outcomes) {
             if path.guard == Expr::FALSE {
                 continue;
             }
             let width = self.world.module.pointer_width();
+            let error_number = Part::same(constant(error, 32));
             let mut value = Part::same(constant(0, width));
-            if number == 0 {
+            if error == 0 {
                 if let (Some(row), Some(id)) = (results, result) {
                     let cell = self.global_cell(row, index.clone());
                     value = self.read(&path, &cell);
-                    self.define(&mut path, id, vec![value.clone()]);
+                    self.define(&mut path, id, vec![value.clone(), error_number.clone()]);
                     self.write(&mut path, &cell, constant(0, width));
                     value = path.known(id).unwrap_or(value);
                 }
                 self.write(&mut path, &cell, constant(0, 8));
             }
             if let Some(id) = result {
-                self.define(&mut path, id, vec![value]);
+                self.define(&mut path, id, vec![value, error_number]);
             }
             next.push(path);
         }
         Ok(next)
     }
 
-    pub(super) fn thread_detach(&mut self, mut path: Path, args: &[Operand]) -> Lowered<Vec<Path>> {
+    /// The handle of the executing thread.
+    fn own_handle(&self) -> Expr {
+        match self.handle {
+            Some(local) => self.local_read(local),
+            None => constant(1, self.world.module.pointer_width()),
+        }
+    }
+
+    pub(super) fn thread_detach(
+        &mut self,
+        mut path: Path,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
         let (cell, known, _) = self.status_cell(&mut path, &args[0])?;
         let status = self.read(&path, &cell);
         let running = both(&known, &is(&status, RUNNING));
@@ -221,24 +312,23 @@ impl Builder<'_, '_> {
         let Some(path) = self.rule(path, negated(&neither), message) else {
             return Ok(Vec::new());
         };
-        let ways = vec![
-            Way {
-                condition: running,
-                writes: vec![(&cell, constant(DETACHED, 8))],
-                result: 0,
-            },
-            Way {
-                condition: finished,
-                writes: vec![(&cell, constant(0, 8))],
-                result: 0,
-            },
-            Way {
-                condition: neither,
-                writes: Vec::new(),
-                result: 0,
-            },
+        let way = |condition: Part, status: Option<u64>, result: u64| Way {
+            condition,
+            writes: status
+                .map(|status| (&cell, constant(status, 8)))
+                .into_iter()
+                .collect(),
+            result,
+        };
+        let mut ways = vec![
+            way(running, Some(DETACHED), 0),
+            way(finished, Some(0), 0),
+            way(neither.clone(), None, EINVAL),
         ];
-        self.ways(path, ways, None)
+        if self.is_used(&path, result) {
+            ways.push(way(neither, None, ESRCH));
+        }
+        self.ways(path, ways, result)
     }
 
     /// What the end of a thread tells the others.
@@ -327,18 +417,109 @@ impl Builder<'_, '_> {
         let Some(mut path) = self.require(path, &check) else {
             return Ok(Vec::new());
         };
-        let cell = self.row_cell_at(row, index, valid);
-        if name == "key_get" {
-            let value = self.read(&path, &cell);
-            if let Some(id) = result {
-                self.define(&mut path, id, vec![value]);
+        let cell = self.row_cell_at(row, index.clone(), valid);
+        let sets = name == "key_set";
+        if let Some(deleted) = self.world.threads.deleted_keys {
+            let mark = self.global_cell(deleted, index);
+            let is_there = is_zero(&self.read(&path, &mark));
+            let ways = [negated(&is_there), is_there];
+            let Some(paths) = self.split(path.clone(), &ways) else {
+                return Ok(Vec::new());
+            };
+            let mut paths = paths.into_iter();
+            let gone = paths.next().filter(|gone| gone.guard != Expr::FALSE);
+            let mut next = Vec::new();
+            if let Some(gone) = gone {
+                next.extend(self.go_on(gone, result, if sets { EINVAL } else { 0 })?);
             }
-        } else {
-            let value = self.scalar(&mut path, &args[1])?;
-            self.write(&mut path, &cell, value.now);
+            if let Some(there) = paths.next() {
+                next.push(self.use_key(there, &cell, sets, args, result)?);
+            }
+            return Ok(next);
         }
+        path = self.use_key(path, &cell, sets, args, result)?;
         Ok(vec![path])
     }
 
-    // Memory and choice.
+    fn use_key(
+        &mut self,
+        mut path: Path,
+        cell: &Cell,
+        sets: bool,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Path> {
+        let told = if sets {
+            let value = self.scalar(&mut path, &args[1])?;
+            self.write(&mut path, cell, value.now);
+            Part::same(constant(0, 32))
+        } else {
+            self.read(&path, cell)
+        };
+        if let Some(id) = result {
+            self.define(&mut path, id, vec![told]);
+        }
+        Ok(path)
+    }
+
+    /// Deletes a key; one that does not exist cannot be deleted.
+    pub(super) fn key_delete(
+        &mut self,
+        mut path: Path,
+        args: &[Operand],
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
+        let (Some(deleted), Some(counter)) =
+            (self.world.threads.deleted_keys, self.world.threads.keys)
+        else {
+            // No key was ever made.
+            return self.go_on(path, result, EINVAL);
+        };
+        let key = self.scalar(&mut path, &args[0])?;
+        let index = key.map(|key| resize(key, 32, false));
+        let counter = self.global_cell(counter, Part::same(Expr::int(0)));
+        let made = Part::combine(&[&index, &self.read(&path, &counter)], |args| {
+            binary(BinaryOp::ULt, args[0].clone(), args[1].clone())
+        });
+        // A key that was never made must not become a constant index outside.
+        let index = match index.now.as_const() {
+            Some(value) if value >= u64::from(MOST_KEYS) => Part::same(Expr::int(0)),
+            _ => index,
+        };
+        let mark = self.global_cell(deleted, index);
+        let exists = both(&made, &is_zero(&self.read(&path, &mark)));
+        let ways = vec![
+            Way {
+                condition: exists.clone(),
+                writes: vec![(&mark, constant(1, 8))],
+                result: 0,
+            },
+            Way {
+                condition: negated(&exists),
+                writes: Vec::new(),
+                result: EINVAL,
+            },
+        ];
+        self.ways(path, ways, result)
+    }
+}
+
+/// Whether a function does something with a parameter.
+fn is_read(function: &Function, param: ValueId) -> bool {
+    let mut found = false;
+    let mut look = |operand: &Operand| operand.values(&mut |id| found |= id == param);
+    for block in &function.blocks {
+        for inst in &block.insts {
+            inst.kind.operands().into_iter().for_each(&mut look);
+        }
+        match &block.end {
+            Terminator::Return(Some(operand))
+            | Terminator::Branch {
+                condition: operand, ..
+            }
+            | Terminator::Switch { value: operand, .. } => look(operand),
+            _ => {}
+        }
+    }
+    found
 }

@@ -112,11 +112,50 @@ impl Flattener<'_> {
         if self.copy_scalars(at, &to, &from, &size, loc) {
             return Ok(at);
         }
+        let name = match name {
+            "memcpy" if self.has_small_elements(&size) => "memcpy_of_ints",
+            other => other,
+        };
         let size = self.resized(at, size, self.module.pointer_width(), loc);
         self.runtime(at, name, vec![to, from, size], None, loc)
     }
 
-    /// Calls a function of the runtime library.
+    /// The scalars that an operand consists of.
+    fn shape_of(&self, operand: &Operand) -> Shape {
+        let pointer = self.module.pointer_width();
+        match operand {
+            Operand::Value(id) => self.values[*id].shape.clone(),
+            Operand::Int { width, .. } => vec![*width],
+            Operand::Undef(shape) => shape.clone(),
+            Operand::Aggregate(parts) => {
+                parts.iter().flat_map(|part| self.shape_of(part)).collect()
+            }
+            Operand::Global(_) | Operand::Function(_) | Operand::Unsupported(_) => vec![pointer],
+            Operand::Pure(pure) => match &**pure {
+                Pure::Resize { width, .. } => vec![*width],
+                Pure::Compare { .. } => vec![1],
+                Pure::Gep { .. } => vec![pointer],
+                Pure::Copy(arg)
+                | Pure::Abs(arg)
+                | Pure::Bits { arg, .. }
+                | Pure::Binary { lhs: arg, .. }
+                | Pure::MinMax { lhs: arg, .. }
+                | Pure::Select { then: arg, .. } => self.shape_of(arg),
+                Pure::Extract { from, first, count } => {
+                    let all = self.shape_of(from);
+                    all.iter().skip(*first).take(*count).copied().collect()
+                }
+                Pure::Insert { into, .. } => self.shape_of(into),
+                Pure::WithOverflow { lhs, .. } => {
+                    let mut shape = self.shape_of(lhs);
+                    shape.push(1);
+                    shape
+                }
+            },
+        }
+    }
+
+    /// Calls a function of the runtime library, whatever types the program declares it with.
     pub(super) fn runtime(
         &mut self,
         at: BlockId,
@@ -125,9 +164,38 @@ impl Flattener<'_> {
         result: Option<ValueId>,
         loc: Option<Loc>,
     ) -> Flat<BlockId> {
-        match self.module.find(&format!("__mover_{name}")) {
-            Some(id) => self.call(at, id, args, result, loc),
-            None => Err(Problem::new(format!("`{name}` is not supported"), loc)),
+        let Some(id) = self.module.find(&format!("__mover_{name}")) else {
+            return Err(Problem::new(format!("`{name}` is not supported"), loc));
+        };
+        let function = &self.module.functions[id];
+        let mut adapted = Vec::new();
+        for param in 0..function.params {
+            let Some(arg) = args.get(param) else {
+                let message = format!("`{name}` is called with too few arguments");
+                return Err(Problem::new(message, loc));
+            };
+            let to = &function.values[param].shape;
+            let arg = match (&self.shape_of(arg)[..], &to[..]) {
+                (&[from], &[to]) if from != to => self.resized(at, arg.clone(), to, loc),
+                (&[_], &[_]) => arg.clone(),
+                _ => {
+                    let message = format!("`{name}` is called with an argument of another type");
+                    return Err(Problem::new(message, loc));
+                }
+            };
+            adapted.push(arg);
+        }
+        match result {
+            Some(id_of) if self.values[id_of].shape != function.return_shape => {
+                let value = match &function.return_shape[..] {
+                    [] => None,
+                    shape => Some(self.new_value(shape.to_vec(), "")),
+                };
+                let next = self.call(at, id, adapted, value, loc)?;
+                self.convert(next, value, result, loc);
+                Ok(next)
+            }
+            _ => self.call(at, id, adapted, result, loc),
         }
     }
 

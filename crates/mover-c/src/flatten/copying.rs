@@ -39,9 +39,52 @@ impl Flattener<'_> {
             }
             Kind::Pure(Pure::Copy(arg)) => {
                 self.addresses.insert(id, (arg.clone(), 0));
+                self.note_multiple(id, arg, 1);
             }
+            Kind::Pure(Pure::Resize { arg, .. }) => self.note_multiple(id, arg, 1),
+            Kind::Pure(Pure::Binary {
+                kind: BinaryKind::Mul,
+                lhs,
+                rhs,
+                ..
+            }) => match (lhs, rhs) {
+                (other, Operand::Int { value, .. }) | (Operand::Int { value, .. }, other) => {
+                    self.note_multiple(id, other, *value);
+                }
+                _ => {}
+            },
+            Kind::Pure(Pure::Binary {
+                kind: BinaryKind::Shl,
+                lhs,
+                rhs: Operand::Int {
+                    value: by @ 0..32, ..
+                },
+                ..
+            }) => self.note_multiple(id, lhs, 1 << by),
             _ => {}
         }
+    }
+
+    /// Remembers of which constant a number is a multiple.
+    fn note_multiple(&mut self, id: ValueId, of: &Operand, factor: u64) {
+        let known = match of {
+            Operand::Value(id) => self.multiples.get(id).copied().unwrap_or(1),
+            _ => 1,
+        };
+        let product = known.saturating_mul(factor);
+        if product > 1 {
+            self.multiples.insert(id, product);
+        }
+    }
+
+    /// Whether a size that is not constant is that of an array of elements smaller than a word, as
+    /// far as the computation of the size tells. Such elements are copied one by one.
+    pub(super) fn has_small_elements(&self, size: &Operand) -> bool {
+        let Operand::Value(id) = size else {
+            return false;
+        };
+        let bytes = self.multiples.get(id).copied().unwrap_or(0);
+        bytes % 4 == 0 && bytes % self.module.pointer_bytes != 0
     }
 
     /// The variable that an address points into, and the byte of it.
@@ -158,6 +201,33 @@ impl Flattener<'_> {
             self.store_scalar(at, to, offset, bytes, value, loc);
         }
         true
+    }
+
+    /// Gives each scalar of a variable any value; false if its scalars are not known.
+    pub(super) fn any_scalars(
+        &mut self,
+        at: BlockId,
+        to: &Operand,
+        size: &Operand,
+        loc: Option<Loc>,
+    ) -> bool {
+        let Operand::Int { value: size, .. } = size else {
+            return false;
+        };
+        let Some(scalars) = self.scalars_at(to, *size) else {
+            return false;
+        };
+        for (offset, bytes) in scalars {
+            let value = self.any_value(at, 8 * bytes as u8, loc);
+            self.store_scalar(at, to, offset, bytes, value, loc);
+        }
+        true
+    }
+
+    /// The bytes of the variable that an address is the beginning of.
+    pub(super) fn variable_bytes(&self, operand: &Operand) -> Option<u64> {
+        let (layout, at) = self.variable_at(operand)?;
+        (at == 0).then(|| layout.bytes())
     }
 
     fn store_scalar(

@@ -6,6 +6,7 @@
 use mover_ir::program::Property;
 use mover_tools::visible;
 
+use super::results::means;
 use super::{Flat, Flattener, Problem, displaced, is_null};
 use crate::objects::library_bytes;
 use crate::ssa::*;
@@ -25,9 +26,9 @@ impl Flattener<'_> {
         }
     }
 
-    /// A function without a body.
+    /// A function without a body, with arguments of the types that the library has.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn library(
+    pub(super) fn modelled(
         &mut self,
         at: BlockId,
         result: Option<ValueId>,
@@ -133,8 +134,9 @@ impl Flattener<'_> {
                 Ok(at)
             }
             "__VERIFIER_assume" | "__builtin_assume" => {
+                let condition = arg(0)?;
                 let width = arg_shapes[0].first().copied().unwrap_or(32);
-                let holds = self.is_not_zero(at, arg(0)?, width, loc);
+                let holds = self.is_not_zero(at, condition, width, loc);
                 let (then, otherwise) = self.branch(at, holds, loc);
                 self.end(otherwise, Terminator::EndProcess, loc);
                 Ok(then)
@@ -157,8 +159,30 @@ impl Flattener<'_> {
                 self.emit(at, None, Kind::AtomicEnd, loc);
                 Ok(at)
             }
+            "__VERIFIER_nondet_memory" => {
+                let (to, size) = (arg(0)?, arg(1)?);
+                if self.any_scalars(at, &to, &size, loc) {
+                    return Ok(at);
+                }
+                let size = self.resized(at, size, pointer, loc);
+                self.runtime(at, name, vec![to, size], None, loc)
+            }
             _ if name.starts_with("__VERIFIER_nondet_") => {
-                let Some(width) = width else { return Ok(at) };
+                let Some(width) = width else {
+                    // A large structure comes back through a pointer that is the only argument.
+                    return match (args.first(), arg_shapes.first()) {
+                        (Some(to), Some(to_shape)) if *to_shape == [pointer] => {
+                            let to = to.clone();
+                            self.any_structure(at, name, &to, loc)
+                        }
+                        _ => Ok(at),
+                    };
+                };
+                if shape.len() > 1 {
+                    let parts = shape.iter().map(|&width| self.any_value(at, width, loc));
+                    let parts = parts.collect();
+                    return yields!(at, Operand::Aggregate(parts));
+                }
                 let suffix = &name["__VERIFIER_nondet_".len()..];
                 // A `_Bool` is 0 or 1 in a wider cell.
                 let values = if matches!(suffix, "bool" | "_Bool") {
@@ -216,6 +240,7 @@ impl Flattener<'_> {
             "malloc" | "__mover_allocate" | "__mover_allocate_zeroed" | "alloca" => {
                 let primitive = match name {
                     "__mover_allocate_zeroed" => "allocate_zeroed",
+                    "alloca" => "allocate_on_stack",
                     _ => "allocate",
                 };
                 if name != "alloca" {
@@ -232,6 +257,7 @@ impl Flattener<'_> {
                 Ok(at)
             }
             "free" | "__mover_release" | "__mover_bad_free" | "__mover_object_size" => {
+                self.notes.frees |= matches!(name, "free" | "__mover_release");
                 let primitive = match name {
                     "free" => "free",
                     "__mover_release" => "release",
@@ -296,11 +322,25 @@ impl Flattener<'_> {
                     name: "thread_join".into(),
                     args: vec![arg(0)?],
                     arg_shapes: Vec::new(),
-                    shape: vec![pointer],
+                    shape: vec![pointer, 32],
                 };
-                let value = self.value(at, pointer, kind, loc);
+                let both = self.new_value(vec![pointer, 32], "");
+                self.emit(at, Some(both), kind, loc);
+                let part = |first: usize| {
+                    Kind::Pure(Pure::Extract {
+                        from: Operand::Value(both),
+                        first,
+                        count: 1,
+                    })
+                };
+                let value = self.value(at, pointer, part(0), loc);
+                let error = self.value(at, 32, part(1), loc);
                 let mut at = at;
                 if wants_result {
+                    // A join that fails stores nothing.
+                    let fails = self.is_not_zero(at, error.clone(), 32, loc);
+                    let (failed, joined) = self.branch(at, fails, loc);
+                    at = joined;
                     let width = if name == "thrd_join" { 32 } else { pointer };
                     let value = self.resized(at, value, width, loc);
                     let target = arg(1)?;
@@ -318,12 +358,24 @@ impl Flattener<'_> {
                         self.end(then, Terminator::Jump(next), loc);
                         at = next;
                     }
+                    let next = self.new_block();
+                    self.end(at, Terminator::Jump(next), loc);
+                    self.end(failed, Terminator::Jump(next), loc);
+                    at = next;
                 }
-                success!(at)
+                let error = self.error_of(at, name, error, loc);
+                yields!(at, error)
             }
             "pthread_detach" | "thrd_detach" => {
-                self.primitive(at, "thread_detach", vec![arg(0)?], Vec::new(), loc);
-                success!(at)
+                let kind = Kind::Library {
+                    name: "thread_detach".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let error = self.value(at, 32, kind, loc);
+                let error = self.error_of(at, name, error, loc);
+                yields!(at, error)
             }
             "pthread_self" | "thrd_current" => {
                 let kind = Kind::Library {
@@ -337,14 +389,15 @@ impl Flattener<'_> {
                 Ok(at)
             }
             "pthread_equal" | "thrd_equal" => {
-                let kind = Kind::Pure(Pure::Compare {
-                    predicate: Predicate::Eq,
-                    lhs: arg(0)?,
-                    rhs: arg(1)?,
-                });
-                let equal = self.value(at, 1, kind, loc);
-                let value = self.resized(at, equal, width.unwrap_or(32), loc);
-                yields!(at, value)
+                let kind = Kind::Library {
+                    name: "thread_equal".into(),
+                    args: vec![arg(0)?, arg(1)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
             }
 
             // Locks.
@@ -615,7 +668,17 @@ impl Flattener<'_> {
             "pthread_key_delete" | "tss_delete" if self.has_destructors => {
                 self.runtime(at, "pthread_key_delete", args, result, loc)
             }
-            "pthread_key_delete" | "tss_delete" => success!(at),
+            "pthread_key_delete" | "tss_delete" | "__mover_forget_key" => {
+                let kind = Kind::Library {
+                    name: "key_delete".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
             "pthread_getspecific" | "tss_get" | "__mover_key_get" => {
                 let kind = Kind::Library {
                     name: "key_get".into(),
@@ -628,9 +691,15 @@ impl Flattener<'_> {
                 Ok(at)
             }
             "pthread_setspecific" | "tss_set" | "__mover_key_set" => {
-                let args = vec![arg(0)?, arg(1)?];
-                self.primitive(at, "key_set", args, Vec::new(), loc);
-                success!(at)
+                let kind = Kind::Library {
+                    name: "key_set".into(),
+                    args: vec![arg(0)?, arg(1)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let error = self.value(at, 32, kind, loc);
+                let error = self.error_of(at, name, error, loc);
+                yields!(at, error)
             }
 
             "signal" | "sigaction" | "__sysv_signal" | "bsd_signal" => {
@@ -669,16 +738,27 @@ impl Flattener<'_> {
                     self.notes.prints.get_or_insert(loc);
                 }
                 match width {
+                    // How much was written, or that it failed.
+                    Some(width) if is_output(name) => {
+                        let any = self.any_value(at, width, loc);
+                        yields!(at, any)
+                    }
                     Some(width) => yields!(at, int(0, width)),
                     None => Ok(at),
                 }
             }
-            _ if self.module.find(&format!("__mover_{name}")).is_some() => {
-                match self.module.find(&format!("__mover_{name}")) {
-                    Some(id) => {
-                        self.call_function(at, result, id, args, &[], shape, arg_shapes, loc)
+            _ if !is_internal(name) && self.module.find(&format!("__mover_{name}")).is_some() => {
+                let model = self.module.find(&format!("__mover_{name}"));
+                if let Some(id) = model.filter(|&id| self.module.functions[id].is_variadic) {
+                    return self.call_function(at, result, id, args, &[], shape, arg_shapes, loc);
+                }
+                match (result, means(name)) {
+                    (Some(id), Some(meaning)) if !self.only_meaning => {
+                        let value = self.new_value(self.values[id].shape.clone(), "");
+                        let at = self.runtime(at, name, args, Some(value), loc)?;
+                        Ok(self.any_alike(at, Operand::Value(value), meaning, id, loc))
                     }
-                    None => Ok(at),
+                    _ => self.runtime(at, name, args, result, loc),
                 }
             }
             _ if self.limits.havoc_externals => {
@@ -733,7 +813,13 @@ impl Flattener<'_> {
             })
     }
 
-    fn is_not_zero(&mut self, at: BlockId, value: Operand, width: u8, loc: Option<Loc>) -> Operand {
+    pub(super) fn is_not_zero(
+        &mut self,
+        at: BlockId,
+        value: Operand,
+        width: u8,
+        loc: Option<Loc>,
+    ) -> Operand {
         let kind = Kind::Pure(Pure::Compare {
             predicate: Predicate::Ne,
             lhs: value,
@@ -751,6 +837,27 @@ impl Flattener<'_> {
         };
         self.value(at, 32, kind, loc)
     }
+}
+
+/// Functions of the runtime that are not those of the C library by the same name.
+fn is_internal(name: &str) -> bool {
+    matches!(
+        name,
+        "allocate"
+            | "allocate_zeroed"
+            | "object_size"
+            | "release"
+            | "bad_free"
+            | "failed_for"
+            | "new_key"
+            | "key_get"
+            | "key_set"
+            | "forget_key"
+            | "leave_thread"
+            | "memcpy_of_ints"
+            | "destructors"
+            | "errno"
+    )
 }
 
 fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
@@ -847,7 +954,7 @@ fn is_mere_input(name: &str, args: &[Operand]) -> bool {
 }
 
 /// Functions that change nothing that a program can see, and succeed.
-fn is_without_effect(name: &str) -> bool {
+pub(super) fn is_without_effect(name: &str) -> bool {
     matches!(
         name,
         "sleep"

@@ -8,7 +8,7 @@
 //!   ends at a *bound*, and a verdict that depends on it says so;
 //! - a call through a pointer becomes a choice between all functions of that type whose address
 //!   is taken somewhere;
-//! - library functions that are loops over memory come from the runtime ([`crate::RUNTIME`])
+//! - library functions that are loops over memory come from the runtime ([`crate::runtime`])
 //!   and are copied like the program's own; the others are composed of loads, stores and a few
 //!   primitive actions ([`Kind::Library`]) whose semantics is in [`crate::actions`].
 
@@ -18,6 +18,8 @@ pub mod copying;
 mod floats;
 mod ignored;
 mod library;
+mod results;
+mod signatures;
 mod variadic;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -28,6 +30,8 @@ use mover_ir::program::{BoundKind, Property};
 
 use crate::ssa::*;
 pub use library::{is_output, plain_name};
+use results::{means, only_compared_with_zero};
+pub use signatures::is_known;
 
 /// The code that threads of one kind run.
 #[derive(Clone, Debug)]
@@ -110,6 +114,8 @@ pub struct Notes {
     pub ignored_attributes: bool,
     /// The first call that takes memory from the heap.
     pub allocates: Option<Option<Loc>>,
+    /// Whether memory is given back, so that its address may be used again.
+    pub frees: bool,
     /// Where memory is printed, if it is.
     pub prints: Option<Option<Loc>>,
     /// Where the program asks how many processors there are, or how large pages are.
@@ -137,6 +143,8 @@ pub struct Flattener<'m> {
     allocas: HashMap<ValueId, Layout>,
     /// Addresses that are others plus a constant.
     addresses: HashMap<ValueId, (Operand, i64)>,
+    /// Numbers that are multiples of a constant.
+    multiples: HashMap<ValueId, u64>,
     stack: Vec<FunctionId>,
     size: usize,
     is_main: bool,
@@ -144,6 +152,8 @@ pub struct Flattener<'m> {
     has_destructors: bool,
     /// By function: the values that nobody looks at.
     ignored: HashMap<FunctionId, Rc<HashSet<ValueId>>>,
+    /// Whether the result of the call in hand is only compared with 0.
+    only_meaning: bool,
 }
 
 /// A function that is being copied.
@@ -227,11 +237,13 @@ impl<'m> Flattener<'m> {
             blocks: Vec::new(),
             allocas: HashMap::new(),
             addresses: HashMap::new(),
+            multiples: HashMap::new(),
             stack: Vec::new(),
             size: 0,
             is_main: false,
             has_destructors: has_destructors(module),
             ignored: HashMap::new(),
+            only_meaning: false,
         }
     }
 
@@ -252,12 +264,11 @@ impl<'m> Flattener<'m> {
 
     /// Functions that a thread can start with, where the pointer is not constant.
     pub fn start_routines(&self) -> Vec<FunctionId> {
-        let width = self.module.pointer_width();
         let fits = |function: &Function| {
             let shapes: Vec<&Shape> = (0..function.params)
                 .map(|param| &function.values[param].shape)
                 .collect();
-            shapes == [&vec![width]] && function.return_shape.len() <= 1
+            matches!(shapes[..], [shape] if shape.len() == 1) && function.return_shape.len() <= 1
         };
         let taken = self.address_taken.iter().copied();
         taken
@@ -276,6 +287,7 @@ impl<'m> Flattener<'m> {
         self.blocks.clear();
         self.allocas.clear();
         self.addresses.clear();
+        self.multiples.clear();
         self.stack.clear();
         self.size = 0;
         self.is_main = is_main;
@@ -457,6 +469,17 @@ impl<'m> Flattener<'m> {
                 && let Some(constant) = fold(pure)
             {
                 frame.constants.insert(id, constant);
+            }
+            if let (
+                Some(id),
+                Kind::Call {
+                    callee: Callee::Function(callee),
+                    ..
+                },
+            ) = (inst.result, &kind)
+                && means(&self.module.functions[*callee].name).is_some()
+            {
+                self.only_meaning = only_compared_with_zero(function, id);
             }
             let before = self.blocks[at].insts.len();
             let copied = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked);

@@ -9,7 +9,7 @@
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
 use super::lists::{all_instructions, functions};
 use super::{Reader, value_name};
@@ -48,6 +48,17 @@ unsafe fn takes_for_number(inst: LLVMValueRef) -> bool {
                 object(operand(0)).is_some() || object(operand(1)).is_some()
             }
             LLVMTrunc => object(operand(0)).is_some(),
+            // Which of two objects comes first.
+            LLVMICmp => {
+                let asks_order = !matches!(
+                    LLVMGetICmpPredicate(inst),
+                    LLVMIntPredicate::LLVMIntEQ | LLVMIntPredicate::LLVMIntNE
+                );
+                match (pointed_to(operand(0)), pointed_to(operand(1))) {
+                    (Some(one), Some(other)) => asks_order && one != other,
+                    _ => false,
+                }
+            }
             LLVMIntToPtr => is_gone_to(inst) && !is_made_of_address(operand(0), FARTHEST),
             _ => false,
         }
@@ -74,18 +85,25 @@ unsafe fn is_address(value: LLVMValueRef) -> bool {
 /// The variable or the allocation of which a number is the address, if that is plain.
 unsafe fn object(value: LLVMValueRef) -> Option<LLVMValueRef> {
     unsafe {
-        if !is_address(value) {
-            return None;
+        if is_address(value) {
+            pointed_to(LLVMGetOperand(value, 0))
+        } else {
+            None
         }
-        let mut pointer = LLVMGetOperand(value, 0);
+    }
+}
+
+/// The variable or the allocation that a pointer points into, if that is plain.
+unsafe fn pointed_to(mut pointer: LLVMValueRef) -> Option<LLVMValueRef> {
+    unsafe {
         while opcode(pointer) == Some(LLVMOpcode::LLVMGetElementPtr) {
             pointer = LLVMGetOperand(pointer, 0);
         }
-        let is_object = !LLVMIsAGlobalVariable(pointer).is_null()
-            || matches!(
-                opcode(pointer),
-                Some(LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMCall)
-            );
+        let is_call = opcode(pointer) == Some(LLVMOpcode::LLVMCall)
+            && LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMTypeKind::LLVMPointerTypeKind;
+        let is_object = is_call
+            || !LLVMIsAGlobalVariable(pointer).is_null()
+            || opcode(pointer) == Some(LLVMOpcode::LLVMAlloca);
         is_object.then_some(pointer)
     }
 }

@@ -170,7 +170,13 @@ impl Reader {
         ];
         for (prefix, kind) in BITS {
             if is(prefix) {
-                return pure(Pure::Bits { kind, arg: arg(0)? });
+                // `ctlz` and `cttz` say whether 0 has a result; the others have one.
+                let takes_zero = !matches!(args.get(1), Some(Operand::Int { value: 1, .. }));
+                return pure(Pure::Bits {
+                    kind,
+                    arg: arg(0)?,
+                    takes_zero,
+                });
             }
         }
         if is("lifetime.start") || is("lifetime.end") {

@@ -7,28 +7,98 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
-use super::{Reader, Values, printed, value_name};
+use super::{Reader, Values, lists, printed, value_name};
 use crate::ssa::{DebugType, FunctionId, Global, Initial, Loc, Operand};
+
+/// When the functions of a section of the program are called.
+enum Runs {
+    BeforeMain,
+    AtExit,
+}
+
+/// What the loader does with a section, and the place in the order of its functions: those with a
+/// number in the section's name come before those without.
+fn startup_section(name: &str) -> Option<(Runs, u64)> {
+    let (runs, rest) = if let Some(rest) = name.strip_prefix(".preinit_array") {
+        return Some((Runs::BeforeMain, 0)).filter(|_| rest.is_empty());
+    } else if let Some(rest) = name.strip_prefix(".init_array") {
+        (Runs::BeforeMain, rest)
+    } else if let Some(rest) = name.strip_prefix(".fini_array") {
+        (Runs::AtExit, rest)
+    } else {
+        return None;
+    };
+    let priority = match rest.strip_prefix('.') {
+        Some(number) => number.parse().ok()?,
+        None if rest.is_empty() => 65_535,
+        None => return None,
+    };
+    Some((runs, priority))
+}
+
+/// Whether a declared function is one that the C library defines, so that it has an address also
+/// where the program says that it need not be there.
+fn is_of_library(name: &str) -> bool {
+    crate::runtime::has(name) || crate::flatten::is_known(name)
+}
 
 impl Reader {
     /// Functions that run before `main` and after it.
     pub(super) unsafe fn constructors(&mut self) {
         unsafe {
-            self.out.constructors = self.listed(c"llvm.global_ctors");
+            let mut before = self.listed(c"llvm.global_ctors");
+            let mut after = self.listed(c"llvm.global_dtors");
+            for global in lists::globals(self.module) {
+                let section = LLVMGetSection(global);
+                if section.is_null() {
+                    continue;
+                }
+                let section = CStr::from_ptr(section).to_string_lossy().into_owned();
+                let functions = self.functions_in(global);
+                match startup_section(&section) {
+                    Some((Runs::BeforeMain, priority)) => {
+                        before.extend(functions.into_iter().map(|id| (priority, id)));
+                    }
+                    Some((Runs::AtExit, priority)) => {
+                        after.extend(functions.into_iter().map(|id| (priority, id)));
+                    }
+                    None => {}
+                }
+            }
+            let in_order = |mut all: Vec<(u64, FunctionId)>| {
+                all.sort_by_key(|(priority, _)| *priority);
+                all.into_iter().map(|(_, function)| function).collect()
+            };
+            self.out.constructors = in_order(before);
             // Those that begin last end first.
-            self.out.destructors = self.listed(c"llvm.global_dtors");
+            self.out.destructors = in_order(after);
             self.out.destructors.reverse();
         }
     }
 
-    /// What is in a list of triples of priority, function and data.
-    unsafe fn listed(&self, name: &CStr) -> Vec<FunctionId> {
+    /// The functions whose addresses are the initial value of a global.
+    unsafe fn functions_in(&self, global: LLVMValueRef) -> Vec<FunctionId> {
+        let Some(&id) = self.globals.get(&global) else {
+            return Vec::new();
+        };
+        let Some(Initial::Bytes { addresses, .. }) = &self.out.globals[id].initial else {
+            return Vec::new();
+        };
+        let function = |(_, address): &(u64, Operand)| match address {
+            Operand::Function(id) => Some(*id),
+            _ => None,
+        };
+        addresses.iter().filter_map(function).collect()
+    }
+
+    /// What is in a list of triples of priority, function and data; with the priorities.
+    unsafe fn listed(&self, name: &CStr) -> Vec<(u64, FunctionId)> {
         unsafe {
             let list = LLVMGetNamedGlobal(self.module, name.as_ptr());
             if list.is_null() {
@@ -47,8 +117,7 @@ impl Reader {
                     found.push((priority, function));
                 }
             }
-            found.sort_by_key(|(priority, _)| *priority);
-            found.into_iter().map(|(_, function)| function).collect()
+            found
         }
     }
 
@@ -192,6 +261,13 @@ impl Reader {
         unsafe {
             if let Some(&number) = values.numbers.get(&value) {
                 return Operand::Value(number);
+            }
+            let is_missing = !LLVMIsAGlobalValue(value).is_null()
+                && LLVMGetLinkage(value) == LLVMLinkage::LLVMExternalWeakLinkage
+                && !is_of_library(&value_name(value));
+            if is_missing {
+                let width = self.out.pointer_width();
+                return Operand::Int { value: 0, width };
             }
             if let Some(&global) = self.globals.get(&value) {
                 return Operand::Global(global);

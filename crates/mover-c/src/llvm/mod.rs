@@ -75,9 +75,24 @@ pub fn read(
     // nothing of what is copied from it refers to it.
     unsafe {
         let raw = module.as_mut_ptr();
+        // Before passes simplify addresses.
+        let sets_mutex_fields = types::sets_mutex_fields(raw);
         prepare(raw)?;
         LLVMSetIsNewDbgInfoFormat(raw, 0);
-        Reader::new(raw).module()
+        let mut read = Reader::new(raw).module()?;
+        read.sets_mutex_fields = sets_mutex_fields;
+        Ok(read)
+    }
+}
+
+/// The first line of the assembly that stands outside of functions.
+unsafe fn file_scope_assembly(module: LLVMModuleRef) -> Option<String> {
+    unsafe {
+        let mut length = 0;
+        let start = LLVMGetModuleInlineAsm(module, &mut length);
+        let code = text(start, length);
+        let mut lines = code.lines().map(str::trim);
+        lines.find(|line| !line.is_empty()).map(str::to_string)
     }
 }
 
@@ -236,6 +251,7 @@ impl Reader {
                 let read = self.function(function);
                 self.out.functions.push(read);
             }
+            self.out.file_scope_assembly = file_scope_assembly(self.module);
             self.constructors();
             self.note_numbers_of_addresses();
             self.note_assumptions();

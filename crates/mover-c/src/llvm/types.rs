@@ -12,10 +12,34 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
 
 use super::Reader;
+use super::lists::{all_instructions, functions};
 use crate::ssa::{Layout, Shape};
 
 /// Bytes of the largest variable. Of a larger one not even the state could be stored.
 const LARGEST_VARIABLE: u64 = 1 << 28;
+/// Whether the program sets a field of a mutex to something other than 0, as the initialisers of
+/// recursive and error-checking mutexes do.
+pub(super) unsafe fn sets_mutex_fields(module: LLVMModuleRef) -> bool {
+    unsafe {
+        let is_field = |pointer: LLVMValueRef| {
+            if LLVMIsAGetElementPtrInst(pointer).is_null() {
+                return false;
+            }
+            let ty = LLVMGetGEPSourceElementType(pointer);
+            if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMStructTypeKind {
+                return false;
+            }
+            let name = LLVMGetStructName(ty);
+            !name.is_null() && CStr::from_ptr(name) == c"struct.__pthread_mutex_s"
+        };
+        let mut all = functions(module).flat_map(|function| all_instructions(function));
+        all.any(|inst| {
+            !LLVMIsAStoreInst(inst).is_null()
+                && is_field(LLVMGetOperand(inst, 1))
+                && LLVMIsNull(LLVMGetOperand(inst, 0)) == 0
+        })
+    }
+}
 
 /// What one index of a `getelementptr` adds to the address.
 pub(super) enum Step {

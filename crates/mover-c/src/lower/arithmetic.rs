@@ -66,6 +66,16 @@ pub(super) fn has_absolute_value(arg: &Part) -> Check {
     }
 }
 
+/// That a number has a first and a last bit that is set.
+pub(super) fn has_set_bit(arg: &Part) -> Check {
+    let width = arg.now.width();
+    Check {
+        holds: arg.map(|arg| binary(BinaryOp::Ne, arg, constant(0, width))),
+        property: Property::UnreachCall,
+        message: "the leading or trailing zeros of 0 are counted (undefined behaviour)".into(),
+    }
+}
+
 /// What must hold of the operands.
 pub(super) fn checks_of(
     kind: BinaryKind,

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{Builder, Path};
+use crate::objects::library_accesses;
 use crate::ssa::*;
 
 /// Objects of more bytes are not followed.
@@ -153,7 +154,27 @@ impl Builder<'_, '_> {
             }
             // An address that is computed is inspected where it is used.
             Kind::Pure(pure) if self.offset_of_pure(pure, object).is_some() => Touch::Nothing,
-            Kind::Library { name, .. } if name == "room_for" => Touch::Nothing,
+            // Before a library object is initialised, all of which the library does.
+            Kind::Library { name, args, .. } if name == "room_for" => {
+                match (self.offset(&args[0], object), args.get(1)) {
+                    (Some(Some(at)), Some(Operand::Int { value: size, .. })) => {
+                        match u64::try_from(at) {
+                            Ok(at) => Touch::Writes(at..at + size),
+                            Err(_) => Touch::Nothing,
+                        }
+                    }
+                    _ => Touch::Nothing,
+                }
+            }
+            Kind::Library { name, .. } if name == "mutex_init" => Touch::Nothing,
+            // An object of the library that is used.
+            Kind::Library { name, args, .. }
+                if args.iter().any(|arg| self.mentions(arg, object))
+                    && self.library_range(name, args, object).is_some() =>
+            {
+                self.library_range(name, args, object)
+                    .map_or(Touch::Escapes, Touch::Reads)
+            }
             // Comparing an address tells nothing of what is there.
             Kind::Pure(Pure::Compare { .. }) => Touch::Nothing,
             Kind::Library { name, args, .. }
@@ -173,6 +194,31 @@ impl Builder<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The bytes of the object that a primitive on a lock accesses; none if that is not known.
+    fn library_range(&self, name: &str, args: &[Operand], object: ValueId) -> Option<Range<u64>> {
+        let kinds = self.world.notes.uses_mutex_kinds;
+        let pointer_bytes = self.world.module.pointer_bytes;
+        let mut all: Option<Range<u64>> = None;
+        let mut found = vec![false; args.len()];
+        for (arg, offset, bytes) in library_accesses(name, pointer_bytes, kinds) {
+            let Some(base) = self.offset(args.get(arg)?, object) else {
+                continue;
+            };
+            found[arg] = true;
+            let from = u64::try_from(base? + offset).ok()?;
+            let range = from..from + bytes;
+            all = Some(match all {
+                Some(known) => known.start.min(range.start)..known.end.max(range.end),
+                None => range,
+            });
+        }
+        let escapes = args
+            .iter()
+            .zip(&found)
+            .any(|(arg, found)| !found && self.mentions(arg, object));
+        all.filter(|_| !escapes)
     }
 
     /// The bytes of the object at a pointer into it, and whether they are exactly these.

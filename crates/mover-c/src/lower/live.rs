@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use mover_ir::program::Property;
 
-use super::Builder;
+use super::{Builder, Path};
 use crate::ssa::*;
 
 /// What is live is remembered every so many instructions of a block, so that a long one is not
@@ -158,6 +158,12 @@ impl Builder<'_, '_> {
             _ => {}
         }
         out
+    }
+
+    /// Whether something is done with the result of the instruction that a path is at.
+    pub fn is_used(&self, path: &Path, result: Option<ValueId>) -> bool {
+        let live = self.live_before(path.block, path.index + 1);
+        result.is_some_and(|id| live.contains(&id))
     }
 
     pub(super) fn live_before(&self, block: BlockId, index: usize) -> Rc<BTreeSet<ValueId>> {

@@ -31,7 +31,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             .or(block.end_loc);
         self.stands.push(Stand {
             live,
-            atomic: point.mode == Mode::Inside,
+            atomic: matches!(point.mode, Mode::Inside(_)),
             valid_end: false,
             error: None,
             bound: None,

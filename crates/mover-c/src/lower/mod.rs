@@ -59,7 +59,7 @@ pub use first_write::gaps_between;
 pub use memory::Cell;
 pub use path::{Part, Path};
 use touch::Touch;
-use undefined::Undefined;
+pub use undefined::Undefined;
 
 /// Most paths from one location before blocks where ways join become locations.
 const MOST_PATHS: usize = 48;
@@ -71,9 +71,32 @@ const LARGEST: usize = 48;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Mode {
     Outside,
-    /// In a section that has not accessed anything yet.
-    Begun,
-    Inside,
+    /// In a section that has not accessed anything yet; how many sections are nested.
+    Begun(u8),
+    Inside(u8),
+}
+
+/// Most sections that are nested.
+const MOST_NESTED: u8 = 64;
+
+impl Mode {
+    /// In one more section; none if there are too many.
+    fn entered(self) -> Option<Mode> {
+        Some(match self {
+            Mode::Outside => Mode::Begun(1),
+            Mode::Begun(MOST_NESTED) | Mode::Inside(MOST_NESTED) => return None,
+            Mode::Begun(depth) => Mode::Begun(depth + 1),
+            Mode::Inside(depth) => Mode::Inside(depth + 1),
+        })
+    }
+
+    fn left(self) -> Mode {
+        match self {
+            Mode::Outside | Mode::Begun(1) | Mode::Inside(1) => Mode::Outside,
+            Mode::Begun(depth) => Mode::Begun(depth - 1),
+            Mode::Inside(depth) => Mode::Inside(depth - 1),
+        }
+    }
 }
 
 /// A place of the code where a thread can stand.
@@ -370,8 +393,8 @@ impl<'w, 'a> Builder<'w, 'a> {
 
     fn mark_access(&mut self, mut path: Path) -> Path {
         path.accessed = true;
-        if path.mode == Mode::Begun {
-            path.mode = Mode::Inside;
+        if let Mode::Begun(depth) = path.mode {
+            path.mode = Mode::Inside(depth);
         }
         if !path.loc_of_access {
             let inst = self.code.blocks[path.block].insts.get(path.index);

@@ -10,7 +10,7 @@ use mover_ir::program::{Effect, Property};
 use super::arithmetic::modified;
 use super::gaps_between;
 use super::touch::Access;
-use super::{Builder, Cell, Lowered, Mode, Part, Path};
+use super::{Builder, Cell, Lowered, Part, Path};
 use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::flatten::copying::all_scalars;
@@ -53,8 +53,14 @@ impl<'w, 'a> Builder<'w, 'a> {
                     self.define(&mut path, id, parts);
                 }
             }
-            Kind::AtomicBegin => path.mode = Mode::Begun,
-            Kind::AtomicEnd => path.mode = Mode::Outside,
+            Kind::AtomicBegin => match path.mode.entered() {
+                Some(mode) => path.mode = mode,
+                None => {
+                    let message = "atomic sections that begin again and again without an end";
+                    return Err(Problem::new(message, inst.loc));
+                }
+            },
+            Kind::AtomicEnd => path.mode = path.mode.left(),
             Kind::Alloca { count, layout, .. } => {
                 let Some(id) = inst.result else {
                     return Ok(Vec::new());
@@ -391,7 +397,10 @@ impl<'w, 'a> Builder<'w, 'a> {
             path.loc = end_loc;
         }
         let read = match end {
-            Terminator::Return(Some(value)) | Terminator::EndThread(value) => Some(value),
+            Terminator::EndThread(value) => {
+                Some(value).filter(|_| self.world.threads.results.is_some())
+            }
+            Terminator::Return(Some(value)) => Some(value),
             Terminator::Branch { condition, .. } => Some(condition),
             Terminator::Switch { value, .. } => Some(value),
             _ => None,

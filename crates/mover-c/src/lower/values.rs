@@ -4,7 +4,7 @@ use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::program::{Effect, Property, VariableId};
 
 use super::arithmetic::{
-    Overflow, bits, checks_of, compare, has_absolute_value, operator, overflows,
+    Overflow, bits, checks_of, compare, has_absolute_value, has_set_bit, operator, overflows,
 };
 use super::path::{Before, Part, Path};
 use super::{Builder, Check, LARGEST, Lowered};
@@ -124,18 +124,22 @@ impl Builder<'_, '_> {
 
     /// Whether this many bytes may lead from one object into another, and not only beyond its end.
     pub(super) fn is_far(&self, bytes: i64) -> bool {
-        bytes.unsigned_abs() >> (self.world.pointers().offset_bits - 1) != 0
+        bytes.unsigned_abs() >= self.world.pointers().room_before()
     }
 
     /// The number of the object is a part of the address; what is added to it must not make another
-    /// object of it.
+    /// object of it. Addresses shortly before an object count as its own, as after it: the structure
+    /// around the head of a list is computed in many programs, although it is not there. Accesses
+    /// through them are out of bounds, for no object extends as far as to the next.
     fn stays_in_object(&self, base: &Part, address: &Part) -> Check {
         let layout = self.world.pointers();
         let size = constant(1 << layout.offset_bits, layout.width);
+        let before = constant(layout.room_before(), layout.width);
+        let from_room = |address: &Expr| binary(BinaryOp::Add, address.clone(), before.clone());
         Check {
             holds: Part::combine(&[base, address], |args| {
-                let differs = binary(BinaryOp::Xor, args[0].clone(), args[1].clone());
-                binary(BinaryOp::ULt, differs, size.clone())
+                let (from, to) = (from_room(&args[0]), from_room(&args[1]));
+                binary(BinaryOp::ULt, binary(BinaryOp::Xor, from, to), size.clone())
             }),
             property: Property::MemorySafety,
             message: "pointer arithmetic goes far outside the object".into(),
@@ -281,8 +285,15 @@ impl Builder<'_, '_> {
                     choose(first, args[0].clone(), args[1].clone())
                 })]
             }
-            Pure::Bits { kind, arg } => {
+            Pure::Bits {
+                kind,
+                arg,
+                takes_zero,
+            } => {
                 let arg = self.scalar(path, arg)?;
+                if !takes_zero {
+                    checks.push(has_set_bit(&arg));
+                }
                 vec![arg.map(|arg| bits(*kind, &arg))]
             }
         };

@@ -17,6 +17,36 @@ fn broken_bitcode_is_refused() {
     refused("llvm", "b.bc", "BC\u{1}\u{2}rubbish", &["b.bc", "LLVM 19"]);
 }
 
+/// LLVM may crash on such a file; mover does not.
+#[test]
+fn bitcode_with_flipped_bits_is_read_or_refused() {
+    let text = "int x;\nint main(void) { for (int i = 0; i < 3; i++) x += i; return x - 3; }\n";
+    let source = file("flipped", "whole.c", text);
+    let whole = source.with_extension("bc");
+    let compiled = std::process::Command::new("clang-19")
+        .args(["-O0", "-g", "-emit-llvm", "-c", "-o"])
+        .arg(&whole)
+        .arg(&source)
+        .status()
+        .expect("clang can be started");
+    assert!(compiled.success());
+    let bits = std::fs::read(&whole).expect("bitcode");
+    let mut random = mover_fuzz::random::Random(0x5EED);
+    let mut refused = 0;
+    for number in 0..40 {
+        let mut flipped = bits.clone();
+        let bit = random.below(8 * bits.len() as u64) as usize;
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let path = whole.with_file_name(format!("{number}.bc"));
+        std::fs::write(&path, flipped).expect("written");
+        let ended = check(&["--timeout", "10"], &[path]);
+        let is_answer = matches!(ended.code, Some(0 | 2 | 5 | 10));
+        assert!(is_answer, "bit {bit}: {:?} {}", ended.code, ended.stderr);
+        refused += usize::from(ended.code == Some(2));
+    }
+    assert!(refused > 0, "no file was damaged");
+}
+
 #[test]
 fn a_large_preprocessed_file_is_read_in_seconds() {
     let mut text = String::new();

@@ -144,7 +144,9 @@ fn read_c(file: &Path, options: &CaseOptions) -> Result<Input, Refusal> {
         is_32_bit: options.is_32_bit,
         properties: properties.iter().copied().collect(),
         havoc_externals: options.havoc_externals,
-        spurious_wakeups: options.spurious_wakeups,
+        spurious_wakeups: !options.no_spurious_wakeups,
+        malloc_may_fail: options.malloc_may_fail,
+        zero_init: options.zero_init,
         recursion: options.recursion.unwrap_or(usual.recursion),
         threads: options.threads.unwrap_or(usual.threads),
         ..usual

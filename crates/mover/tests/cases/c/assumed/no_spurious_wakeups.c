@@ -1,9 +1,9 @@
 // expect: safe
 // What is assumed is in the verdict.
+// options: --no-spurious-wakeups
 // message: condition variables are assumed to have no spurious wakeups
 // expect: safe
-// options: --spurious-wakeups
-// without: told to
+// without: spurious
 #include <pthread.h>
 
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;

@@ -1,7 +1,10 @@
-// expect: safe
-// A wait may end without a signal if asked.
 // expect: unsafe unreach-call
-// options: --spurious-wakeups
+// A wait may end without a signal.
+// engines: all
+// expect: safe
+// It does not if that is said.
+// options: --no-spurious-wakeups
+// engines: all
 #include <assert.h>
 #include <pthread.h>
 

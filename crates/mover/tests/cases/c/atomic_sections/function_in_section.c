@@ -1,0 +1,20 @@
+// expect: safe
+// A function that is a section of its own is called in one.
+// engines: all
+#include <assert.h>
+#include <pthread.h>
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+static int x;
+static int __VERIFIER_atomic_get(void) { return x; }
+static void *f(void *a) { x = 1; return a; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, f, 0);
+    __VERIFIER_atomic_begin();
+    int a = __VERIFIER_atomic_get();
+    int b = __VERIFIER_atomic_get();
+    assert(a == b);
+    __VERIFIER_atomic_end();
+    pthread_join(t, 0);
+}

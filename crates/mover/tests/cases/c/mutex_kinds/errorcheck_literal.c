@@ -1,0 +1,16 @@
+// expect: unsafe unreach-call
+// The second lock fails with EDEADLK.
+// options: --property unreach-call
+// engines: all
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+struct box { int n; pthread_mutex_t m; };
+int main(void) {
+    struct box *b = malloc(sizeof *b);
+    *b = (struct box){ 1, PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
+    int first = pthread_mutex_lock(&b->m);
+    int second = pthread_mutex_lock(&b->m);
+    assert(first == 0 && second == 0);
+}

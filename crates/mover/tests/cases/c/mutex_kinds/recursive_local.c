@@ -1,0 +1,15 @@
+// expect: safe
+// A recursive mutex can be locked twice.
+// options: --property unreach-call --property no-deadlock
+// engines: all
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+int main(void) {
+    pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    int first = pthread_mutex_lock(&m);
+    int second = pthread_mutex_lock(&m);
+    assert(first == 0 && second == 0);
+}
