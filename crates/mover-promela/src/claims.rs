@@ -11,7 +11,7 @@
 
 use mover_ir::claim::{Check, Claim, ClaimKind, Monitor, Proposition};
 use mover_ir::expr::Expr;
-use mover_ir::program::{Effect, LocationId, TemplateId};
+use mover_ir::program::{Effect, LocationId, Template, TemplateId};
 use mover_ltl::buchi::State;
 use mover_ltl::{Buchi, Edge, Formula, Formulas, Label, translate};
 use mover_source::Span;
@@ -31,6 +31,9 @@ pub struct Propositions {
 
 /// Why a claim is not checked.
 pub type Problem = String;
+
+/// Where the progress labels of processes are.
+pub type Progress = Result<Vec<(TemplateId, LocationId)>, Problem>;
 
 impl Propositions {
     fn number(&mut self, proposition: Proposition) -> Result<u32, Problem> {
@@ -74,7 +77,7 @@ impl Propositions {
 
 impl Context<'_> {
     /// A formula that all runs must satisfy.
-    pub fn ltl(&mut self, syntax: &Syntax, progress: &[(TemplateId, LocationId)]) -> Check {
+    pub fn ltl(&mut self, syntax: &Syntax, progress: &Progress) -> Check {
         let mut propositions = Propositions::default();
         let mut formulas = Formulas::default();
         self.claim_problem = None;
@@ -98,7 +101,7 @@ impl Context<'_> {
     fn formula(
         &mut self,
         syntax: &Syntax,
-        progress: &[(TemplateId, LocationId)],
+        progress: &Progress,
         propositions: &mut Propositions,
         formulas: &mut Formulas,
     ) -> Result<Formula, Problem> {
@@ -137,7 +140,7 @@ impl Context<'_> {
                 }
             }
             ExprKind::NonProgress => {
-                let places = progress.to_vec();
+                let places = progress.clone()?;
                 let number = propositions.number(Proposition::SomeThreadAt(places))?;
                 formulas.literal(number, false)
             }
@@ -207,7 +210,8 @@ pub fn never(automaton: &Automaton) -> Check {
 fn never_monitor(automaton: &Automaton) -> Result<Monitor, Problem> {
     let mut propositions = Propositions::default();
     let mut is_accepting = vec![false; automaton.locations.len()];
-    for location in automaton.labels.beginning_with("accept") {
+    let accepting = (automaton.labels).beginning_with("accept", &automaton.locations)?;
+    for location in accepting {
         is_accepting[location.index()] = true;
     }
     // State 0 is the entry, state k + 1 is location k.
@@ -344,11 +348,12 @@ pub fn label_claim(
     kind: ClaimKind,
     name: String,
     line: usize,
-    places: Vec<(TemplateId, LocationId)>,
+    places: Result<Vec<(TemplateId, LocationId)>, Problem>,
 ) -> Claim {
     let mut propositions = Propositions::default();
     let mut formulas = Formulas::default();
-    let check = match propositions.number(Proposition::SomeThreadAt(places)) {
+    let at = places.and_then(|places| propositions.number(Proposition::SomeThreadAt(places)));
+    let check = match at {
         Err(problem) => Check::Untranslated(problem),
         Ok(number) => {
             let forbidden = if kind == ClaimKind::Accept {
@@ -379,14 +384,18 @@ pub fn label_claim(
 }
 
 /// Where labels of processes are that begin like this.
-pub fn places_of(labels: &[&LabelPlaces], prefix: &str) -> Vec<(TemplateId, LocationId)> {
+pub fn places_of(
+    labels: &[&LabelPlaces],
+    templates: &[Template],
+    prefix: &str,
+) -> Result<Vec<(TemplateId, LocationId)>, Problem> {
     let mut places = Vec::new();
-    for (template, labels) in labels.iter().enumerate() {
-        let template = TemplateId(template as u32);
-        let locations = labels.beginning_with(prefix);
-        places.extend(locations.into_iter().map(|location| (template, location)));
+    for (number, (labels, template)) in labels.iter().zip(templates).enumerate() {
+        let id = TemplateId(number as u32);
+        let locations = labels.beginning_with(prefix, &template.locations)?;
+        places.extend(locations.into_iter().map(|location| (id, location)));
     }
-    places
+    Ok(places)
 }
 
 impl Context<'_> {

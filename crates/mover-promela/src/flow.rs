@@ -32,7 +32,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use mover_ir::program::LocationId;
+use mover_ir::program::{Location, LocationId};
 use mover_source::Span;
 
 use crate::actions::Action;
@@ -117,23 +117,39 @@ struct Label {
 #[derive(Default)]
 pub struct LabelPlaces {
     places: HashMap<Rc<str>, Vec<LocationId>>,
+    /// Each label by itself: blocks of one body may have labels of the same name.
+    all: Vec<(Rc<str>, Vec<LocationId>)>,
 }
 
 impl LabelPlaces {
     pub fn insert(&mut self, label: Rc<str>, locations: Vec<LocationId>) {
+        self.all.push((label.clone(), locations.clone()));
         self.places.insert(label, locations);
     }
 
-    /// Where labels are that begin like this.
-    pub fn beginning_with(&self, prefix: &str) -> Vec<LocationId> {
-        let places = self.places.iter();
-        let found = places.filter(|(label, _)| label.starts_with(prefix));
-        let mut locations: Vec<LocationId> = found
-            .flat_map(|(_, locations)| locations.iter().copied())
-            .collect();
-        locations.sort_unstable();
-        locations.dedup();
-        locations
+    /// Where labels are that begin like this. An error if a process can pass one unseen: in the
+    /// middle of an atomic sequence, or where the label is no place of its own.
+    pub fn beginning_with(
+        &self,
+        prefix: &str,
+        locations: &[Location],
+    ) -> Result<Vec<LocationId>, String> {
+        let mut found = Vec::new();
+        for (label, places) in &self.all {
+            if !label.starts_with(prefix) {
+                continue;
+            }
+            let is_atomic = |place: &LocationId| locations[place.index()].atomic;
+            if places.is_empty() || places.iter().any(is_atomic) {
+                return Err(format!(
+                    "the label `{label}` is within a step or an atomic sequence"
+                ));
+            }
+            found.extend_from_slice(places);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
     }
 
     pub fn locations(&self, label: &str) -> Option<Vec<LocationId>> {

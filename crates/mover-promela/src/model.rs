@@ -386,7 +386,7 @@ impl Lowering<'_> {
         let processes = self.context.processes.iter();
         let places: Vec<&LabelPlaces> = processes.map(|process| &process.labels).collect();
         let [accept, progress] =
-            ["accept", "progress"].map(|kind| claims::places_of(&places, kind));
+            ["accept", "progress"].map(|kind| claims::places_of(&places, &self.templates, kind));
         for unit in &model.units {
             let (kind, name, span, check) = match unit {
                 Unit::Ltl(ltl) => {

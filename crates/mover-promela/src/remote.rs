@@ -71,6 +71,10 @@ impl Context<'_> {
             );
             return Value::constant(0);
         };
+        if self.in_monitor && locations.is_empty() {
+            let what = format!("the label `{}`, which is no place of its own", label.text);
+            self.note_claim_problem(label.span, &what);
+        }
         let checks = number.checks.clone();
         Value::number(Expr::ThreadAt {
             thread: Box::new(number.into_number()),

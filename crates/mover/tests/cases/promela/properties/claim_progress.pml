@@ -3,6 +3,6 @@
 // message: the progress label `progress_here` in line 6 is violated
 byte x;
 active proctype P() { do
-  :: progress_here: x = 1
+  :: x = 1; progress_here: x = 3
   :: x = 2
 od }
