@@ -841,23 +841,54 @@ impl Flattener<'_> {
 
 /// Functions of the runtime that are not those of the C library by the same name.
 fn is_internal(name: &str) -> bool {
-    matches!(
-        name,
-        "allocate"
-            | "allocate_zeroed"
-            | "object_size"
-            | "release"
-            | "bad_free"
-            | "failed_for"
-            | "new_key"
-            | "key_get"
-            | "key_set"
-            | "forget_key"
-            | "leave_thread"
-            | "memcpy_of_ints"
-            | "destructors"
-            | "errno"
-    )
+    name.starts_with("float_")
+        || matches!(
+            name,
+            "allocate"
+                | "allocate_zeroed"
+                | "object_size"
+                | "release"
+                | "bad_free"
+                | "failed_for"
+                | "new_key"
+                | "key_get"
+                | "key_set"
+                | "forget_key"
+                | "leave_thread"
+                | "memcpy_of_ints"
+                | "add_magnitudes"
+                | "any_positive"
+                | "choice"
+                | "class"
+                | "exponent"
+                | "fill"
+                | "format"
+                | "from_magnitude"
+                | "has"
+                | "is_nan"
+                | "leading_zeros"
+                | "length"
+                | "normal"
+                | "normalise_and_round"
+                | "number"
+                | "order"
+                | "pack"
+                | "printed"
+                | "put"
+                | "read_bytes"
+                | "round_single"
+                | "run_handlers"
+                | "shift_jam"
+                | "single_from_magnitude"
+                | "sub_magnitudes"
+                | "swap"
+                | "tick"
+                | "unsupported"
+                | "up_to"
+                | "variable"
+                | "destructors"
+                | "errno"
+        )
 }
 
 fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
