@@ -4,7 +4,7 @@
 #     scripts/public-programs.sh DIRECTORY [MOVER] > answers.tsv
 #
 # DIRECTORY has a checkout of each repository of the list, at the commit in
-# bench/public/README.md, under the last part of its name (sv-benchmarks as sv).
+# docs/public-programs.md, under the last part of its name (sv-benchmarks as sv).
 # The columns: repository, arguments, expected verdict, exit code, seconds, last line, first error.
 set -u
 list=$(cd "$(dirname "$0")/.." && pwd)/bench/public/programs.tsv
