@@ -1,4 +1,5 @@
-/* Lamport's bakery for three threads, one visit each.
+/* Lamport's bakery for N threads, one visit each. What customers read of one another is
+ * atomic; `inside` needs not be, as the algorithm keeps them apart.
  * expect: safe
  */
 #include <assert.h>
@@ -8,7 +9,7 @@
 #define N 2
 #endif
 
-volatile int choosing[N], number[N];
+_Atomic int choosing[N], number[N];
 int inside;
 
 void *customer(void *arg) {

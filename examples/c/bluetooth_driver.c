@@ -1,13 +1,13 @@
 /* The stop/start race of a Bluetooth driver, after the published model of it
  * (Qadeer and Wu): a worker checks the stopping flag and then counts itself in;
- * between the two the stopper can finish.
+ * between the two the stopper can finish. The flags are atomic, so this is no data race.
  * expect: unsafe unreach-call
  */
 #include <assert.h>
 #include <pthread.h>
 
-static volatile int pending = 1;
-static volatile int stopping, stopped, event;
+static int pending = 1; /* guarded by lock */
+static _Atomic int stopping, stopped, event;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int enter(void) {

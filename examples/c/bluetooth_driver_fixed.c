@@ -1,11 +1,12 @@
 /* The driver with the order turned round: count in first, then look.
+ * The flags are atomic, the count is guarded by the lock.
  * expect: safe
  */
 #include <assert.h>
 #include <pthread.h>
 
-static volatile int pending = 1;
-static volatile int stopping, stopped, event;
+static int pending = 1; /* guarded by lock */
+static _Atomic int stopping, stopped, event;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void leave(void) {

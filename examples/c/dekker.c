@@ -1,10 +1,11 @@
 /* Dekker's algorithm: the first solution of mutual exclusion in software.
+ * Its own variables are atomic; `shared` needs not be, as it keeps the threads apart.
  * expect: safe
  */
 #include <assert.h>
 #include <pthread.h>
 
-volatile int wants0, wants1, turn;
+_Atomic int wants0, wants1, turn;
 int shared;
 
 void *first(void *arg) {

@@ -1,4 +1,5 @@
 /* Operations chosen through a table of function pointers.
+ * The choice is atomic: the worker reads it while main changes it.
  * expect: safe
  */
 #include <assert.h>
@@ -11,7 +12,7 @@ static int multiply(int a, int b) { return a * b; }
 static int subtract(int a, int b) { return a - b; }
 
 static operation *const table[] = {add, multiply, subtract};
-static operation *volatile chosen;
+static operation *_Atomic chosen;
 static int result;
 
 static void *worker(void *arg) {

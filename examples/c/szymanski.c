@@ -1,10 +1,11 @@
 /* Szymanski's algorithm: a waiting room with two doors.
+ * The flags are atomic; `inside` needs not be, as they keep the threads apart.
  * expect: safe
  */
 #include <assert.h>
 #include <pthread.h>
 
-volatile int flag[2];
+_Atomic int flag[2];
 int inside;
 
 void *thread(void *arg) {

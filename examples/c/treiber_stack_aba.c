@@ -1,6 +1,7 @@
 /* Treiber's stack that frees nodes and gets them again: the ABA problem.
  * A popper reads the top and its successor; meanwhile another pops both and
  * pushes the first one back. Nodes come from a pool, so the address is the same.
+ * The fields are atomic, so the problem is no data race.
  * expect: unsafe unreach-call
  */
 #include <assert.h>
@@ -9,8 +10,8 @@
 #include <stddef.h>
 
 struct node {
-    struct node *next;
-    int taken;
+    struct node *_Atomic next;
+    _Atomic int taken;
 };
 
 static struct node pool[2];

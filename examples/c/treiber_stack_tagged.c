@@ -1,4 +1,6 @@
 /* Treiber's stack whose top carries a counter beside the index: no ABA problem.
+ * A popper may read `next` of a node that is pushed again, so it is atomic; `taken` belongs
+ * to the thread that popped the node.
  * expect: safe
  */
 #include <assert.h>
@@ -8,7 +10,7 @@
 #define NONE 0u
 
 struct node {
-    unsigned next;
+    _Atomic unsigned next;
     int taken;
 };
 

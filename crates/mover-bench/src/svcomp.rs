@@ -214,9 +214,12 @@ fn kind(verdict: &str, expected: bool) -> Kind {
 /// The first line that tells of an error.
 fn first_error(stderr: &str) -> String {
     let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
-    let all = lines.clone();
+    let mut all = lines.clone();
     let line = lines.find(|line| line.starts_with("error"));
-    line.or(all.last()).unwrap_or_default().trim().to_string()
+    line.or_else(|| all.next_back())
+        .unwrap_or_default()
+        .trim()
+        .to_string()
 }
 
 /// All tasks below a directory, in the order of their names.

@@ -6,6 +6,12 @@
 //! ([`crate::lower::Undefined`]) becomes an input: the environment chooses it, once, where the
 //! variable begins to live. A value that nothing reads costs nothing.
 //!
+//! Where several ways out of a block of the source meet, clang selects by a number how to go on
+//! (a `switch` at the end of the block). A value that is undefined on some of these ways is zero
+//! there, and the verdict says so: most such values are read on no way on which they are undefined
+//! (the result of a function before its `return`), and a choice of 2³² values for each of them would
+//! keep explicit search from programs that read nothing undefined.
+//!
 //! Variables that are memory (arrays with an index that is not constant, whatever has an address,
 //! blocks from `malloc`) are zero at first; `lower::first_write` says where that is assumed.
 
@@ -39,29 +45,42 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
             value.values(&mut |id| work.push(id));
         }
     }
-    // Back to where the bits come from.
+    // Back to where the value comes from. A word that is composed of parts begins with undefined
+    // bits that are all replaced, so only whole values are followed.
+    let is_followed = |kind: &Kind| matches!(kind, Kind::Pure(Pure::Copy(_)) | Kind::Phi(_));
+    let ways_out: HashSet<ValueId> = body
+        .blocks
+        .iter()
+        .filter(|block| is_way_out(block))
+        .flat_map(|block| &block.insts)
+        .filter(|inst| matches!(inst.kind, Kind::Phi(_)))
+        .filter_map(|inst| inst.result)
+        .collect();
     let mut read: HashSet<ValueId> = HashSet::new();
     while let Some(id) = work.pop() {
         if undefined.is_in(&Operand::Value(id))
             && read.insert(id)
-            && let Some(kind) = definitions.get(&id)
+            && !ways_out.contains(&id)
+            && let Some(kind) = definitions.get(&id).filter(|kind| is_followed(kind))
         {
             values_of(kind, &mut work);
         }
     }
     let takes = |inst: &Inst| {
-        undefined.is_read_by(&inst.kind) || inst.result.is_some_and(|id| read.contains(&id))
+        undefined.is_read_by(&inst.kind)
+            || is_followed(&inst.kind) && inst.result.is_some_and(|id| read.contains(&id))
     };
     // What a phi takes is chosen in the block that it comes from.
     let mut at_ends: Vec<(BlockId, Inst)> = Vec::new();
     let mut values = std::mem::take(&mut body.values);
     for block in &mut body.blocks {
         let mut insts = Vec::with_capacity(block.insts.len());
+        let is_way_out = is_way_out(block);
         for mut inst in std::mem::take(&mut block.insts) {
             if takes(&inst) {
                 let loc = inst.loc;
                 if let Kind::Phi(incoming) = &mut inst.kind {
-                    for (operand, from) in incoming {
+                    for (operand, from) in incoming.iter_mut().filter(|_| !is_way_out) {
                         let mut chosen = Vec::new();
                         choose(operand, loc, &mut values, &mut chosen);
                         at_ends.extend(chosen.into_iter().map(|inst| (*from, inst)));
@@ -93,6 +112,11 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
         body.blocks[block].insts.push(inst);
     }
     body.values = values;
+}
+
+/// Whether several ways out of a block of the source may meet here.
+fn is_way_out(block: &Block) -> bool {
+    matches!(block.end, Terminator::Switch { .. })
 }
 
 fn all(body: &Body) -> impl Iterator<Item = &Inst> {

@@ -86,7 +86,10 @@ impl Machine {
         let accesses = self.accesses(lanes, thread).iter();
         let view = self.view(lanes, thread, false);
         accesses.filter_map(move |access| {
-            view.holds(&access.guard).then(|| Next {
+            if !view.holds(&access.guard) {
+                return None;
+            }
+            Some(Next {
                 thread,
                 bytes: AccessedBytes {
                     first: view.eval(&access.first),

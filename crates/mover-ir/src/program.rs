@@ -301,12 +301,14 @@ impl PointerLayout {
     /// Maximum number of bytes that an object can have; the address after the last byte is
     /// still one of the object, and so are those in the room before it.
     pub fn max_object_size(self) -> u64 {
-        (mask(self.offset_bits) - self.room_before()).min(MAX_OBJECT_SIZE)
+        mask(self.offset_bits)
+            .saturating_sub(self.room_before())
+            .min(MAX_OBJECT_SIZE)
     }
 
     /// How many addresses before an object belong to no other.
     pub fn room_before(self) -> u64 {
-        1 << (self.offset_bits - 4)
+        1 << self.offset_bits.saturating_sub(4)
     }
 }
 

@@ -9,6 +9,8 @@ mod cli;
 mod dynamic;
 #[path = "c/examples.rs"]
 mod examples;
+#[path = "c/library.rs"]
+mod library;
 #[path = "c/own_files.rs"]
 mod own_files;
 #[path = "c/synchronisation.rs"]

@@ -200,10 +200,11 @@ fn assert_fixed_fields(answer: &Value) {
     for name in ["time_s", "peak_mb"] {
         assert!(fields[name].is_f64(), "{name}: {}", fields[name]);
     }
-    for name in ["properties", "caveats"] {
-        let words = fields[name].as_array().expect(name);
-        assert!(words.iter().all(Value::is_string), "{name}");
-    }
+    let caveats = fields["caveats"].as_array().expect("caveats");
+    assert!(caveats.iter().all(Value::is_string));
+    let properties = fields["properties"].as_array().expect("properties");
+    let has_words = |one: &Value| one["property"].is_string() && one["status"].is_string();
+    assert!(properties.iter().all(has_words));
     assert!(fields["bound"].is_null());
     let is_unsafe = fields["verdict"] == "unsafe";
     assert_eq!(fields["trace"].is_array(), is_unsafe);

@@ -861,7 +861,10 @@ impl<'m> Flattener<'m> {
     fn leave_process(&mut self, mut at: BlockId, loc: Option<Loc>) -> Flat<BlockId> {
         let is_open =
             |flat: &Self, at: BlockId| matches!(flat.blocks[at].end, Terminator::Unreachable);
-        if let Some(handlers) = self.module.find("__mover_run_handlers") {
+        // A run that met something unsupported has ended already.
+        if let Some(handlers) = self.module.find("__mover_run_handlers")
+            && is_open(self, at)
+        {
             at = self.call(at, handlers, Vec::new(), None, loc)?;
         }
         for &destructor in &self.module.destructors {

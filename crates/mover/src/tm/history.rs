@@ -44,7 +44,7 @@ enum ModelArg {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Isolation {
+pub enum LevelArg {
     ReadUncommitted,
     ReadCommitted,
     RepeatableRead,
@@ -56,18 +56,18 @@ pub enum Isolation {
     Opacity,
 }
 
-impl Isolation {
+impl LevelArg {
     fn level(self) -> Level {
         match self {
-            Isolation::ReadUncommitted => Level::ReadUncommitted,
-            Isolation::ReadCommitted => Level::ReadCommitted,
-            Isolation::RepeatableRead => Level::RepeatableRead,
-            Isolation::SnapshotIsolation => Level::SnapshotIsolation,
-            Isolation::StrongSessionSnapshotIsolation => Level::StrongSessionSnapshotIsolation,
-            Isolation::Serializable => Level::Serializable,
-            Isolation::StrongSessionSerializable => Level::StrongSessionSerializable,
-            Isolation::StrictSerializable => Level::StrictSerializable,
-            Isolation::Opacity => Level::Opacity,
+            LevelArg::ReadUncommitted => Level::ReadUncommitted,
+            LevelArg::ReadCommitted => Level::ReadCommitted,
+            LevelArg::RepeatableRead => Level::RepeatableRead,
+            LevelArg::SnapshotIsolation => Level::SnapshotIsolation,
+            LevelArg::StrongSessionSnapshotIsolation => Level::StrongSessionSnapshotIsolation,
+            LevelArg::Serializable => Level::Serializable,
+            LevelArg::StrongSessionSerializable => Level::StrongSessionSerializable,
+            LevelArg::StrictSerializable => Level::StrictSerializable,
+            LevelArg::Opacity => Level::Opacity,
         }
     }
 }
@@ -84,7 +84,7 @@ pub struct HistoryArgs {
     model: Option<ModelArg>,
     /// Ask for one level: exit code 0 if it holds and 10 if not
     #[arg(long, value_enum, value_name = "LEVEL")]
-    isolation: Option<Isolation>,
+    isolation: Option<LevelArg>,
     /// Give up after this many search steps
     #[arg(long, default_value_t = 20_000_000)]
     max_steps: usize,
@@ -119,7 +119,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     };
     let (recorded, format) = history.map_err(|error| unreadable(&args.file, &error))?;
     let read_in = started.elapsed().as_secs_f64();
-    let asked = args.isolation.map(Isolation::level);
+    let asked = args.isolation.map(LevelArg::level);
     let wanted = match asked {
         Some(level) => vec![level],
         None if recorded.aborted_reads_recorded => vec![Level::Opacity],

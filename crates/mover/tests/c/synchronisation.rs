@@ -2,10 +2,10 @@
 
 use crate::own_files::{check, file};
 
-/// Two threads that try a mutex, so that it is no lock as far as movers are concerned.
-const TRIED: &str = "#include <assert.h>\n#include <pthread.h>\n\
+/// Two threads that try a recursive mutex, so that it is no lock as far as movers are concerned.
+const TRIED: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n\
     #define MOVER_EXCLUSIVE(variable, condition)\n\
-    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;\n\
+    pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, n = PTHREAD_MUTEX_INITIALIZER;\n\
     int x; CLAIM\n\
     void *run(void *arg) {\n\
       while (pthread_mutex_trylock(&m)) ;\n\
@@ -42,7 +42,7 @@ fn a_claim_of_exclusive_access_is_used() {
     }
     let (wrong, said) = states("wrong.c", "MOVER_EXCLUSIVE(x, n == self)");
     assert_eq!(wrong, plain);
-    for words in ["`x` is also used where this does not hold", "wrong.c:5"] {
+    for words in ["`x` is also used where this does not hold", "wrong.c:6"] {
         assert!(said.contains(words), "{said}");
     }
 }

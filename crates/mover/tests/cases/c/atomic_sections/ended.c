@@ -1,5 +1,6 @@
 // expect: unsafe unreach-call
 // After the last end other threads run again.
+// options: --property unreach-call
 // engines: all
 #include <assert.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // expect: unsafe unreach-call
 // A violation wins over a bound: a thread that is about to meet a bound does not hide from
 // others what it has done before.
-// options: --recursion 3
+// options: --recursion 3 --property unreach-call
 // engines: explicit,bmc,ic3/none,static,dynamic
 #include <assert.h>
 #include <pthread.h>

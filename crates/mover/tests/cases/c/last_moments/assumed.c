@@ -1,5 +1,6 @@
 // expect: unsafe unreach-call
 // A thread that goes wrong after the last step of another and before the process exits.
+// options: --property unreach-call
 // engines: explicit/none,static,phase,dynamic bmc/none,dynamic ic3/none,dynamic token
 #include <assert.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 // options: --havoc-externals
 #include <pthread.h>
 void step(void);
-int turn;
+_Atomic int turn;
 
 static void *other(void *arg) {
     if (turn) step();

@@ -1,5 +1,5 @@
-// expect: error C010
-// message: more than is supported
+// expect: error C001
+// message: more than 256 MB
 char x[2000000000];
 
 int main(int n, char **v) {

@@ -5,14 +5,11 @@
 //! always that, and that it is not something else. Functions whose result the standard leaves open
 //! occur inside an expression that is determined (`!!isdigit(c)`, the sign of `strcasecmp`); that
 //! the model does not pin them is for the cases in `tests/cases/c/library`.
-#![cfg(feature = "c")]
-
-mod common;
 
 use std::path::Path;
 use std::process::Command;
 
-use common::{mover, run};
+use crate::common::{self, mover, run};
 
 /// Used by the expressions below, natively and in mover.
 const PRELUDE: &str = r#"
@@ -367,7 +364,7 @@ fn native(folder: &Path, name: &str, expressions: &[String]) -> Vec<i64> {
     std::fs::write(&source, text).expect("a file");
     let mut compiler = Command::new("clang-19");
     compiler.args(["-w", "-O0", "-fno-builtin", "-ffp-contract=off", "-o"]);
-    let compiled = compiler.arg(&program).arg(&source).output();
+    let compiled = compiler.arg(&program).arg(&source).arg("-latomic").output();
     let compiled = compiled.expect("clang");
     let said = String::from_utf8_lossy(&compiled.stderr);
     assert!(compiled.status.success(), "{said}");
