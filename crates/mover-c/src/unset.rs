@@ -7,7 +7,7 @@
 //! variable begins to live. A value that nothing reads costs nothing.
 //!
 //! Where several ways out of a block of the source meet, clang selects by a number how to go on
-//! (a `switch` at the end of the block). A value that is undefined on some of these ways is zero
+//! (a `phi` of constants, and a `switch` or a test of it). A value that is undefined on some of these ways is zero
 //! there, and the verdict says so: most such values are read on no way on which they are undefined
 //! (the result of a function before its `return`), and a choice of 2³² values for each of them would
 //! keep explicit search from programs that read nothing undefined.
@@ -116,7 +116,16 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
 
 /// Whether several ways out of a block of the source may meet here.
 fn is_way_out(block: &Block) -> bool {
-    matches!(block.end, Terminator::Switch { .. })
+    let selects = |inst: &Inst| match &inst.kind {
+        Kind::Phi(incoming) => incoming
+            .iter()
+            .all(|(operand, _)| matches!(operand, Operand::Int { .. })),
+        _ => false,
+    };
+    matches!(
+        block.end,
+        Terminator::Switch { .. } | Terminator::Branch { .. }
+    ) && block.insts.iter().any(selects)
 }
 
 fn all(body: &Body) -> impl Iterator<Item = &Inst> {
