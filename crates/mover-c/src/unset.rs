@@ -116,10 +116,10 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
 
 /// Whether several ways out of a block of the source may meet here.
 fn is_way_out(block: &Block) -> bool {
+    let is_number = |(operand, _): &(Operand, BlockId)| matches!(operand, Operand::Int { .. });
+    let is_undefined = |(operand, _): &(Operand, BlockId)| matches!(operand, Operand::Undef(_));
     let selects = |inst: &Inst| match &inst.kind {
-        Kind::Phi(incoming) => incoming
-            .iter()
-            .all(|(operand, _)| matches!(operand, Operand::Int { .. })),
+        Kind::Phi(incoming) => incoming.iter().any(is_number) && !incoming.iter().any(is_undefined),
         _ => false,
     };
     matches!(

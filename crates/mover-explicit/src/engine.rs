@@ -132,16 +132,17 @@ impl Explicit {
         let rest = conclusion(&searched, is_sound || !is_reduced, advice);
         let mut violations = searched.violations.into_iter();
         let (conclusion, others) = match violations.next() {
-            // Commit point completion stops at the first violation.
+            // Commit point completion stops at the first violation. A search that continues behind
+            // failed assertions counts violations, but keeps one run only.
             Some(first) => {
-                let goes_on = !self.first && ignoring.is_none();
+                let goes_on = !self.first && !self.keep_going && ignoring.is_none();
                 (Conclusion::Unsafe(first), goes_on.then_some(rest))
             }
             None => (rest, None),
         };
         Outcome {
             conclusion,
-            further: violations.collect(),
+            further: violations.filter(|_| !self.keep_going).collect(),
             others,
             unchecked: Vec::new(),
             bounds: searched.bounds,
