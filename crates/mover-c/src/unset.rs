@@ -51,7 +51,7 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
     let ways_out: HashSet<ValueId> = body
         .blocks
         .iter()
-        .filter(|block| is_way_out(block))
+        .filter(|block| is_way_out(block, &undefined))
         .flat_map(|block| &block.insts)
         .filter(|inst| matches!(inst.kind, Kind::Phi(_)))
         .filter_map(|inst| inst.result)
@@ -75,7 +75,7 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
     let mut values = std::mem::take(&mut body.values);
     for block in &mut body.blocks {
         let mut insts = Vec::with_capacity(block.insts.len());
-        let is_way_out = is_way_out(block);
+        let is_way_out = is_way_out(block, &undefined);
         for mut inst in std::mem::take(&mut block.insts) {
             if takes(&inst) {
                 let loc = inst.loc;
@@ -115,9 +115,9 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
 }
 
 /// Whether several ways out of a block of the source may meet here.
-fn is_way_out(block: &Block) -> bool {
+fn is_way_out(block: &Block, undefined: &Undefined) -> bool {
     let is_number = |(operand, _): &(Operand, BlockId)| matches!(operand, Operand::Int { .. });
-    let is_undefined = |(operand, _): &(Operand, BlockId)| matches!(operand, Operand::Undef(_));
+    let is_undefined = |(operand, _): &(Operand, BlockId)| undefined.is_in(operand);
     let selects = |inst: &Inst| match &inst.kind {
         Kind::Phi(incoming) => incoming.iter().any(is_number) && !incoming.iter().any(is_undefined),
         _ => false,
