@@ -150,9 +150,9 @@ pub struct Flattener<'m> {
     is_main: bool,
     /// Whether some thread-specific data has a destructor.
     has_destructors: bool,
-    /// By function: the values that nobody looks at.
+    /// By function: the values that no instruction reads.
     ignored: HashMap<FunctionId, Rc<HashSet<ValueId>>>,
-    /// Whether the result of the call in hand is only compared with 0.
+    /// Whether the result of the call that is being copied is only compared with 0.
     only_meaning: bool,
 }
 
