@@ -211,15 +211,18 @@ impl Judge<'_> {
         let mut work: Vec<(Vec<Step>, State, bool, bool)> =
             vec![(Vec::new(), state.clone(), true, true)];
         while let Some((steps, at, left, right)) = work.pop() {
-            let ends_run = self.machine.error(&at).is_some() || self.machine.bound(&at).is_some();
+            let ends_process = !steps.is_empty() && self.turns_for_ever(&at)?;
+            let ends_run = ends_process
+                || self.machine.error(&at).is_some()
+                || self.machine.bound(&at).is_some();
             if !steps.is_empty() && (ends_run || at.exclusive.is_none()) {
                 let stops = !ends_run && self.stops_in_sequence(&at, steps[steps.len() - 1]);
                 doings.push(Doing {
                     steps,
                     after: at,
                     ends_run,
-                    left: left && !stops,
-                    right: right && !stops,
+                    left: left && !stops && !ends_process,
+                    right: right && !stops && !ends_process,
                 });
                 continue;
             }
@@ -239,6 +242,17 @@ impl Judge<'_> {
             }
         }
         Ok(doings)
+    }
+
+    /// Whether an atomic sequence goes round at one place, and nobody else ever moves again: so a
+    /// process ends whose threads do not.
+    fn turns_for_ever(&self, state: &State) -> Result<bool, Refusal> {
+        let Some(thread) = state.exclusive else {
+            return Ok(false);
+        };
+        let steps = self.steps_of(state, thread)?;
+        let mut after = steps.iter().map(|&step| self.machine.apply(state, step));
+        Ok(!steps.is_empty() && after.all(|after| after == *state))
     }
 
     fn steps_of(&self, state: &State, thread: usize) -> Result<Vec<Step>, Refusal> {
