@@ -146,6 +146,7 @@ pub fn check_movers(
     let mut check = Check {
         machine: &machine,
         classifier,
+        opaque_numbers: facts.is_some_and(|facts| facts.opaque_numbers),
         expander: Expander::new(&machine, false),
         work: Workspace::default(),
         states: States::default(),
@@ -265,6 +266,8 @@ struct Check<'m, 'o> {
     machine: &'m Machine,
     /// Says what moves; if absent, what was known before the search does.
     classifier: Option<Classifier<'m>>,
+    /// See [`PhaseFacts::opaque_numbers`].
+    opaque_numbers: bool,
     expander: Expander<'m>,
     work: Workspace,
     states: States,
@@ -473,9 +476,16 @@ impl Check<'_, '_> {
     ) -> Option<Defect> {
         match self.both(start, first, then) {
             None => Some(Defect::Impossible),
-            Some(after) if same_state(&after, to) => None,
+            Some(after) if self.is_same(&after, to) => None,
             Some(_) => Some(Defect::OtherState),
         }
+    }
+
+    /// Whether two states are the same, or behave alike because they differ only in numbers that the
+    /// program cannot observe.
+    fn is_same(&self, a: &[u64], b: &[u64]) -> bool {
+        let renamed = || self.machine.is_renamed(a, b);
+        same_state(a, b) || (self.opaque_numbers && renamed())
     }
 
     /// The state after one step and then the other, if both are possible.

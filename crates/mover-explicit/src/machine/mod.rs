@@ -9,6 +9,7 @@
 //! recorded lanes serves both to undo the step and to tell the store which lanes have changed.
 
 mod effects;
+mod renaming;
 
 use mover_engine::EngineError;
 use mover_ir::expr::{Expr, resize};

@@ -8,7 +8,8 @@
 //! are not.
 //!
 //! Through a pointer an edge accesses whatever `points_to` reports: globals as a whole, and for
-//! dynamic objects all objects of an allocation site together. Whether an object is alive
+//! dynamic objects all objects of an allocation site together. Objects whose address no other thread
+//! has do not count (`unpublished`). Whether an object is alive
 //! counts as part of its contents, so freeing an object writes it. An allocation accesses no
 //! object, because no thread can have had its address before. There is one exception: the
 //! *number* of a new object is the lowest number that no object has and that no cell mentions
@@ -25,6 +26,7 @@ use mover_ir::program::{ChannelDecl, Edge, Effect, Init, Program, SiteId, Templa
 
 use crate::facts::non_pointer_ints::SmallVariables;
 use crate::facts::points_to::{PointsTo, Targets};
+use crate::facts::unpublished::{Standing, Unpublished};
 
 /// A shared object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -119,25 +121,32 @@ pub struct AccessTable {
 impl AccessTable {
     pub fn new(program: &Program) -> Self {
         let survey = Survey::new(program);
+        let unpublished = Unpublished::find(program, &survey.points_to);
         let accesses = program
             .templates
             .iter()
             .enumerate()
             .map(|(template, body)| {
-                let of_edge = |edges: &[Edge], edge: &Edge| {
+                let of_edge = |location: usize, edges: &[Edge], edge: &Edge| {
+                    let standing = unpublished.at(template, location);
                     let mut accesses = Accesses::new();
-                    let template = TemplateId(template as u32);
-                    survey.edge(program, template, edge, &mut accesses);
+                    let mut at = At {
+                        template: TemplateId(template as u32),
+                        standing: standing.clone(),
+                    };
                     for other in edges.iter().filter(|other| other.priority > edge.priority) {
-                        survey.enabledness(program, template, other, &mut accesses);
+                        survey.enabledness(program, &at, other, &mut accesses);
                     }
+                    survey.edge(program, &mut at, edge, &mut accesses);
                     accesses
                 };
                 body.locations
                     .iter()
-                    .map(|location| {
+                    .enumerate()
+                    .map(|(number, location)| {
                         let edges = &location.edges;
-                        edges.iter().map(|edge| of_edge(edges, edge)).collect()
+                        let accesses = edges.iter().map(|edge| of_edge(number, edges, edge));
+                        accesses.collect()
                     })
                     .collect()
             })
@@ -170,6 +179,13 @@ impl AccessTable {
                     })
             })
     }
+}
+
+/// Where an expression is evaluated.
+struct At {
+    template: TemplateId,
+    /// What is known of the thread's local variables there.
+    standing: Standing,
 }
 
 /// Facts about the whole program that are needed to name an access.
@@ -323,13 +339,14 @@ impl<'p> Survey<'p> {
         }
     }
 
-    fn edge(&self, program: &Program, template: TemplateId, edge: &Edge, accesses: &mut Accesses) {
-        self.reads(program, template, &edge.guard, accesses);
+    fn edge(&self, program: &Program, at: &mut At, edge: &Edge, accesses: &mut Accesses) {
+        let template = at.template;
+        self.reads(program, at, &edge.guard, accesses);
         if self.observed.contains(&template) {
             accesses.insert(Object::Inside(template), true);
         }
         for effect in &edge.effects {
-            effect.walk(&mut |expr| self.read(program, template, expr, accesses));
+            effect.walk(&mut |expr| self.read(program, at, expr, accesses));
             if self.allocates && self.changes_mentions(program, template, effect) {
                 accesses.entry(Object::Numbers).or_insert(false);
             }
@@ -349,13 +366,13 @@ impl<'p> Survey<'p> {
                     }
                 }
                 Effect::Store { address, .. } => {
-                    let targets = self.pointed_at(template, address, accesses);
+                    let targets = self.pointed_at(at, address, accesses);
                     let globals = targets.globals.into_iter().map(Object::Variable);
                     let sites = targets.sites.into_iter().map(Object::Site);
                     accesses.extend(globals.chain(sites).map(|object| (object, true)));
                 }
                 Effect::Free { address } => {
-                    let targets = self.pointed_at(template, address, accesses);
+                    let targets = self.pointed_at(at, address, accesses);
                     let sites = targets.sites.into_iter().map(Object::Site);
                     accesses.extend(sites.map(|object| (object, true)));
                 }
@@ -370,16 +387,28 @@ impl<'p> Survey<'p> {
                 }
                 _ => {}
             }
+            // Groups of allocations matter only from one location to another.
+            (at.standing).follow(
+                program,
+                &self.points_to,
+                template.index(),
+                effect,
+                usize::MAX,
+            );
         }
     }
 
     /// The objects that an address may point into. Where nothing is known about addresses, it may also
-    /// point to an object that is not alive yet.
-    fn pointed_at(&self, template: TemplateId, address: &Expr, accesses: &mut Accesses) -> Targets {
+    /// point to an object that is not alive yet. Objects that only the thread itself knows do not count.
+    fn pointed_at(&self, at: &At, address: &Expr, accesses: &mut Accesses) -> Targets {
+        let template = at.template.index();
+        if (at.standing).is_unpublished(&self.points_to, template, address) {
+            return Targets::default();
+        }
         if self.allocates && !self.points_to.is_known() {
             accesses.entry(Object::Numbers).or_insert(false);
         }
-        self.points_to.targets(template.index(), address)
+        self.points_to.targets(template, address)
     }
 
     /// Whether an effect may change which numbers of objects the state mentions.
@@ -409,32 +438,26 @@ impl<'p> Survey<'p> {
     }
 
     /// What decides whether an edge is enabled.
-    fn enabledness(
-        &self,
-        program: &Program,
-        template: TemplateId,
-        edge: &Edge,
-        accesses: &mut Accesses,
-    ) {
-        self.reads(program, template, &edge.guard, accesses);
+    fn enabledness(&self, program: &Program, at: &At, edge: &Edge, accesses: &mut Accesses) {
+        self.reads(program, at, &edge.guard, accesses);
         for effect in &edge.effects {
             let object = match effect {
                 Effect::Send {
                     channel, values, ..
                 } => {
                     for value in values {
-                        self.reads(program, template, value, accesses);
+                        self.reads(program, at, value, accesses);
                     }
-                    self.reads(program, template, channel, accesses);
+                    self.reads(program, at, channel, accesses);
                     self.channel_object(program, channel)
                 }
                 Effect::Receive { channel, args, .. } => {
                     for arg in args {
                         arg.parts(&mut |part| {
-                            part.walk(&mut |expr| self.read(program, template, expr, accesses))
+                            part.walk(&mut |expr| self.read(program, at, expr, accesses))
                         });
                     }
-                    self.reads(program, template, channel, accesses);
+                    self.reads(program, at, channel, accesses);
                     self.channel_object(program, channel)
                 }
                 Effect::Spawn { .. } => Object::Threads,
@@ -444,11 +467,11 @@ impl<'p> Survey<'p> {
         }
     }
 
-    fn reads(&self, program: &Program, template: TemplateId, expr: &Expr, accesses: &mut Accesses) {
-        expr.walk(&mut |expr| self.read(program, template, expr, accesses));
+    fn reads(&self, program: &Program, at: &At, expr: &Expr, accesses: &mut Accesses) {
+        expr.walk(&mut |expr| self.read(program, at, expr, accesses));
     }
 
-    fn read(&self, program: &Program, template: TemplateId, expr: &Expr, accesses: &mut Accesses) {
+    fn read(&self, program: &Program, at: &At, expr: &Expr, accesses: &mut Accesses) {
         let object = match expr {
             Expr::Read(place) => match place.variable {
                 VariableRef::Global(id) => self.cell(id, &place.index),
@@ -464,7 +487,7 @@ impl<'p> Survey<'p> {
             | Expr::ChannelCapacity(channel)
             | Expr::CanReceive { channel, .. } => self.channel_object(program, channel),
             Expr::Load { address, .. } => {
-                let targets = self.pointed_at(template, address, accesses);
+                let targets = self.pointed_at(at, address, accesses);
                 let globals = targets.globals.into_iter().map(Object::Variable);
                 let sites = targets.sites.into_iter().map(Object::Site);
                 for object in globals.chain(sites) {
@@ -474,7 +497,7 @@ impl<'p> Survey<'p> {
             }
             // Globals are always alive.
             Expr::ObjectSize(address) | Expr::ObjectSite { address, .. } => {
-                let targets = self.pointed_at(template, address, accesses);
+                let targets = self.pointed_at(at, address, accesses);
                 for site in targets.sites {
                     accesses.entry(Object::Site(site)).or_insert(false);
                 }

@@ -114,6 +114,15 @@ impl Touches {
         Touches { edges }
     }
 
+    /// Drops accesses to the numbers of dynamic objects, where the program does not observe them.
+    pub fn forget_numbers(&mut self) {
+        for touches in self.edges.iter_mut().flatten().flatten() {
+            touches.retain(|touch| {
+                !matches!(touch, Touch::Object { object, .. } if *object == Object::Numbers)
+            });
+        }
+    }
+
     pub fn of(&self, template: usize, location: usize, edge: usize) -> &[Touch] {
         &self.edges[template][location][edge]
     }

@@ -8,7 +8,8 @@
 //!   expressions over the state;
 //! - [`points_to`]: what is accessed through pointers; [`non_pointer_ints`]: which integers are
 //!   never pointers; [`pointer_provenance`]: whether addresses stay in the object from which
-//!   they were derived;
+//!   they were derived; [`opaque_numbers`]: whether the program observes the numbers of objects;
+//!   `unpublished`: objects that no other thread knows yet;
 //! - [`locks`], [`rw_locks`], [`lock_rows`], [`pointer_locks`]: mutexes, reader-writer locks,
 //!   arrays of locks, locks accessed by address, and where they are held; [`owners`]: cells
 //!   whose value names the owner of other cells;
@@ -23,12 +24,14 @@
 
 pub mod access;
 pub mod access_exprs;
+pub(crate) mod checked_sums;
 pub mod feedback;
 pub mod future_accesses;
 pub mod lock_rows;
 pub mod locks;
 pub(crate) mod non_pointer_ints;
 pub mod object_locks;
+pub mod opaque_numbers;
 pub mod owners;
 pub(crate) mod partial_eval;
 pub mod pointer_locks;
@@ -39,3 +42,4 @@ pub mod races;
 pub mod rw_locks;
 pub mod single_threaded_prefix;
 pub mod thread_bound;
+pub(crate) mod unpublished;

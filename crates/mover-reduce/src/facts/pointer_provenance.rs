@@ -4,17 +4,35 @@
 //! object was computed from an address of that object. A front end whose addresses are plain
 //! integers cannot guarantee this in general, because a large enough index leads from one
 //! object into another. For many programs it can be proved: everything that they use as an
-//! address is an address of an object plus integers too small to reach another object.
+//! address is an address of an object plus integers too small to reach another object, or a sum
+//! that was checked to stay with its object ([`crate::facts::checked_sums`]).
 //!
 //! The abstract value is an upper bound on an integer, or the address of some object plus an
 //! offset with an upper bound. The distance between objects is the range of offsets; so an
 //! integer below that distance is not the address of an object, and an address plus a smaller
-//! offset is not the address of another object. Sums of variables that depend on themselves
-//! grow until they exceed the bound; then nothing is guaranteed.
+//! offset is not the address of another object. A checked sum may also lie in the room in front of
+//! its object, where no object has bytes. Sums of variables that depend on themselves grow until
+//! they exceed the bound; then nothing is guaranteed.
+//!
+//! **Memory.** Each *family* of objects (an addressable global, or the dynamic objects of a site)
+//! has one abstract value for what is stored in it as a whole, at the width of a pointer. A load
+//! can also combine parts of several stores, and then be any number. This is ruled out if every
+//! store to the family that may overlap with the load is at the same offset and as wide, or if
+//! both are multiples of the width of a pointer. Which families and offsets an access has is told by
+//! points-to analysis *under the assumption* that pointers stay. That is no circle: in a run, look
+//! at the first address that does not stay. Up to there the assumption holds, so what is stored in
+//! memory was put there by stores to the families that the analysis names, and by this module the
+//! address stays.
 
-use mover_ir::eval::{Domain, Range, Ranges, eval};
+use std::collections::BTreeMap;
+
+use mover_ir::eval::{Domain, Range, Ranges, eval_top};
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef, mask};
-use mover_ir::program::{Effect, Init, Program, Variable};
+use mover_ir::program::{Effect, Init, Program, SiteId, Variable, VariableId};
+use mover_ir::semantics::Machine;
+
+use crate::facts::checked_sums::{CheckedSums, Sum};
+use crate::facts::points_to::{PointsTo, Targets};
 
 /// The abstraction of a pointer-sized value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,6 +45,8 @@ struct Value {
     moved: Option<u64>,
     /// Possibly any other value.
     is_other: bool,
+    /// Possibly no multiple of the bytes of a pointer.
+    is_odd: bool,
 }
 
 impl Value {
@@ -35,6 +55,7 @@ impl Value {
         is_negative: false,
         moved: None,
         is_other: true,
+        is_odd: true,
     };
 
     const ADDRESS: Value = Value {
@@ -42,11 +63,13 @@ impl Value {
         is_negative: false,
         moved: Some(0),
         is_other: false,
+        is_odd: false,
     };
 
     fn number(most: u64) -> Value {
         Value {
             number: Some(most),
+            is_odd: true,
             ..Value::default()
         }
     }
@@ -57,17 +80,57 @@ impl Value {
             is_negative: self.is_negative || other.is_negative,
             moved: self.moved.max(other.moved),
             is_other: self.is_other || other.is_other,
+            is_odd: self.is_odd || other.is_odd,
+        }
+    }
+}
+
+/// A set of objects that are not told apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Family {
+    Global(VariableId),
+    Site(SiteId),
+}
+
+fn families(targets: &Targets) -> impl Iterator<Item = Family> {
+    let globals = targets.globals.iter().map(|&id| Family::Global(id));
+    globals.chain(targets.sites.iter().map(|&id| Family::Site(id)))
+}
+
+/// Which bytes of an object an access concerns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bytes {
+    /// None if it varies.
+    offset: Option<u64>,
+    count: u64,
+    /// Whether the offset may be no multiple of the bytes of a pointer.
+    is_odd: bool,
+}
+
+impl Bytes {
+    /// Whether a store to these bytes may change a part of the others, and not all of them.
+    fn tears(self, load: Bytes, pointer: u64) -> bool {
+        match (self.offset, load.offset) {
+            (Some(a), Some(b)) => {
+                let is_whole = a == b && self.count == load.count;
+                !is_whole && (a.wrapping_sub(b) < load.count || b.wrapping_sub(a) < self.count)
+            }
+            _ => self.is_odd || load.is_odd || self.count != pointer || load.count != pointer,
         }
     }
 }
 
 struct Provenance<'p> {
     program: &'p Program,
+    points_to: PointsTo<'p>,
+    /// By variable; unused for those with addresses.
     globals: Vec<Value>,
     /// By template and variable.
     locals: Vec<Vec<Value>>,
-    /// The values stored in objects.
-    stored: Value,
+    /// The values stored in objects as a whole.
+    stored: BTreeMap<Family, Value>,
+    /// The bytes that stores write.
+    stores: BTreeMap<Family, Vec<Bytes>>,
     /// Maximum offset.
     most: u64,
     has_changed: bool,
@@ -81,7 +144,6 @@ pub fn pointers_stay(program: &Program) -> bool {
     if program.pointers_stay {
         return true;
     }
-    let width = program.pointers.width;
     let room = program.pointers.max_object_size();
     let Some(most) = mask(program.pointers.offset_bits)
         .checked_sub(room)
@@ -91,9 +153,11 @@ pub fn pointers_stay(program: &Program) -> bool {
     };
     let mut staying = Provenance {
         program,
+        points_to: PointsTo::while_pointers_stay(program),
         globals: Vec::new(),
         locals: Vec::new(),
-        stored: Value::default(),
+        stored: BTreeMap::new(),
+        stores: BTreeMap::new(),
         most,
         has_changed: false,
     };
@@ -110,22 +174,7 @@ pub fn pointers_stay(program: &Program) -> bool {
             staying.locals[template][param] = staying.locals[template][param].join(value);
         }
     }
-    // A value stored in parts cannot be loaded as a whole.
-    let narrow = program
-        .effects()
-        .any(|effect| matches!(effect, Effect::Store { value, .. } if value.width() != width));
-    let begins = program.globals.iter().enumerate();
-    for (number, variable) in begins.filter(|(_, variable)| variable.addressable) {
-        let value = if narrow || variable.ty.width != width && !is_zero(variable) {
-            Value::OTHER
-        } else {
-            staying.globals[number]
-        };
-        staying.stored = staying.stored.join(value);
-    }
-    if narrow {
-        staying.stored = Value::OTHER;
-    }
+    staying.note_initial_memory();
     for _ in 0..ROUNDS {
         staying.has_changed = false;
         staying.pass();
@@ -136,22 +185,18 @@ pub fn pointers_stay(program: &Program) -> bool {
     false
 }
 
-fn is_zero(variable: &Variable) -> bool {
-    match &variable.init {
-        Init::All(value) => *value == 0,
-        Init::Cells(values) => values.iter().all(|value| *value == 0),
-        Init::Channels(_) => false,
-    }
-}
-
 impl Provenance<'_> {
+    fn pointer_bytes(&self) -> u64 {
+        u64::from(self.program.pointers.width / 8)
+    }
+
     /// A constant may be an address written by the front end.
     fn constant(&self, value: u64) -> Value {
         let pointers = self.program.pointers;
         let object = pointers.object(value);
         let signed = mover_ir::expr::sign_extend(value, pointers.width);
         let live = self.program.addressable_globals();
-        if object == 0 {
+        let found = if object == 0 {
             Value::number(value)
         } else if object <= live && pointers.offset(value) <= pointers.max_object_size() {
             Value::ADDRESS
@@ -162,6 +207,10 @@ impl Provenance<'_> {
             }
         } else {
             Value::OTHER
+        };
+        Value {
+            is_odd: !value.is_multiple_of(self.pointer_bytes()),
+            ..found
         }
     }
 
@@ -178,36 +227,152 @@ impl Provenance<'_> {
         }
     }
 
+    /// What variables with addresses contain at first. New objects contain 0.
+    fn note_initial_memory(&mut self) {
+        let program = self.program;
+        let bytes = self.pointer_bytes();
+        let machine = Machine::new(program);
+        let state = machine.initial();
+        for (number, variable) in program.globals.iter().enumerate() {
+            if !variable.addressable {
+                continue;
+            }
+            let id = VariableId(number as u32);
+            let base = program.pointers.address(program.object_of(id));
+            let groups = match &variable.init {
+                Init::All(0) => 0,
+                _ => variable.bytes() / bytes,
+            };
+            let mut value = self.constant(0);
+            for group in 0..groups {
+                let address = Expr::Const {
+                    value: base + group * bytes,
+                    width: program.pointers.width,
+                };
+                let ty = mover_ir::expr::Ty::unsigned(program.pointers.width);
+                let found = machine.eval(&state, 0, &Expr::load(address, ty));
+                value = value.join(self.constant(found));
+            }
+            self.stored.insert(Family::Global(id), value);
+        }
+        for site in 0..program.sites.len() as u32 {
+            let zero = self.constant(0);
+            self.stored.insert(Family::Site(SiteId(site)), zero);
+        }
+    }
+
     /// The value, or "other" if it exceeds the bound.
     fn limited(&self, value: Value) -> Value {
         let is_large = |most: Option<u64>| most.is_some_and(|most| most > self.most);
         if is_large(value.number) || is_large(value.moved) || value.is_other {
-            Value::OTHER
+            Value {
+                is_odd: value.is_odd,
+                ..Value::OTHER
+            }
         } else {
             value
         }
     }
 
-    fn value(&self, template: usize, expr: &Expr) -> Value {
-        let (_, value) = eval(&mut { self }, expr, &mut |_, read| {
-            let range = Range::all(read.width());
-            let value = match read {
+    fn value(&self, template: usize, checked: &CheckedSums, expr: &Expr) -> Value {
+        self.evaluated(template, checked, expr).1
+    }
+
+    fn evaluated(&self, template: usize, checked: &CheckedSums, expr: &Expr) -> (Range, Value) {
+        if let Some(check) = checked.of(expr)
+            && let Some(value) = self.checked(template, checked, &check.base)
+        {
+            let (_, plain) = self.top(template, checked, expr);
+            let is_odd = plain.is_odd;
+            return (Range::all(expr.width()), Value { is_odd, ..value });
+        }
+        self.top(template, checked, expr)
+    }
+
+    fn top(&self, template: usize, checked: &CheckedSums, expr: &Expr) -> (Range, Value) {
+        let part = &mut |_: &mut &Self, part: &Expr| self.evaluated(template, checked, part);
+        eval_top(&mut { self }, expr, part).unwrap_or_else(|| {
+            let range = Range::all(expr.width());
+            let value = match expr {
                 Expr::Address { .. } => Value::ADDRESS,
                 Expr::Read(place) => self.variable(template, place),
-                Expr::Load { .. } => self.stored,
+                Expr::Load { address, ty } => self.loaded(template, checked, address, ty.width),
                 _ => self.limited(Value::number(range.most)),
             };
             (range, value)
-        });
-        value
+        })
+    }
+
+    /// The value of a checked sum, if what it stays with is in the window of an object.
+    fn checked(&self, template: usize, checked: &CheckedSums, base: &Sum) -> Option<Value> {
+        let pointers = self.program.pointers;
+        let window = mask(pointers.offset_bits) - pointers.room_before();
+        let mut sum = (Range::exactly(base.plus), self.constant(base.plus));
+        for term in &base.terms {
+            let term = self.evaluated(template, checked, term);
+            sum = { self }.binary(BinaryOp::Add, sum, term, pointers.width);
+        }
+        let (_, base) = sum;
+        let is_inside = |most: Option<u64>| most.is_none_or(|most| most <= window);
+        let stays = !base.is_other && is_inside(base.number) && is_inside(base.moved);
+        stays.then_some(Value {
+            number: base.number.and(Some(window)),
+            is_negative: base.number.is_some(),
+            moved: base.moved.and(Some(window)),
+            is_other: false,
+            is_odd: true,
+        })
     }
 
     fn variable(&self, template: usize, place: &Place) -> Value {
         match place.variable {
-            VariableRef::Global(id) if self.program.globals[id.index()].addressable => self.stored,
+            VariableRef::Global(id) if self.program.globals[id.index()].addressable => {
+                self.memory([Family::Global(id)].into_iter(), self.named_bytes(place))
+            }
             VariableRef::Global(id) => self.globals[id.index()],
             VariableRef::Local(id) => self.locals[template][id.index()],
         }
+    }
+
+    fn named_bytes(&self, place: &Place) -> Bytes {
+        let count = u64::from(place.ty.width / 8);
+        Bytes {
+            offset: (place.index.as_const()).map(|index| index.wrapping_mul(count)),
+            count,
+            is_odd: !count.is_multiple_of(self.pointer_bytes()),
+        }
+    }
+
+    fn bytes(&self, template: usize, checked: &CheckedSums, address: &Expr, width: u8) -> Bytes {
+        Bytes {
+            offset: self.points_to.offset(template, address),
+            count: u64::from(width / 8),
+            is_odd: self.value(template, checked, address).is_odd,
+        }
+    }
+
+    fn loaded(&self, template: usize, checked: &CheckedSums, address: &Expr, width: u8) -> Value {
+        if width != self.program.pointers.width {
+            return self.limited(Value::number(mask(width)));
+        }
+        let bytes = self.bytes(template, checked, address, width);
+        let targets = self.points_to.targets(template, address);
+        self.memory(families(&targets), bytes)
+    }
+
+    /// What a load of these bytes of some object of the families yields.
+    fn memory(&self, families: impl Iterator<Item = Family>, bytes: Bytes) -> Value {
+        let pointer = self.pointer_bytes();
+        // Outside of live objects it yields 0.
+        let mut value = self.constant(0);
+        for family in families {
+            let mut stores = self.stores.get(&family).into_iter().flatten();
+            if stores.any(|store| store.tears(bytes, pointer)) || is_askew(bytes, pointer) {
+                return Value::OTHER;
+            }
+            value = value.join(self.stored.get(&family).copied().unwrap_or(Value::OTHER));
+        }
+        value
     }
 
     fn include(known: &mut Value, more: Value, has_changed: &mut bool) {
@@ -216,14 +381,29 @@ impl Provenance<'_> {
         *known = joined;
     }
 
+    /// Notes a store of a value to some bytes of a family.
+    fn store(&mut self, family: Family, bytes: Bytes, value: Value) {
+        let known = self.stores.entry(family).or_default();
+        if !known.contains(&bytes) {
+            known.push(bytes);
+            self.has_changed = true;
+        }
+        if bytes.count == self.pointer_bytes() {
+            let known = self.stored.entry(family).or_default();
+            Provenance::include(known, value, &mut self.has_changed);
+        }
+    }
+
     fn assign(&mut self, template: usize, place: &Place, value: Value) {
+        if let VariableRef::Global(id) = place.variable
+            && self.program.globals[id.index()].addressable
+        {
+            return self.store(Family::Global(id), self.named_bytes(place), value);
+        }
         if place.ty.width != self.program.pointers.width {
             return;
         }
         let known = match place.variable {
-            VariableRef::Global(id) if self.program.globals[id.index()].addressable => {
-                &mut self.stored
-            }
             VariableRef::Global(id) => &mut self.globals[id.index()],
             VariableRef::Local(id) => &mut self.locals[template][id.index()],
         };
@@ -232,54 +412,70 @@ impl Provenance<'_> {
 
     fn pass(&mut self) {
         let program = self.program;
-        let width = program.pointers.width;
         for (template, body) in program.templates.iter().enumerate() {
-            let edges = body.locations.iter().flat_map(|location| &location.edges);
-            for effect in edges.flat_map(|edge| &edge.effects) {
-                match effect {
-                    Effect::Assign { place, value } if value.width() == width => {
-                        let value = self.value(template, value);
-                        self.assign(template, place, value);
+            for edge in body.locations.iter().flat_map(|location| &location.edges) {
+                let mut checked = CheckedSums::of_guard(program, &edge.guard);
+                for effect in &edge.effects {
+                    self.effect(template, &checked, effect);
+                    checked.after(effect);
+                }
+            }
+        }
+    }
+
+    fn effect(&mut self, template: usize, checked: &CheckedSums, effect: &Effect) {
+        let program = self.program;
+        let width = program.pointers.width;
+        match effect {
+            Effect::Assign { place, value } => {
+                let value = if value.width() == width {
+                    self.value(template, checked, value)
+                } else {
+                    Value::default()
+                };
+                self.assign(template, place, value);
+            }
+            Effect::Store { address, value } => {
+                let bytes = self.bytes(template, checked, address, value.width());
+                let targets = self.points_to.targets(template, address);
+                let value = self.value(template, checked, value);
+                for family in families(&targets) {
+                    self.store(family, bytes, value);
+                }
+            }
+            Effect::Allocate { result, .. } => {
+                let fresh = Value::ADDRESS.join(self.constant(0));
+                self.assign(template, result, fresh);
+            }
+            Effect::Spawn {
+                template: made,
+                args,
+                result,
+                ..
+            } => {
+                for (param, arg) in args.iter().enumerate() {
+                    if arg.width() == width {
+                        let value = self.value(template, checked, arg);
+                        let known = &mut self.locals[made.index()][param];
+                        Provenance::include(known, value, &mut self.has_changed);
                     }
-                    Effect::Store { value, .. } if value.width() == width => {
-                        let value = self.value(template, value);
-                        Provenance::include(&mut self.stored, value, &mut self.has_changed);
-                    }
-                    Effect::Allocate { result, .. } => {
-                        let fresh = Value::ADDRESS.join(Value::number(0));
-                        self.assign(template, result, fresh);
-                    }
-                    Effect::Spawn {
-                        template: made,
-                        args,
-                        result,
-                        ..
-                    } => {
-                        for (param, arg) in args.iter().enumerate() {
-                            if arg.width() == width {
-                                let value = self.value(template, arg);
-                                let known = &mut self.locals[made.index()][param];
-                                Provenance::include(known, value, &mut self.has_changed);
-                            }
-                        }
-                        if let Some(place) = result {
-                            let number = Value::number(program.max_threads.into());
-                            self.assign(template, place, number);
-                        }
-                    }
-                    Effect::Havoc { place, values } => {
-                        let value = if *values > 0 && *values <= self.most {
-                            Value::number(*values)
-                        } else {
-                            Value::OTHER
-                        };
-                        self.assign(template, place, value);
-                    }
-                    other => {
-                        for place in other.written_places() {
-                            self.assign(template, place, Value::OTHER);
-                        }
-                    }
+                }
+                if let Some(place) = result {
+                    let number = Value::number(program.max_threads.into());
+                    self.assign(template, place, number);
+                }
+            }
+            Effect::Havoc { place, values } => {
+                let value = if *values > 0 && *values <= self.most {
+                    Value::number(*values)
+                } else {
+                    Value::OTHER
+                };
+                self.assign(template, place, value);
+            }
+            other => {
+                for place in other.written_places() {
+                    self.assign(template, place, Value::OTHER);
                 }
             }
         }
@@ -287,30 +483,52 @@ impl Provenance<'_> {
 
     /// Whether every value used as an address is one that stays in its object.
     fn is_kept(&self) -> bool {
-        let mut kept = true;
-        for (template, body) in self.program.templates.iter().enumerate() {
-            let mut look = |expr: &Expr| {
-                if let Expr::Load { address, .. }
-                | Expr::ObjectSize(address)
-                | Expr::ObjectSite { address, .. } = expr
-                {
-                    kept &= !self.value(template, address).is_other;
-                }
-            };
-            for edge in body.locations.iter().flat_map(|location| &location.edges) {
-                edge.guard.walk(&mut look);
-                for effect in &edge.effects {
-                    effect.walk(&mut look);
-                }
-            }
-            let edges = body.locations.iter().flat_map(|location| &location.edges);
-            for effect in edges.flat_map(|edge| &edge.effects) {
-                if let Effect::Store { address, .. } | Effect::Free { address } = effect {
-                    kept &= !self.value(template, address).is_other;
-                }
-            }
-        }
-        kept
+        let program = self.program;
+        program
+            .templates
+            .iter()
+            .enumerate()
+            .all(|(template, body)| {
+                let mut edges = body.locations.iter().flat_map(|location| &location.edges);
+                edges.all(|edge| {
+                    let mut kept = true;
+                    let mut checked = CheckedSums::of_guard(program, &edge.guard);
+                    let mut keep = |checked: &CheckedSums, address: &Expr| {
+                        kept &= !self.value(template, checked, address).is_other;
+                    };
+                    // Where a check in the guard fails, nothing is accessed.
+                    edge.guard
+                        .walk(&mut |expr| asked(expr, &mut |address| keep(&checked, address)));
+                    for effect in &edge.effects {
+                        effect
+                            .walk(&mut |expr| asked(expr, &mut |address| keep(&checked, address)));
+                        if let Effect::Store { address, .. } | Effect::Free { address } = effect {
+                            keep(&checked, address);
+                        }
+                        checked.after(effect);
+                    }
+                    kept
+                })
+            })
+    }
+}
+
+/// The address at which an expression looks.
+fn asked(expr: &Expr, look: &mut dyn FnMut(&Expr)) {
+    if let Expr::Load { address, .. }
+    | Expr::ObjectSize(address)
+    | Expr::ObjectSite { address, .. } = expr
+    {
+        look(address);
+    }
+}
+
+/// Whether a load of the width of a pointer may not be aligned with the groups of bytes of which
+/// the contents of memory are known.
+fn is_askew(bytes: Bytes, pointer: u64) -> bool {
+    match bytes.offset {
+        Some(offset) => !offset.is_multiple_of(pointer),
+        None => bytes.is_odd,
     }
 }
 
@@ -356,7 +574,7 @@ impl Domain for &Provenance<'_> {
                 number: plus(a.number, b.number),
                 is_negative: a.is_negative || b.is_negative,
                 moved: plus(a.moved, b.number).max(plus(a.number, b.moved)),
-                is_other: false,
+                ..Value::default()
             },
             BinaryOp::Sub => Value {
                 number: plus(a.number, b.number),
@@ -370,7 +588,12 @@ impl Domain for &Provenance<'_> {
             },
             _ => Value::number(range.most),
         };
-        (range, self.limited(value))
+        let is_odd = match op {
+            BinaryOp::Add | BinaryOp::Sub => a.is_odd || b.is_odd,
+            BinaryOp::Mul | BinaryOp::And => a.is_odd && b.is_odd,
+            _ => true,
+        };
+        (range, self.limited(Value { is_odd, ..value }))
     }
 
     fn resize(&mut self, arg: Self::Value, from: u8, to: u8, signed: bool) -> Self::Value {
@@ -384,6 +607,10 @@ impl Domain for &Provenance<'_> {
             }
         } else {
             Value::number(most)
+        };
+        let value = Value {
+            is_odd: arg.1.is_odd,
+            ..value
         };
         (Ranges.resize(arg.0, from, to, signed), self.limited(value))
     }

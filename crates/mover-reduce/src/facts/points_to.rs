@@ -6,7 +6,7 @@
 //! least sets are computed by iterating over the edges until nothing changes.
 //!
 //! Addresses are integers in the IR, and an integer can be computed in any way. The analysis
-//! therefore depends on a guarantee of the front end ([`Program::pointers_stay`]) and answers
+//! therefore depends on a guarantee ([`Program::pointers_stay`], by the front end or by `pointer_provenance`) and answers
 //! "anything" without it. It also answers "anything" where a program with this guarantee uses
 //! an address in any other way than copying, adding, subtracting or choosing: that is stricter
 //! than the guarantee requires, and costs little precision.
@@ -64,6 +64,15 @@ pub struct Targets {
 }
 
 impl Targets {
+    /// A variable, at any offset.
+    pub(crate) fn of_global(global: VariableId) -> Targets {
+        Targets {
+            globals: BTreeSet::from([global]),
+            offset: Known::Any,
+            ..Targets::default()
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.globals.is_empty() && self.sites.is_empty() && !self.is_mixed
     }
@@ -108,6 +117,8 @@ impl Targets {
 
 pub struct PointsTo<'p> {
     program: &'p Program,
+    /// Whether addresses stay in their objects; without it nothing is known.
+    is_known: bool,
     /// By global variable; for addressable variables also their contents.
     globals: Vec<Targets>,
     /// By template and local variable.
@@ -121,12 +132,22 @@ pub struct PointsTo<'p> {
 
 impl<'p> PointsTo<'p> {
     pub fn new(program: &'p Program) -> Self {
+        PointsTo::find(program, program.pointers_stay)
+    }
+
+    /// What is true as long as addresses stay in their objects.
+    pub fn while_pointers_stay(program: &'p Program) -> Self {
+        PointsTo::find(program, true)
+    }
+
+    fn find(program: &'p Program, is_known: bool) -> Self {
         let locals = program.templates.iter();
         let addressable = (0..program.globals.len())
             .filter(|&global| program.globals[global].addressable)
             .map(|global| VariableId(global as u32));
         let mut found = PointsTo {
             program,
+            is_known,
             // What memory with addresses contains is not tracked as a number.
             globals: (program.globals.iter())
                 .map(|variable| match variable.addressable {
@@ -147,7 +168,7 @@ impl<'p> PointsTo<'p> {
                 number: Known::Any,
             },
         };
-        if program.pointers_stay {
+        if is_known {
             found.note_initial_values();
             while found.pass() {}
         }
@@ -156,12 +177,12 @@ impl<'p> PointsTo<'p> {
 
     /// Whether anything is known about addresses.
     pub fn is_known(&self) -> bool {
-        self.program.pointers_stay
+        self.is_known
     }
 
     /// The objects that an address, as a template computes it, may point into.
     pub fn targets(&self, template: usize, address: &Expr) -> Targets {
-        if !self.program.pointers_stay {
+        if !self.is_known {
             return self.anything.clone();
         }
         let found = self.value(template, address);
@@ -171,10 +192,15 @@ impl<'p> PointsTo<'p> {
         found
     }
 
+    /// Whether an expression is never derived from an address.
+    pub(crate) fn is_number(&self, template: usize, expr: &Expr) -> bool {
+        self.is_known && self.value(template, expr).is_empty()
+    }
+
     /// The distance of an address from the beginning of the object into which it points, if that is
     /// always the same.
     pub fn offset(&self, template: usize, address: &Expr) -> Option<u64> {
-        if !self.program.pointers_stay {
+        if !self.is_known {
             return None;
         }
         let found = self.value(template, address);

@@ -8,11 +8,12 @@
 use mover_ir::expr::Expr;
 use mover_ir::program::{Program, VariableId};
 
-use crate::facts::access::EdgeRef;
+use crate::facts::access::{Accesses, EdgeRef, Object};
 use crate::facts::access_exprs::Touches;
 use crate::facts::future_accesses::Ahead;
 use crate::facts::lock_rows::{LockRows, is_own, never_written};
 use crate::facts::object_locks::ObjectLocks;
+use crate::facts::opaque_numbers::numbers_are_opaque;
 use crate::facts::owners::Owners;
 use crate::facts::quiet_exits::quiet_ends;
 use crate::facts::rw_locks::RwLock;
@@ -32,14 +33,24 @@ pub struct PhaseFacts {
     pub offers: Vec<Vec<Vec<bool>>>,
     /// Exit edges that only joiners can observe.
     pub quiet_ends: Vec<EdgeRef>,
+    /// Whether the numbers of dynamic objects are not observed
+    /// ([`crate::facts::opaque_numbers`]); then what an edge does to them does not count.
+    pub opaque_numbers: bool,
     never_written: Vec<bool>,
 }
 
 impl PhaseFacts {
     pub fn new(movers: &Movers) -> Self {
         let program: &Program = &movers.fused.program;
-        let touches = Touches::new(program, &movers.table);
         let alone = Alone::find(program);
+        let takes_numbers = |(edge, accesses): (EdgeRef, &Accesses)| {
+            accesses.get(&Object::Numbers) == Some(&true) && !alone.is_only(program, edge)
+        };
+        let opaque_numbers = movers.table.iter().any(takes_numbers) && numbers_are_opaque(program);
+        let mut touches = Touches::new(program, &movers.table);
+        if opaque_numbers {
+            touches.forget_numbers();
+        }
         let locks = LockRows::find(program, &alone, |variable| movers.locks.is_rw(variable));
         PhaseFacts {
             owners: Owners::find(program, &alone, |variable| {
@@ -53,6 +64,7 @@ impl PhaseFacts {
             locks,
             ahead: Ahead::new(program, &touches),
             touches,
+            opaque_numbers,
             offers: movers.offers.clone(),
             quiet_ends: quiet_ends(program),
             never_written: never_written(program),

@@ -1,0 +1,41 @@
+// expect: unsafe unreach-call
+// What is published is an address inside of the object.
+// options: --property unreach-call
+// engines: auto explicit/none,static,phase,dynamic bmc/none,static,dynamic
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct node {
+  struct node *next;
+  int x;
+};
+static int *_Atomic shared;
+
+void *maker(void *arg) {
+  struct node *n = malloc(sizeof *n);
+  n->x = 0;
+  shared = &n->x;
+  n->x = 1;
+  n->x = 0;
+  return 0;
+}
+
+void *reader(void *arg) {
+  int *x = shared;
+  if (x)
+    assert(*x == 0);
+  return 0;
+}
+
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, maker, 0);
+  pthread_create(&b, 0, reader, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}
