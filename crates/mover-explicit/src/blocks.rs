@@ -38,6 +38,10 @@
 //! of another thread that is in the middle of its own transaction; `races` has the argument why it
 //! suffices to record these accesses.
 //!
+//! **One thread.** In a state with one thread only there is nothing to interleave. A block then ends
+//! at every choice, so that no way is walked twice; what is left to save is storing the states in
+//! between.
+//!
 //! **Rendezvous.** A thread at an unbuffered receive takes its next step inside another
 //! thread's transaction, so it must be external there: such a state is emitted in either phase.
 
@@ -55,7 +59,13 @@ use crate::successors::{Gathered, Reach, Stepper, Trail};
 /// A block that has come to this many states ends at all that are left. A
 /// transaction may end early anywhere, and a thread with a large state space of its
 /// own would otherwise walk all of it again from each of its states.
-const LARGEST_BLOCK: usize = 1 << 8;
+const LARGEST_BLOCK: usize = 1 << 9;
+
+/// From this many states on a block also ends at some states that are chosen by their hash alone, one
+/// of [`ONE_OF`]. Long ways that begin at different states then end at the same ones, and are not
+/// walked again and again with another offset.
+const LONG_BLOCK: usize = 1 << 7;
+const ONE_OF: u64 = 1 << 6;
 
 /// Up to this many nodes are compared one by one.
 const FEW_NODES: usize = 8;
@@ -121,6 +131,8 @@ pub struct Blocks<'m> {
     /// In the order of the nodes that they come from.
     edges: Vec<Edge>,
     trail: Trail,
+    /// Whether there is one thread only.
+    is_single: bool,
     /// Finds nodes by their states where there are many.
     index: HashTable<usize>,
     halts: Halts,
@@ -245,6 +257,7 @@ impl<'m> Blocks<'m> {
             nodes: Vec::new(),
             edges: Vec::new(),
             trail: Trail::default(),
+            is_single: false,
             index: HashTable::new(),
             halts: Halts::default(),
             races: RaceWatch::default(),
@@ -302,6 +315,7 @@ impl<'m> Blocks<'m> {
     ) -> Expansion {
         self.clear();
         self.halts = Halts::default();
+        self.is_single = self.machine.live_threads(start) == 1;
         if let Some(classifier) = &mut self.stepper.classifier {
             classifier.start_block();
         }
@@ -398,8 +412,7 @@ impl<'m> Blocks<'m> {
                 number > 0 && (look.is_met || (self.keep_deadlocks && took_lock && look.takes_lock))
             }
         };
-        let is_large = number > 0 && self.nodes.len() >= LARGEST_BLOCK;
-        if ends || is_large {
+        if ends || (number > 0 && self.is_long(number)) {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
@@ -413,7 +426,9 @@ impl<'m> Blocks<'m> {
             self.note_accesses(number, thread, gathered.passed_accesses);
         }
         let successors = &self.trail.successors;
-        if phase == Phase::Post && successors.iter().any(|successor| !successor.moves.left) {
+        let ends_post = || successors.iter().any(|successor| !successor.moves.left);
+        let is_choice = self.is_single && number > 0 && successors.len() > 1;
+        if is_choice || (phase == Phase::Post && ends_post()) {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
         }
@@ -447,6 +462,13 @@ impl<'m> Blocks<'m> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether the block is too long to go on from a node.
+    fn is_long(&self, number: usize) -> bool {
+        let lanes = || &self.trail.lanes[self.nodes[number].lanes.clone()];
+        self.nodes.len() >= LARGEST_BLOCK
+            || (self.nodes.len() >= LONG_BLOCK && hash_lanes(lanes()).is_multiple_of(ONE_OF))
     }
 
     /// Records what the thread is about to access at a node before the commit.

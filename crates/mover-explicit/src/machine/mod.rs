@@ -769,6 +769,12 @@ impl Machine {
         self.slots(lanes)
     }
 
+    /// How many threads are alive.
+    pub fn live_threads(&self, lanes: &[u64]) -> usize {
+        let is_alive = |&thread: &usize| self.pc(lanes, thread) != 0;
+        (0..self.slots(lanes)).filter(is_alive).count()
+    }
+
     /// The error or the bound that the thread has run into.
     pub fn run_end(&self, lanes: &[u64], thread: usize) -> Option<RunEnd> {
         self.location(lanes, thread).run_end

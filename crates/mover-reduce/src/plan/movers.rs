@@ -43,7 +43,7 @@ use crate::facts::locks::{LockSet, Locks};
 use crate::facts::object_locks::ObjectLocks;
 use crate::facts::pointer_provenance::pointers_stay;
 use crate::facts::single_threaded_prefix::Alone;
-use crate::transform::dead_values::forget_dead_values;
+use crate::transform::dead_values::{drop_useless_globals, forget_dead_values};
 use crate::transform::fuse::{Fused, fuse};
 
 /// Why an object is exclusive to a thread, or `Unprotected`.
@@ -126,6 +126,7 @@ pub fn movers(original: &Program) -> Result<Movers, NoMovers> {
 pub fn forgetful_movers(original: &Program) -> Result<Movers, NoMovers> {
     check_for_movers(original)?;
     let mut fused = fuse(original);
+    drop_useless_globals(&mut fused.program);
     forget_dead_values(&mut fused.program);
     Ok(movers_of(fused))
 }

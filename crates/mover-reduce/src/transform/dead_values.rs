@@ -12,14 +12,18 @@
 //! Edges and locations keep their numbers, so a run of the transformed program is also a run of
 //! the original one.
 //!
-//! A variable that another thread may read is never dead. Nor is any variable in programs that
+//! A global variable is *useless* if it is read only to compute useless variables, such as a counter
+//! of rounds that nobody tests. [`drop_useless_globals`] drops the assignments to such variables.
+//! Accesses that count for data races stay: a variable with one is never useless here.
+//!
+//! A local variable that another thread may read is never dead. Nor is any variable in programs that
 //! allocate: the number of a new object depends on what the state mentions, so resetting a
 //! pointer would be observable there. (The C front end itself resets dead registers.)
 
 use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::graph::{FixedBitSet, include};
 use mover_ir::program::{
-    Edge, Effect, Init, MemoryAccess, Program, Template, Variable, VariableId,
+    AccessedMemory, Edge, Effect, Init, MemoryAccess, Program, Template, Variable, VariableId,
 };
 
 /// Longest array that is reset; each of its cells needs an assignment.
@@ -41,6 +45,81 @@ pub fn forget_dead_values(program: &mut Program) {
             .map(|local| (local, first_values(template, local)))
             .collect();
         forget_in(template, &live, &clean);
+    }
+}
+
+/// Drops assignments to global variables that are read only to compute such variables.
+pub fn drop_useless_globals(program: &mut Program) {
+    let useful = useful_globals(program);
+    let is_useless = |effect: &Effect| {
+        matches!(effect, Effect::Assign { place, .. }
+            if matches!(place.variable, VariableRef::Global(id) if !useful.contains(id.index())))
+    };
+    for template in &mut program.templates {
+        for edge in template.locations.iter_mut().flat_map(|l| &mut l.edges) {
+            edge.effects.retain(|effect| !is_useless(effect));
+        }
+    }
+}
+
+/// The global variables on which something else may depend.
+fn useful_globals(program: &Program) -> FixedBitSet {
+    let mut useful = FixedBitSet::with_capacity(program.globals.len());
+    for (number, variable) in program.globals.iter().enumerate() {
+        let is_row_of_channels = matches!(variable.init, Init::Channels(_));
+        useful.set(number, variable.addressable || is_row_of_channels);
+    }
+    if let Some(presence) = program.presence {
+        useful.insert(presence.index());
+    }
+    for claim in &program.info.exclusive {
+        useful.insert(claim.variable.index());
+        claim
+            .predicate
+            .walk(&mut |expr| note_global(expr, &mut useful));
+    }
+    let locations = || program.templates.iter().flat_map(|t| &t.locations);
+    for location in locations() {
+        for access in &location.accesses {
+            if let AccessedMemory::Cell { variable, .. } = &access.memory {
+                useful.insert(variable.index());
+            }
+            let exprs = access.exprs().into_iter();
+            exprs.for_each(|expr| expr.walk(&mut |expr| note_global(expr, &mut useful)));
+        }
+    }
+    let mut before = usize::MAX;
+    while useful.count_ones(..) != before {
+        before = useful.count_ones(..);
+        for edge in locations().flat_map(|location| &location.edges) {
+            edge.guard.walk(&mut |expr| note_global(expr, &mut useful));
+            for effect in &edge.effects {
+                match effect {
+                    Effect::Assign { place, .. } if matches!(place.variable, VariableRef::Global(id) if !useful.contains(id.index())) =>
+                        {}
+                    _ => {
+                        effect.walk(&mut |expr| note_global(expr, &mut useful));
+                        // Only assignments are dropped.
+                        if !matches!(effect, Effect::Assign { .. }) {
+                            for place in effect.written_places() {
+                                if let VariableRef::Global(id) = place.variable {
+                                    useful.insert(id.index());
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    useful
+}
+
+fn note_global(expr: &Expr, useful: &mut FixedBitSet) {
+    if let Expr::Read(place) = expr
+        && let VariableRef::Global(id) = place.variable
+    {
+        useful.insert(id.index());
     }
 }
 
