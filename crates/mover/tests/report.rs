@@ -292,7 +292,9 @@ fn words_of_transactional_memories_have_reports() {
 fn crowded_history() -> String {
     let mut lines = Vec::new();
     let mut add = |kind: &str, process: usize, value: &str| {
-        lines.push(format!("{{:type :{kind}, :process {process}, :value {value}}}"));
+        lines.push(format!(
+            "{{:type :{kind}, :process {process}, :value {value}}}"
+        ));
     };
     for round in 0..120 {
         for process in 0..4 {

@@ -218,15 +218,17 @@ fn check_within(
         Progress::Settled(report) => settled = Some(*report),
     });
     line.finish_and_clear();
-    let why = match ended {
+    let (stopped, advice) = match ended {
         Ended::Answered(report) | Ended::OutOfMemory(report) => return report,
-        Ended::Abandoned(Stop::Time) => "The time limit was reached; raise --timeout",
-        Ended::Abandoned(Stop::Memory) => "The memory limit was reached; raise --memory",
-        Ended::Abandoned(_) => "The search was interrupted; let it run longer",
+        Ended::Abandoned(Stop::Time) => ("The time limit was reached", "raise --timeout"),
+        Ended::Abandoned(Stop::Memory) => ("The memory limit was reached", "raise --memory"),
+        Ended::Abandoned(_) => ("The search was interrupted", "let it run longer"),
     };
-    if let Some(report) = settled {
+    if let Some(mut report) = settled {
+        report.explanation += &format!(" {stopped} while larger sizes were searched.");
         return Ok(report);
     }
+    let why = format!("{stopped}; {advice}");
     let why = format!("{why}, or ask for fewer threads or variables");
     Ok(Report::stopped(program, property, options, &why))
 }
