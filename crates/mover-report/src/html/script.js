@@ -426,7 +426,9 @@
       for (const arrow of arrows) {
         const from = places[arrow.from], to = places[arrow.to];
         if (!from || !to) continue;
-        const start = [(from.a + from.b) / 2, from.y], end = [(to.a + to.b) / 2, to.y];
+        // Arrows leave to the right of the middle and arrive to the left, so that two do not meet.
+        const start = [from.a + .62 * (from.b - from.a), from.y];
+        const end = [to.a + .38 * (to.b - to.a), to.y];
         const down = end[1] > start[1] ? 1 : -1;
         start[1] += down * 13;
         end[1] -= down * (from.y === to.y ? -13 : 14);

@@ -4,7 +4,7 @@
 //! anomaly. The lanes are the processes, the boxes the transactions, in the order of their beginnings.
 //! An arrow leads from the operation of a transaction that must come first to the operation that
 //! says so, so that a cycle of arrows is the cycle of the argument. Above that the same transactions are
-//! bars over time, among those that overlap them; the page zooms from the cycle to all of these.
+//! bars over time, among those around them; the page zooms from the cycle to all of these.
 
 use mover_check::story::{Arrow, ArrowKind};
 use mover_check::words::grouped;
@@ -19,6 +19,8 @@ use mover_tm::recorded::{Effect, Recorded};
 const SHOWN: usize = 40;
 /// More transactions beside those of the anomaly are not drawn over time.
 const NEIGHBOURS: usize = 250;
+/// Events before and after a short cycle, in fifths, of which transactions are drawn.
+const AROUND: u32 = 20;
 
 pub fn page(file: &str, recorded: &Recorded, judgement: &Judgement, line: &str) -> Page {
     let has = |wanted: Verdict| judgement.levels.iter().any(|l| l.verdict == wanted);
@@ -151,16 +153,18 @@ fn times(recorded: &Recorded, x: usize) -> (u32, Option<u32>) {
     }
 }
 
-/// The transactions of an anomaly, and the nearest of those that overlap them.
+/// The transactions of an anomaly, and the nearest of those around them in time.
 fn timeline(recorded: &Recorded, anomaly: &Anomaly, shown: &[usize]) -> Option<Timeline> {
     let spans = shown.iter().map(|&x| times(recorded, x));
     let from = spans.clone().map(|(from, _)| from).min()?;
     let to = spans.map(|(from, to)| to.unwrap_or(from)).max()?;
     let middle = from + (to - from) / 2;
+    let around = (to - from).max(AROUND).saturating_mul(5);
+    let (first, last) = (from.saturating_sub(around), to.saturating_add(around));
     let mut near: Vec<(u32, usize)> = (0..recorded.transactions.len())
         .filter(|x| !shown.contains(x))
         .map(|x| (x, times(recorded, x)))
-        .filter(|(_, (start, end))| *start <= to && end.unwrap_or(u32::MAX) >= from)
+        .filter(|(_, (start, end))| *start <= last && end.unwrap_or(u32::MAX) >= first)
         .map(|(x, (start, _))| (start.abs_diff(middle), x))
         .collect();
     near.sort_unstable();
