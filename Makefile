@@ -72,6 +72,7 @@ bench: build test-packages
 	$(MOVER) bench dynamic --limit $(BENCH_SECONDS) --csv $(RESULTS)/dynamic.csv
 	$(MOVER) bench mat --limit $(BENCH_SECONDS) --csv $(RESULTS)/mat.csv
 	$(MOVER) bench tm --large --csv $(RESULTS)/tm.csv
+	$(MOVER) bench histories --limit $(BENCH_SECONDS) --csv $(RESULTS)/histories.csv
 	$(MOVER) bench page
 
 bench-page: build

@@ -233,6 +233,21 @@ pub fn section(results: &Results<Point>) -> Section {
         ]);
     }
     out.table(table);
+    let largest = results.rows.iter().map(|p| p.operations).max();
+    for kind in KINDS {
+        let strictest = results.rows.iter().find(|p| {
+            Some(p.operations) == largest && p.kind == kind && p.level == "strict-serializable"
+        });
+        if let Some((point, seconds)) = strictest.and_then(|p| Some((p, p.seconds?))) {
+            out.headline(
+                format!(
+                    "recorded history of {} operations, {kind}: strict serializability decided",
+                    grouped(point.operations.into())
+                ),
+                format!("{} in {seconds:.1} s", point.verdict),
+            );
+        }
+    }
     let panels: Vec<Panel> = KINDS
         .into_iter()
         .map(|kind| Panel {

@@ -15,7 +15,7 @@ use clap::Args;
 use crate::records::{self, Head, Results, Row};
 use crate::section::{Block, Headline, Section, wrapped};
 use crate::table::Table;
-use crate::{Trouble, bounds, cores, cpc, dynamic, mat, reduced, spin, threads, tm};
+use crate::{Trouble, bounds, cores, cpc, dynamic, histories, mat, reduced, spin, threads, tm};
 use mover_cli::output::write_file;
 
 #[derive(Args)]
@@ -76,6 +76,7 @@ fn read_all(results: &Path) -> Result<Vec<Chapter>, String> {
         read(results, "dynamic", dynamic::section)?,
         read(results, "mat", mat::section)?,
         read(results, "tm", tm::section)?,
+        read(results, "histories", histories::section)?,
     ])
 }
 

@@ -7,8 +7,17 @@ use std::path::Path;
 use common::{Ended, bench, mover_is_there, repository, run};
 use tempfile::TempDir;
 
-const MEASUREMENTS: [&str; 9] = [
-    "spin", "reduced", "threads", "bounds", "cores", "cpc", "dynamic", "mat", "tm",
+const MEASUREMENTS: [&str; 10] = [
+    "spin",
+    "reduced",
+    "threads",
+    "bounds",
+    "cores",
+    "cpc",
+    "dynamic",
+    "mat",
+    "tm",
+    "histories",
 ];
 
 /// The results and the README of the repository in a directory of their own, without the page.

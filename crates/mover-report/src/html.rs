@@ -8,12 +8,15 @@
 //! into the data of the script, where no `<` is left that could end it ([`data_text`]). The
 //! page's security policy forbids loading anything.
 
+pub mod timeline;
+
 use std::fmt::Write;
 
 use mover_engine::UpTo;
 use mover_ir::program::Program;
 use serde_json::{Value, json};
 
+use self::timeline::Timeline;
 use crate::text::{length_text, verdict_line};
 use mover_check::answer::{Answer, Verdict};
 use mover_check::ledger::LedgerRow;
@@ -59,6 +62,8 @@ pub struct Run {
     pub steps: Vec<RunStep>,
     pub arrows: Vec<Arrow>,
     pub boxes: Vec<RunBox>,
+    /// The same over time, if times are known.
+    pub timeline: Option<Timeline>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -302,6 +307,9 @@ impl Page {
             return;
         }
         run.legend(out);
+        if let Some(timeline) = &run.timeline {
+            timeline.html(out);
+        }
         let _ = write!(
             out,
             "<div class=\"bar\" role=\"group\" aria-label=\"Go through the run\" hidden>\n\
@@ -711,6 +719,7 @@ impl Run {
             steps,
             arrows: trace.story.arrows.clone(),
             boxes,
+            timeline: None,
         }
     }
 
@@ -817,7 +826,15 @@ impl Run {
             .iter()
             .map(|b| json!({"first": b.first, "phases": b.phases}))
             .collect();
-        json!({"run": number, "lanes": lanes, "steps": steps, "arrows": arrows, "boxes": boxes})
+        let timeline = self.timeline.as_ref().map(Timeline::data);
+        json!({
+            "run": number,
+            "lanes": lanes,
+            "steps": steps,
+            "arrows": arrows,
+            "boxes": boxes,
+            "timeline": timeline,
+        })
     }
 }
 

@@ -29,7 +29,8 @@ use crate::evaluate::{Environment, Evaluator};
 use crate::language::program::*;
 use crate::language::syntax::Place;
 use crate::layout::{Cell, Layout, command_code, command_of_code};
-use crate::word::{Action, MAX_INDEX, Statement};
+use crate::times;
+use crate::word::{Action, Extra, MAX_INDEX, Statement};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Manager {
@@ -101,6 +102,40 @@ impl Successors {
     }
 }
 
+/// Which extra statements are part of the words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct View {
+    /// Begins: without, a transaction begins with its first access. That makes
+    /// more pairs of transactions follow one another in time, so a property
+    /// that holds without them holds with them.
+    pub begins: bool,
+    /// Accesses outside of transactions: without, only transactions are judged
+    /// (weak isolation).
+    pub plain: bool,
+}
+
+impl View {
+    pub const FULL: View = View {
+        begins: true,
+        plain: true,
+    };
+
+    fn shows(self, statement: Statement) -> bool {
+        match statement.action {
+            Action::Extra(Extra::Begin | Extra::BeginReadOnly) => self.begins,
+            Action::Extra(Extra::PlainRead(_) | Extra::PlainWrite(_)) => self.plain,
+            _ => true,
+        }
+    }
+}
+
+/// What a thread is doing, for programs with extra commands.
+const OUTSIDE: u8 = 0;
+const INSIDE: u8 = 1;
+const READING_ONLY: u8 = 2;
+/// Added while a nested transaction is open.
+const NESTED: u8 = 4;
+
 pub struct Algorithm<'p> {
     pub program: &'p Program,
     pub manager: Manager,
@@ -109,6 +144,11 @@ pub struct Algorithm<'p> {
     pending: usize,
     /// Whether the pending command's statement has taken effect.
     took_effect: usize,
+    /// Where it is kept what a thread is doing, if that matters.
+    mode: Option<usize>,
+    view: View,
+    /// Whether times are put down as they are, see [`times`].
+    concrete_times: bool,
 }
 
 impl<'p> Algorithm<'p> {
@@ -131,6 +171,10 @@ impl<'p> Algorithm<'p> {
         let mut per_thread = cells(Place::Thread);
         let pending = per_thread.len();
         per_thread.extend([Cell::Command, Cell::Plain]);
+        let mode = program.is_extended().then_some(per_thread.len());
+        if mode.is_some() {
+            per_thread.push(Cell::Plain);
+        }
         let layout = Layout {
             threads,
             variables,
@@ -151,6 +195,17 @@ impl<'p> Algorithm<'p> {
             stride.push([0, layout.per_variable.len(), layout.per_thread.len()][place]);
             next[place] += usize::from(used(field));
         }
+        let mut time_bytes = Vec::new();
+        for (index, field) in program.fields.iter().enumerate() {
+            if field.ty == Type::Time && used(field) {
+                let copies = match field.place {
+                    Place::Global => 1,
+                    Place::Variable => variables,
+                    Place::Thread => threads,
+                };
+                time_bytes.extend((0..copies).map(|copy| base[index] + copy * stride[index]));
+            }
+        }
         Algorithm {
             program,
             manager,
@@ -161,10 +216,27 @@ impl<'p> Algorithm<'p> {
                 variables,
                 base,
                 stride,
+                times: time_bytes,
             },
             pending,
             took_effect: pending + 1,
+            mode,
+            view: View::FULL,
+            concrete_times: false,
         }
+    }
+
+    /// Leaves statements out of the words.
+    pub fn with_view(mut self, view: View) -> Self {
+        self.view = view;
+        self
+    }
+
+    /// Without the abstraction of clocks, for comparison: clocks grow until
+    /// they leave a byte, which is an error.
+    pub fn with_concrete_times(mut self) -> Self {
+        self.concrete_times = true;
+        self
     }
 
     pub fn threads(&self) -> usize {
@@ -216,13 +288,43 @@ impl<'p> Algorithm<'p> {
         if let Some(pending) = self.pending_command(state, thread) {
             return vec![pending];
         }
-        let variables = 0..self.variables() as u8;
-        variables
-            .clone()
-            .map(Action::Read)
-            .chain(variables.map(Action::Write))
-            .chain([Action::Commit])
-            .collect()
+        let variables = || 0..self.variables() as u8;
+        let block = self.layout.thread_block(thread);
+        let mode = self.mode.map_or(OUTSIDE, |at| state[block + at]);
+        let declared = |command: ExtraCommand| self.program.extra(command).is_some();
+        let mut commands = Vec::new();
+        if mode == OUTSIDE && declared(ExtraCommand::Begin) {
+            commands.push(Action::Extra(Extra::Begin));
+            if declared(ExtraCommand::BeginReadOnly) {
+                commands.push(Action::Extra(Extra::BeginReadOnly));
+            }
+        } else {
+            commands.extend(variables().map(Action::Read));
+            if mode & READING_ONLY == 0 {
+                commands.extend(variables().map(Action::Write));
+            }
+            if mode & NESTED == 0 {
+                commands.push(Action::Commit);
+            }
+        }
+        if mode == OUTSIDE {
+            if declared(ExtraCommand::PlainRead) {
+                commands.extend(variables().map(|v| Action::Extra(Extra::PlainRead(v))));
+            }
+            if declared(ExtraCommand::PlainWrite) {
+                commands.extend(variables().map(|v| Action::Extra(Extra::PlainWrite(v))));
+            }
+        } else if mode & NESTED != 0 {
+            commands.extend([Action::Extra(Extra::Merge), Action::Extra(Extra::Undo)]);
+        } else {
+            if declared(ExtraCommand::Nest) {
+                commands.push(Action::Extra(Extra::Nest));
+            }
+            if declared(ExtraCommand::Retry) {
+                commands.push(Action::Extra(Extra::Retry));
+            }
+        }
+        commands
     }
 
     fn code_of(&self, command: Action) -> &'p CommandCode {
@@ -230,6 +332,20 @@ impl<'p> Algorithm<'p> {
             Action::Read(_) => &self.program.read,
             Action::Write(_) => &self.program.write,
             Action::Commit | Action::Abort => &self.program.commit,
+            Action::Extra(extra) => {
+                let command = match extra {
+                    Extra::BeginReadOnly => ExtraCommand::BeginReadOnly,
+                    Extra::PlainRead(_) => ExtraCommand::PlainRead,
+                    Extra::PlainWrite(_) => ExtraCommand::PlainWrite,
+                    Extra::Nest => ExtraCommand::Nest,
+                    Extra::Merge => ExtraCommand::Merge,
+                    Extra::Undo => ExtraCommand::Undo,
+                    Extra::Retry => ExtraCommand::Retry,
+                    Extra::Begin | Extra::Snapshot | Extra::OldRead(_) => ExtraCommand::Begin,
+                };
+                // Only declared commands are ever asked for.
+                self.program.extra(command).unwrap_or(&self.program.commit)
+            }
         }
     }
 
@@ -254,7 +370,7 @@ impl<'p> Algorithm<'p> {
         let code = self.code_of(command);
         let mut environment: Environment = [0; MAX_SLOTS];
         environment[ACTING_THREAD] = thread;
-        if let Action::Read(v) | Action::Write(v) = command {
+        if let Some(v) = command.variable() {
             environment[COMMAND_VARIABLE] = v;
         }
         let first = out.transitions.len();
@@ -305,6 +421,7 @@ impl<'p> Algorithm<'p> {
             );
         }
         if abort_enabled || conflict {
+            self.refuse_impossible_abort(command, code)?;
             let start = out.states.len();
             out.states.extend_from_slice(state);
             let target = &mut out.states[start..];
@@ -312,6 +429,8 @@ impl<'p> Algorithm<'p> {
                 .execute(&self.program.abort, target, &mut environment)?;
             self.refuse_late_abort(state, thread, code)?;
             self.set_pending(target, thread, None, false);
+            self.set_mode(target, thread, |_| OUTSIDE);
+            self.settle_times(target);
             out.transitions.push(Transition {
                 thread,
                 command,
@@ -349,6 +468,55 @@ impl<'p> Algorithm<'p> {
         Ok(())
     }
 
+    fn refuse_impossible_abort(
+        &self,
+        command: Action,
+        code: &CommandCode,
+    ) -> Result<(), Diagnostic> {
+        let what = match command {
+            Action::Extra(Extra::PlainRead(_) | Extra::PlainWrite(_)) => {
+                "an access outside of transactions cannot abort, but no step of it is enabled here"
+            }
+            Action::Extra(Extra::Undo) => {
+                "a nested transaction can always be undone, but no step of `undo` is enabled here"
+            }
+            _ => return Ok(()),
+        };
+        Err(Diagnostic::coded("T020", what)
+            .at(code.span, "")
+            .help("let a step with answer `pending` wait until it can go on"))
+    }
+
+    fn set_mode(&self, state: &mut [u8], thread: u8, change: impl Fn(u8) -> u8) {
+        if let Some(at) = self.mode {
+            let at = self.layout.thread_block(thread as usize) + at;
+            state[at] = change(state[at]);
+        }
+    }
+
+    fn settle_times(&self, state: &mut [u8]) {
+        if !self.concrete_times {
+            let far = if self.program.asks_distance { 2 } else { 1 };
+            times::settle(&self.evaluator.times, state, far);
+        }
+    }
+
+    /// What a thread is doing after a step of a command.
+    fn follow_mode(&self, state: &mut [u8], thread: u8, command: Action, answer: Answer) {
+        let done = answer == Answer::Done;
+        self.set_mode(state, thread, |mode| match command {
+            Action::Extra(Extra::PlainRead(_) | Extra::PlainWrite(_)) => mode,
+            Action::Extra(Extra::Begin) if done => INSIDE,
+            Action::Extra(Extra::BeginReadOnly) if done => READING_ONLY,
+            Action::Extra(Extra::Begin | Extra::BeginReadOnly) => mode,
+            Action::Commit | Action::Extra(Extra::Retry) if done => OUTSIDE,
+            Action::Extra(Extra::Nest) if done => mode | NESTED,
+            Action::Extra(Extra::Merge | Extra::Undo) if done => mode & !NESTED,
+            _ if mode == OUTSIDE => INSIDE,
+            _ => mode,
+        });
+    }
+
     fn set_pending(&self, state: &mut [u8], thread: u8, command: Option<Action>, effect: bool) {
         let block = self.layout.thread_block(thread as usize);
         state[block + self.pending] = command.map_or(0, command_code);
@@ -362,17 +530,22 @@ impl<'p> Algorithm<'p> {
         target: &mut [u8],
         environment: &mut Environment,
     ) -> Result<Transition, Diagnostic> {
+        if command == Action::Extra(Extra::Retry) && step.is_command() {
+            self.evaluator
+                .execute(&self.program.abort, target, environment)?;
+        }
         self.evaluator.execute(&step.effects, target, environment)?;
+        self.settle_times(target);
         let block = self.layout.thread_block(thread as usize);
         let took_effect = target[block + self.took_effect] != 0;
-        if step.is_command && took_effect {
+        if step.is_command() && took_effect {
             return Err(Diagnostic::coded(
                 "T020",
                 "the command is executed twice before its answer",
             )
             .at(step.span, ""));
         }
-        let effective = took_effect || step.is_command;
+        let effective = took_effect || step.is_command();
         let answer = match step.response {
             Response::Pending => {
                 self.set_pending(target, thread, Some(command), effective);
@@ -391,13 +564,23 @@ impl<'p> Algorithm<'p> {
                 .help("execute the command first: `do commit pending`, then this step"));
             }
         };
+        self.follow_mode(target, thread, command, answer);
+        let action = match (step.emits, command) {
+            (Emits::Nothing, _) => None,
+            (Emits::Command, Action::Extra(Extra::Retry)) => Some(Action::Abort),
+            (Emits::Command, _) => Some(command),
+            (Emits::OldRead, _) => (command.variable()).map(|v| Action::Extra(Extra::OldRead(v))),
+            (Emits::Snapshot, _) => Some(Action::Extra(Extra::Snapshot)),
+        };
         Ok(Transition {
             thread,
             command,
             step: Some(step.name as u16),
             variable,
             answer,
-            statement: step.is_command.then(|| Statement::new(command, thread)),
+            statement: action
+                .map(|action| Statement::new(action, thread))
+                .filter(|&statement| self.view.shows(statement)),
         })
     }
 
@@ -582,7 +765,7 @@ impl fmt::Display for StateText<'_> {
                     Type::Enumeration(names) => names[value as usize].clone(),
                     Type::VariableSet | Type::ThreadSet => members(value),
                     Type::Bool => (value != 0).to_string(),
-                    Type::Range { .. } => value.to_string(),
+                    Type::Range { .. } | Type::Time => value.to_string(),
                     Type::ThreadOrNone if value == 0 => "none".to_string(),
                     Type::ThreadOrNone => value.to_string(),
                 };
@@ -601,6 +784,7 @@ impl fmt::Display for StateText<'_> {
                         Action::Read(v) => format!("read {}", v + 1),
                         Action::Write(v) => format!("write {}", v + 1),
                         Action::Commit | Action::Abort => "commit".to_string(),
+                        Action::Extra(_) => Statement::new(command, thread as u8).to_string(),
                     }
                 ));
             }

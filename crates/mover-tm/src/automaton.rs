@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 use crate::graph::AlgorithmGraph;
 use crate::inclusion::SpecificationTable;
 use crate::monitor::Specification;
-use crate::word::{Statement, alphabet, symbol_of};
+use crate::word::{Action, Statement, alphabet, symbol_of};
 
 /// No transition.
 pub const NONE: u32 = u32::MAX;
@@ -38,6 +38,9 @@ impl Automaton {
     }
 
     pub fn step(&self, state: u32, symbol: usize) -> Option<u32> {
+        if symbol >= self.statements.len() {
+            return None;
+        }
         let target = self.table[state as usize * self.statements.len() + symbol];
         (target != NONE).then_some(target)
     }
@@ -52,7 +55,7 @@ impl Automaton {
     }
 
     /// The language of an algorithm; none if there are more subsets than
-    /// allowed.
+    /// allowed, or statements that the paper does not have.
     pub fn of_algorithm(graph: &AlgorithmGraph<'_>, max_states: usize) -> Option<Automaton> {
         let (threads, variables) = (graph.algorithm.threads(), graph.algorithm.variables());
         let statements = alphabet(threads, variables);
@@ -78,6 +81,9 @@ impl Automaton {
             for &state in &subsets[at] {
                 for edge in graph.edges(state) {
                     if let Some(statement) = edge.transition.statement {
+                        if matches!(statement.action, Action::Extra(_)) {
+                            return None;
+                        }
                         targets[symbol_of(statement, variables)].push(edge.target);
                     }
                 }

@@ -77,7 +77,7 @@ fn is_of(statement: Statement, automaton: &Automaton) -> bool {
     let known = match statement.action {
         Action::Read(v) | Action::Write(v) => usize::from(v) < automaton.variables,
         Action::Commit => true,
-        Action::Abort => false,
+        Action::Abort | Action::Extra(_) => false,
     };
     known && usize::from(statement.thread) < automaton.threads
 }

@@ -16,20 +16,27 @@
 //!   P5 and P6. For P5 the print's sufficient condition is checked in every
 //!   state met, that an abort resets its thread and changes nothing else. P6
 //!   is not checked; instead the property itself is, at the next sizes.
-//! * For the other properties there is no theorem.
+//! * For the other properties there is no theorem, and none for what the paper
+//!   leaves out: reads of old versions, accesses outside of transactions and
+//!   nested transactions ([`crate::extended`]). Declared begins are first left
+//!   out of the words, which asks for more ([`View`]); only if that fails they
+//!   are counted, and then there is no theorem either.
+//!
+//! Where no theorem applies, or its conditions fail, the next larger sizes are
+//! searched as well, as far as they are small or time is given.
 
 use mover_source::diagnostic::Diagnostic;
 
-use crate::algorithm::{Algorithm, Answer, Manager, Transition};
+use crate::algorithm::{Algorithm, Answer, Manager, Transition, View};
 use crate::automaton::Automaton;
 use crate::bystanders::{Surplus, surplus};
 use crate::conflict_graph;
 use crate::explain::{explain, table};
 use crate::graph::{AlgorithmGraph, Incomplete};
-use crate::inclusion::{self, InclusionOutcome, is_run};
-use crate::language::program::Program;
+use crate::inclusion::{self, InclusionOutcome, is_run, shortest_run};
+use crate::language::program::{ExtraCommand, Program};
 use crate::liveness::{Lasso, Stuck, find_lasso};
-use crate::monitor::specification;
+use crate::monitor::{extended_specification, specification};
 use crate::monotonicity;
 use crate::property::{Liveness, Property, Safety, Update, is_defined};
 use crate::structure::{Condition, refute};
@@ -50,6 +57,20 @@ pub struct Options {
     /// Whether to ask for whom else a property holds that holds at the size
     /// searched; without, only that size is answered for.
     pub widen_scope: bool,
+    /// Whether sizes beyond the one asked for may take as much as that one,
+    /// because somebody else limits the time.
+    pub time_is_limited: bool,
+    /// Whether accesses outside of transactions are left out of the words.
+    pub weak_isolation: bool,
+}
+
+/// What is told while a question is being answered.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// A size is searched now: threads and variables.
+    Searching(usize, usize),
+    /// The answer if nothing more is searched.
+    Settled(Box<Report>),
 }
 
 impl Default for Options {
@@ -61,6 +82,8 @@ impl Default for Options {
             max_states: 20_000_000,
             cross_check: false,
             widen_scope: true,
+            time_is_limited: false,
+            weak_isolation: false,
         }
     }
 }
@@ -135,11 +158,69 @@ const MONOTONICITY_WORDS: usize = 150_000;
 /// Sizes beyond this many states, or pairs, are not checked in support of a
 /// theorem.
 const SUPPORT_LIMIT: usize = 200_000;
+/// States looked at for a shorter run of a word.
+const SHORTENED_RUN: usize = 300_000;
 
 pub fn check(program: &Program, property: Property, options: &Options) -> Result<Report, Failure> {
+    check_telling(program, property, options, &mut |_| ())
+}
+
+/// As [`check`], and says what it is doing.
+pub fn check_telling(
+    program: &Program,
+    property: Property,
+    options: &Options,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Report, Failure> {
     match property {
-        Property::Safety(safety) => check_safety(program, safety, options),
-        Property::Liveness(liveness) => check_liveness(program, liveness, options),
+        Property::Safety(safety) => check_safety(program, safety, options, tell),
+        Property::Liveness(liveness) => check_liveness(program, liveness, options, tell),
+    }
+}
+
+/// What the words of a program have besides the paper's statements.
+struct Beyond {
+    begins: bool,
+    plain: bool,
+    /// Reads of old versions, or nesting: no view leaves these out.
+    always: bool,
+}
+
+impl Beyond {
+    fn of(program: &Program, options: &Options) -> Beyond {
+        let has = |command| program.extra(command).is_some();
+        Beyond {
+            begins: has(ExtraCommand::Begin),
+            plain: !options.weak_isolation
+                && (has(ExtraCommand::PlainRead) || has(ExtraCommand::PlainWrite)),
+            always: program.is_multi_version() || has(ExtraCommand::Nest),
+        }
+    }
+
+    /// The view to begin with: without begins, if that can be said.
+    fn first_view(&self) -> View {
+        View {
+            begins: self.begins && (self.always || self.plain),
+            plain: self.plain,
+        }
+    }
+
+    fn is_in_words(&self, view: View) -> bool {
+        self.always || (self.begins && view.begins) || (self.plain && view.plain)
+    }
+
+    fn why_no_theorem(&self, view: View) -> Option<&'static str> {
+        if self.always {
+            Some("there is no reduction theorem for reads of old versions or nested transactions")
+        } else if self.plain && view.plain {
+            Some("there is no reduction theorem for accesses outside of transactions")
+        } else if self.begins && view.begins {
+            Some(
+                "it holds only if transactions overlap from their declared begins, for which there is no reduction theorem",
+            )
+        } else {
+            None
+        }
     }
 }
 
@@ -221,7 +302,12 @@ impl Report {
     }
 }
 
-fn check_safety(program: &Program, property: Safety, options: &Options) -> Result<Report, Failure> {
+fn check_safety(
+    program: &Program,
+    property: Safety,
+    options: &Options,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Report, Failure> {
     let size = (options.threads.unwrap_or(2), options.variables.unwrap_or(2));
     if !is_defined(property, program.update) {
         return Err(Failure::Input(Box::new(Diagnostic::coded(
@@ -232,7 +318,14 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
             ),
         ))));
     }
-    let mut report = search_safety(program, property, size, options)?;
+    let beyond = Beyond::of(program, options);
+    let mut view = beyond.first_view();
+    tell(Progress::Searching(size.0, size.1));
+    let mut report = search_safety(program, property, size, view, options)?;
+    if report.verdict == Verdict::Violated && beyond.begins && !view.begins {
+        view.begins = true;
+        report = search_safety(program, property, size, view, options)?;
+    }
     if report.verdict != Verdict::Holds {
         return Ok(report);
     }
@@ -243,20 +336,33 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
             numbers(size.0, size.1)
         )
     };
-    let mut carried_over = carry_over(program, property, size, options)?;
+    let mut settled = report.clone();
+    settled.scope = only("larger sizes were not searched to the end");
+    tell(Progress::Settled(Box::new(settled)));
+    let mut carried_over = match beyond.why_no_theorem(view) {
+        Some(reason) if options.widen_scope => Err(reason.to_string()),
+        _ => carry_over(program, property, size, options)?,
+    };
+    if let Err(reason) = &carried_over {
+        let mut settled = report.clone();
+        settled.scope = only(reason);
+        tell(Progress::Settled(Box::new(settled)));
+    }
     let mut searched = Vec::new();
     let mut unfinished = Vec::new();
     for other in other_sizes(size, options, carried_over.is_ok()) {
         // What the theorem starts from is not given up lightly.
-        let max_states = match options.cross_check || other == THEOREM_SIZE {
+        let unsupported = options.time_is_limited && carried_over.is_err();
+        let max_states = match options.cross_check || other == THEOREM_SIZE || unsupported {
             true => options.max_states,
             false => options.max_states.min(SUPPORT_LIMIT),
         };
+        tell(Progress::Searching(other.0, other.1));
         let limited = Options {
             max_states,
             ..options.clone()
         };
-        let report = match search_safety(program, property, other, &limited) {
+        let report = match search_safety(program, property, other, view, &limited) {
             Err(Failure::Input(error)) if !options.cross_check => {
                 carried_over = Err(in_error(other, &error));
                 break;
@@ -264,6 +370,24 @@ fn check_safety(program: &Program, property: Safety, options: &Options) -> Resul
             other => other?,
         };
         match report.verdict {
+            // The words that are searched without begins ask for more than the
+            // property does.
+            Verdict::Violated if beyond.begins && !view.begins => {
+                let counted = View {
+                    begins: true,
+                    ..view
+                };
+                let report = search_safety(program, property, other, counted, &limited)?;
+                match report.verdict {
+                    Verdict::Violated => return Ok(report),
+                    Verdict::Holds => searched.push(other),
+                    Verdict::Unknown => unfinished.push(other),
+                }
+                carried_over = Err(beyond
+                    .why_no_theorem(counted)
+                    .unwrap_or_default()
+                    .to_string());
+            }
             Verdict::Violated => return Ok(report),
             Verdict::Holds => searched.push(other),
             Verdict::Unknown => unfinished.push(other),
@@ -299,7 +423,7 @@ fn other_sizes(size: (usize, usize), options: &Options, carried_over: bool) -> V
     if carried_over && size != THEOREM_SIZE {
         sizes.push(THEOREM_SIZE);
     }
-    if carried_over || options.cross_check {
+    if options.widen_scope || options.cross_check {
         sizes.extend([(2, 3), (3, 2)]);
     }
     if options.cross_check {
@@ -317,16 +441,29 @@ fn search_safety(
     program: &Program,
     property: Safety,
     size: (usize, usize),
+    view: View,
     options: &Options,
 ) -> Result<Report, Failure> {
     let (threads, variables) = size;
     let mut report = Report::new(program, Property::Safety(property), size, options);
-    let Some(spec) = specification(property, program.update, threads, variables) else {
-        return Err(Failure::Internal("no specification".to_string()));
+    let extended = Beyond::of(program, options).is_in_words(view);
+    let spec = match extended {
+        true => extended_specification(property, threads, variables),
+        false => specification(property, program.update, threads, variables),
+    };
+    let Some(spec) = spec else {
+        return Err(Failure::Input(Box::new(Diagnostic::coded(
+            "T021",
+            format!(
+                "{} are too many for statements beyond the paper's: at most {} threads times variables plus threads",
+                numbers(threads, variables),
+                crate::extended_monitor::MAX_NODES
+            ),
+        ))));
     };
     // The sizes of the paper are searched as they are, for their figures.
-    let symmetric = threads + variables > 4;
-    let algorithm = Algorithm::new(program, threads, variables, options.manager);
+    let symmetric = threads + variables > 4 && !extended;
+    let algorithm = Algorithm::new(program, threads, variables, options.manager).with_view(view);
     let limit = options.max_states / STATES_FOR_PAIRS;
     let graph = match AlgorithmGraph::build(algorithm, symmetric, limit) {
         Ok(graph) => graph,
@@ -335,8 +472,11 @@ fn search_safety(
     };
     report.states = Some(graph.unreduced_states());
     report.notes.extend(graph.unjustified_choice.clone());
-    report.spec_states =
-        Automaton::of_specification(spec.as_ref(), COUNTED_SPECIFICATION).map(|a| a.len());
+    report.spec_states = if extended {
+        None
+    } else {
+        Automaton::of_specification(spec.as_ref(), COUNTED_SPECIFICATION).map(|a| a.len())
+    };
     let inclusion = inclusion::check(&graph, spec.as_ref(), options.max_states);
     report.product_states = Some(inclusion.pairs);
     match inclusion.outcome {
@@ -352,7 +492,8 @@ fn search_safety(
             return Ok(report.gave_up("pairs of states", options.max_states));
         }
         InclusionOutcome::Violated(found) => {
-            let plain = Algorithm::new(program, threads, variables, options.manager);
+            let plain =
+                Algorithm::new(program, threads, variables, options.manager).with_view(view);
             let refused = spec.accepted_prefix(&found.word) + 1 == found.word.len();
             let cyclic = !conflict_graph::is_acyclic(&found.word, property, program.update);
             if !is_run(&plain, &found.run) || !refused || !cyclic {
@@ -368,7 +509,10 @@ fn search_safety(
                 numbers(threads, variables),
                 with_manager(program, options.manager)
             );
-            report.run = found.run.iter().map(|step| plain.label(step)).collect();
+            let run = shortest_run(&plain, &found.word, SHORTENED_RUN)
+                .filter(|run| is_run(&plain, run))
+                .unwrap_or(found.run);
+            report.run = run.iter().map(|step| plain.label(step)).collect();
             report.table = Some(table(&found.word));
             report.explanation = explanation.text();
             report.word = Some(found.word);
@@ -407,7 +551,11 @@ fn carry_over(
         return not("the reduction theorem starts from 2 threads and 2 variables");
     }
     // The conditions are inspected for the size of the theorem.
-    let algorithm = Algorithm::new(program, 2, 2, options.manager);
+    let paper = View {
+        begins: false,
+        plain: false,
+    };
+    let algorithm = Algorithm::new(program, 2, 2, options.manager).with_view(paper);
     let graph = match AlgorithmGraph::build(algorithm, false, STRUCTURE_LIMIT) {
         Ok(graph) => graph,
         Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
@@ -419,7 +567,7 @@ fn carry_over(
         return not("the algorithm is too large to check P1 to P4");
     };
     let automaton = automaton.minimized();
-    let larger = Algorithm::new(program, 3, 3, options.manager);
+    let larger = Algorithm::new(program, 3, 3, options.manager).with_view(paper);
     match surplus(&larger, &automaton, SURPLUS_LIMIT) {
         Surplus::Nothing => {}
         Surplus::Word(word) => {
@@ -467,8 +615,10 @@ fn check_liveness(
     program: &Program,
     property: Liveness,
     options: &Options,
+    tell: &mut dyn FnMut(Progress),
 ) -> Result<Report, Failure> {
     let size = (options.threads.unwrap_or(2), options.variables.unwrap_or(1));
+    tell(Progress::Searching(size.0, size.1));
     let limit = options.max_states / STATES_FOR_PAIRS;
     let (mut report, resets) = search_liveness(program, property, size, options, limit)?;
     if report.verdict != Verdict::Holds {
@@ -480,29 +630,31 @@ fn check_liveness(
         report.scope = format!("{only}, because no larger size was requested");
         return Ok(report);
     }
-    if property != Liveness::ObstructionFreedom {
-        report.scope = format!("{only}, because there is no reduction theorem for this property");
-        return Ok(report);
-    }
-    if size.0 < 2 {
-        report.scope = format!("{only}, because the reduction theorem starts from 2 threads");
-        return Ok(report);
-    }
-    if !resets {
-        report.scope =
-            format!("{only}, because an abort does not reset its thread alone, so P5 is not shown");
-        return Ok(report);
-    }
+    let no_theorem = if property != Liveness::ObstructionFreedom {
+        Some("there is no reduction theorem for this property")
+    } else if size.0 < 2 {
+        Some("the reduction theorem starts from 2 threads")
+    } else if !resets {
+        Some("an abort does not reset its thread alone, so P5 is not shown")
+    } else {
+        None
+    };
+    let mut settled = report.clone();
+    let reason = no_theorem.unwrap_or("larger sizes were not searched to the end");
+    settled.scope = format!("{only}, because {reason}");
+    tell(Progress::Settled(Box::new(settled)));
     let mut supported = Vec::new();
     for larger in [(2, 2), (3, 1), (3, 2)] {
         if larger == size || larger.0 < size.0 || larger.1 < size.1 {
             continue;
         }
-        let limit = if options.cross_check {
+        let unsupported = options.time_is_limited && no_theorem.is_some();
+        let limit = if options.cross_check || unsupported {
             limit
         } else {
-            SUPPORT_LIMIT
+            limit.min(SUPPORT_LIMIT)
         };
+        tell(Progress::Searching(larger.0, larger.1));
         let (other, _) = match search_liveness(program, property, larger, options, limit) {
             Err(Failure::Input(error)) if !options.cross_check => {
                 report.scope = format!("{only}, because {}", in_error(larger, &error));
@@ -515,6 +667,13 @@ fn check_liveness(
             Verdict::Holds => supported.push(format!("({},{})", larger.0, larger.1)),
             Verdict::Unknown => {}
         }
+    }
+    if let Some(reason) = no_theorem {
+        report.scope = format!("{only}, because {reason}");
+        if !supported.is_empty() {
+            report.scope += &format!("; also searched: {}", supported.join(", "));
+        }
+        return Ok(report);
     }
     report.scope = format!(
         "all numbers of threads and variables, {manager}, given P5 and P6 (Theorem 5); searched: {}; for P5, an abort resets its thread alone in every state searched; P6 is not checked",

@@ -4,7 +4,7 @@
 //! the graph of its committing transactions has no cycle; over all its
 //! transactions the same decides opacity. Here the graph is built in full,
 //! every edge keeps the statements it comes from, and a shortest cycle is
-//! turned into an argument: "x before y, because …; y before x, because …".
+//! turned into an argument: "T1 before T2, because …; T2 before T1, because …".
 //! It is the third decision procedure beside the judge and the monitor, the
 //! only one that explains itself.
 //!
@@ -14,6 +14,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use crate::extended::{Translation, has_extra, translate};
 use crate::judge::relevant_part;
 use crate::property::{Safety, Update};
 use crate::word::{Action, Outcome, Statement, Transaction, Word, transactions};
@@ -63,6 +64,11 @@ pub enum Reason {
         first: usize,
         second: usize,
     },
+    /// A read of an old version after an own write: no serial execution has it.
+    OwnWriteMissed {
+        variable: u8,
+        read: usize,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -87,7 +93,51 @@ struct Builder<'a> {
 }
 
 impl ConflictGraph {
+    /// The graph of a word, or of what it means ([`crate::extended`]).
     pub fn of(word: &[Statement], property: Safety, update: Update) -> ConflictGraph {
+        if !has_extra(word) {
+            return ConflictGraph::of_translated(word, &[], property, update);
+        }
+        let Translation {
+            word: translated,
+            origin,
+            wrong_reads,
+        } = translate(word);
+        let mut graph = ConflictGraph::of_translated(&translated, &wrong_reads, property, update);
+        for transaction in &mut graph.transactions {
+            for at in &mut transaction.statements {
+                *at = origin[*at];
+            }
+            transaction.statements.sort_unstable();
+            transaction.statements.dedup();
+        }
+        for edge in &mut graph.edges {
+            match &mut edge.reason {
+                Reason::Conflict { earlier, later, .. } => {
+                    earlier.1 = origin[earlier.1];
+                    later.1 = origin[later.1];
+                }
+                Reason::InTime { end, begin } => {
+                    *end = origin[*end];
+                    *begin = origin[*begin];
+                }
+                Reason::FirstCommitter { first, second, .. } => {
+                    *first = origin[*first];
+                    *second = origin[*second];
+                }
+                Reason::OwnWriteMissed { read, .. } => *read = origin[*read],
+                Reason::InThread | Reason::SnapshotFirst => {}
+            }
+        }
+        graph
+    }
+
+    fn of_translated(
+        word: &[Statement],
+        wrong_reads: &[usize],
+        property: Safety,
+        update: Update,
+    ) -> ConflictGraph {
         let whole_word_counts = relevant_part(word, property, update).len() == word.len();
         let counted: Vec<Transaction> = transactions(word)
             .into_iter()
@@ -112,6 +162,16 @@ impl ConflictGraph {
             known: HashSet::new(),
         };
         builder.add_edges();
+        for &read in wrong_reads {
+            let of = |x: &Transaction| x.statements.contains(&read);
+            if let (Some(x), Action::Read(variable)) = (
+                builder.graph.transactions.iter().position(of),
+                word[read].action,
+            ) {
+                let reason = Reason::OwnWriteMissed { variable, read };
+                builder.add((x, points[0]), (x, points[0]), reason);
+            }
+        }
         builder.graph
     }
 
@@ -239,7 +299,7 @@ impl Builder<'_> {
                 Action::Abort if self.update == Update::Direct => {
                     found.extend(written.iter().map(|&v| (Access::Undo, v, at)));
                 }
-                Action::Commit | Action::Abort => {}
+                Action::Commit | Action::Abort | Action::Extra(_) => {}
             }
         }
         found

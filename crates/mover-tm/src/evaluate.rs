@@ -10,6 +10,7 @@ use mover_source::diagnostic::Diagnostic;
 
 use crate::language::program::{Code, Effect, MAX_SLOTS, Program, Range, Type};
 use crate::language::syntax::IndexKind;
+use crate::times;
 
 pub type Environment = [u8; MAX_SLOTS];
 
@@ -22,6 +23,8 @@ pub struct Evaluator<'p> {
     pub base: Vec<usize>,
     /// Distance between the bytes of a field at neighbouring indices.
     pub stride: Vec<usize>,
+    /// The bytes that are times.
+    pub times: Vec<usize>,
 }
 
 impl Evaluator<'_> {
@@ -127,6 +130,7 @@ impl Evaluator<'_> {
                     value,
                     span,
                 } => {
+                    let advances = matches!(value, Code::Plus(..));
                     let value = self.value(value, state, environment);
                     let declared = &self.program.fields[*field];
                     if let Type::Range { low, high } = declared.ty
@@ -141,6 +145,13 @@ impl Evaluator<'_> {
                         )
                         .at(*span, "")
                         .help("bound it with `min` or `max`, or declare a larger range"));
+                    }
+                    if declared.ty == Type::Time && advances {
+                        times::refuse_gap(&self.times, state, value).map_err(|message| {
+                            Diagnostic::coded("T020", message).at(*span, "").help(
+                                "only the latest time can be advanced: let the clock be the latest",
+                            )
+                        })?;
                     }
                     let address = self.address(*field, *index, environment);
                     state[address] = value as u8;

@@ -7,13 +7,13 @@
 
 use crate::conflict_graph::{Access, ConflictGraph, Node, Point, Reason};
 use crate::property::{Safety, Update};
-use crate::word::{Action, Outcome, Statement, print_word};
+use crate::word::{Action, Extra, Outcome, Statement, print_word};
 
 /// The argument for one word and one property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explanation {
     pub holds: bool,
-    /// Who takes part: "x is the transaction of thread 1 at statements 1, 4".
+    /// Who takes part: "T1 is the transaction of thread 1 at statements 1, 4".
     pub actors: Vec<String>,
     /// One sentence for each edge of the cycle; empty if there is none.
     pub steps: Vec<String>,
@@ -46,9 +46,10 @@ pub fn explain(word: &[Statement], property: Safety, update: Update) -> Explanat
             on_cycle.push(transaction);
         }
     }
+    let names = transaction_names(word);
     let name = |transaction: usize| {
-        let index = on_cycle.iter().position(|&x| x == transaction);
-        transaction_name(index.unwrap_or(0))
+        let first = graph.transactions[transaction].first();
+        names.get(first).cloned().unwrap_or_default()
     };
     let actors = on_cycle
         .iter()
@@ -83,7 +84,7 @@ pub fn explain(word: &[Statement], property: Safety, update: Update) -> Explanat
                 "{} before {}, because {}",
                 node_name(from, &x),
                 node_name(to, &y),
-                because(&edge.reason, &x, &y)
+                because(&edge.reason, &x, &y, word)
             )
         })
         .collect();
@@ -118,11 +119,31 @@ fn explain_order(word: &[Statement], graph: &ConflictGraph, property: Safety) ->
     }
 }
 
-fn transaction_name(index: usize) -> String {
-    match index {
-        0..=2 => ["x", "y", "z"][index].to_string(),
-        _ => format!("x{}", index + 1),
+/// The name of each statement's transaction: that of its thread, as `T1`, with
+/// a letter if the thread has several, as `T2b`. The table and the lanes of a
+/// page show the same names.
+pub fn transaction_names(word: &[Statement]) -> Vec<String> {
+    let mut count = [0usize; 256];
+    let mut open = [false; 256];
+    let mut places = Vec::with_capacity(word.len());
+    for statement in word {
+        let thread = statement.thread as usize;
+        if !open[thread] {
+            count[thread] += 1;
+        }
+        let alone = matches!(
+            statement.action,
+            Action::Extra(Extra::PlainRead(_) | Extra::PlainWrite(_))
+        );
+        open[thread] = !statement.action.is_finishing() && !alone;
+        places.push((thread, count[thread]));
     }
+    let name = |(thread, which): (usize, usize)| match (count[thread], which) {
+        (1, _) => format!("T{}", thread + 1),
+        (_, 1..=26) => format!("T{}{}", thread + 1, (b'a' + which as u8 - 1) as char),
+        _ => format!("T{}.{which}", thread + 1),
+    };
+    places.into_iter().map(name).collect()
 }
 
 fn node_name(node: Node, transaction: &str) -> String {
@@ -133,27 +154,32 @@ fn node_name(node: Node, transaction: &str) -> String {
     }
 }
 
-fn because(reason: &Reason, x: &str, y: &str) -> String {
+fn because(reason: &Reason, x: &str, y: &str, word: &[Statement]) -> String {
+    let old = |at: usize| match word.get(at).map(|statement| statement.action) {
+        Some(Action::Extra(Extra::OldRead(_))) => " as of its snapshot",
+        _ => "",
+    };
     match *reason {
         Reason::Conflict {
             variable,
             earlier: (first, i),
             later: (second, j),
         } => {
+            let (old_i, old_j) = (old(i), old(j));
             let (v, i, j) = (variable + 1, i + 1, j + 1);
             match (first, second) {
                 (Access::Read, Access::CommitWrite) => format!(
-                    "{x} read variable {v} (statement {i}) before {y} committed a write to it (statement {j})"
+                    "{x} read variable {v}{old_i} (statement {i}) before {y} committed a write to it (statement {j})"
                 ),
                 (Access::CommitWrite, Access::Read) => format!(
-                    "{y} read variable {v} (statement {j}) after {x} had committed a write to it (statement {i})"
+                    "{y} read variable {v}{old_j} (statement {j}) after {x} had committed a write to it (statement {i})"
                 ),
                 (Access::Read, _) => format!(
-                    "{x} read variable {v} (statement {i}) before {y} {} it (statement {j})",
+                    "{x} read variable {v}{old_i} (statement {i}) before {y} {} it (statement {j})",
                     stored(second)
                 ),
                 (_, Access::Read) => format!(
-                    "{y} read variable {v} (statement {j}) after {x} {} it (statement {i})",
+                    "{y} read variable {v}{old_j} (statement {j}) after {x} {} it (statement {i})",
                     stored(first)
                 ),
                 (Access::CommitWrite, _) | (_, Access::CommitWrite) => format!(
@@ -183,6 +209,11 @@ fn because(reason: &Reason, x: &str, y: &str) -> String {
             first + 1,
             second + 1
         ),
+        Reason::OwnWriteMissed { variable, read } => format!(
+            "{x} read an old version of variable {} (statement {}) that it had itself overwritten",
+            variable + 1,
+            read + 1
+        ),
     }
 }
 
@@ -200,13 +231,36 @@ pub fn table(word: &[Statement]) -> String {
         Action::Write(v) => format!("w {}", v + 1),
         Action::Commit => "commit".to_string(),
         Action::Abort => "abort".to_string(),
+        Action::Extra(extra) => match extra {
+            Extra::Begin => "begin".to_string(),
+            Extra::BeginReadOnly => "begin read-only".to_string(),
+            Extra::Snapshot => "snapshot".to_string(),
+            Extra::OldRead(v) => format!("old r {}", v + 1),
+            Extra::PlainRead(v) => format!("plain r {}", v + 1),
+            Extra::PlainWrite(v) => format!("plain w {}", v + 1),
+            Extra::Nest => "nest".to_string(),
+            Extra::Merge => "merge".to_string(),
+            Extra::Undo => "undo".to_string(),
+            Extra::Retry => "retry".to_string(),
+        },
     };
     let widths: Vec<usize> = word
         .iter()
         .enumerate()
         .map(|(at, statement)| cell(statement).len().max((at + 1).to_string().len()))
         .collect();
-    let mut lines = vec![String::from("statement")];
+    let names = transaction_names(word);
+    let label = |thread: u8| {
+        let mut own: Vec<&str> = (word.iter().zip(&names))
+            .filter(|(statement, _)| statement.thread == thread)
+            .map(|(_, name)| name.as_str())
+            .collect();
+        own.dedup();
+        format!("thread {} ({})", thread + 1, own.join(", "))
+    };
+    let labels = word.iter().map(|statement| label(statement.thread).len());
+    let left = labels.max().unwrap_or(0).max("statement".len());
+    let mut lines = vec![format!("{:<left$}", "statement")];
     for (at, width) in widths.iter().enumerate() {
         lines[0] += &format!("  {:<width$}", at + 1);
     }
@@ -214,7 +268,7 @@ pub fn table(word: &[Statement]) -> String {
     threads.sort_unstable();
     threads.dedup();
     for thread in threads {
-        let mut line = format!("{:<9}", format!("thread {}", thread + 1));
+        let mut line = format!("{:<left$}", label(thread));
         for (statement, &width) in word.iter().zip(&widths) {
             let shown = if statement.thread == thread {
                 cell(statement)
@@ -246,7 +300,7 @@ mod tests {
         assert!(!opaque.holds);
         assert_eq!(opaque.steps.len(), 3);
         assert!(opaque.text().contains(
-            "x read variable 1 (statement 1) before y committed a write to it (statement 4)"
+            "T1 read variable 1 (statement 1) before T2a committed a write to it (statement 4)"
         ));
         assert!(opaque.text().ends_with("So no serial order exists."));
     }
@@ -255,9 +309,9 @@ mod tests {
     fn the_table_has_a_row_for_each_thread() {
         let word = parse_word("(r,1)_1 c_2 c_1").unwrap();
         let expected = "\
-statement  1    2       3
-thread 1   r 1          commit
-thread 2        commit";
+statement      1    2       3
+thread 1 (T1)  r 1          commit
+thread 2 (T2)       commit";
         assert_eq!(table(&word), expected);
     }
 }

@@ -11,7 +11,7 @@ use mover_source::diagnostic::Diagnostic;
 use crate::algorithm::{Algorithm, Answer, Successors, Transition};
 use crate::layout::{Layout, Renaming, renamings};
 use crate::store::StateStore;
-use crate::word::Action;
+use crate::word::{Action, Extra};
 
 #[derive(Clone, Copy, Debug)]
 pub struct GraphEdge {
@@ -123,15 +123,14 @@ impl<'p> AlgorithmGraph<'p> {
                     let renaming = &self.renamings[edge.renaming as usize];
                     let (later_commit, later_read) = hope[edge.target as usize];
                     // An abort of the actor ends its transaction.
-                    let goes_on = match edge.transition.answer {
-                        Answer::Aborted => all & !actor,
-                        Answer::Pending | Answer::Done => all,
-                    };
+                    let aborts = edge.transition.answer == Answer::Aborted
+                        || edge.transition.statement.map(|s| s.action) == Some(Action::Abort);
+                    let goes_on = if aborts { all & !actor } else { all };
                     commit |= goes_on & renaming.threads_before(later_commit);
                     read |= goes_on & renaming.threads_before(later_read);
                     match edge.transition.statement.map(|s| s.action) {
                         Some(Action::Commit) => commit |= actor,
-                        Some(Action::Read(_)) => read |= actor,
+                        Some(Action::Read(_) | Action::Extra(Extra::OldRead(_))) => read |= actor,
                         _ => {}
                     }
                 }

@@ -31,7 +31,7 @@ use crate::graph::{AlgorithmGraph, GraphEdge};
 use crate::layout::Renaming;
 use crate::monitor::Specification;
 use crate::store::StateStore;
-use crate::word::{Action, Statement, Word, alphabet, symbol_of};
+use crate::word::{Action, Extra, Statement, Word, alphabet, symbol_of};
 
 const UNKNOWN: u32 = u32::MAX;
 const REFUSED: u32 = u32::MAX - 1;
@@ -42,6 +42,8 @@ pub struct SpecificationTable<'s> {
     states: StateStore,
     variables: usize,
     symbols: usize,
+    /// Those of them that are not extra ones; they come first.
+    paper_symbols: usize,
     steps: Vec<u32>,
     renamed: Vec<u32>,
     renamings: usize,
@@ -56,7 +58,12 @@ impl<'s> SpecificationTable<'s> {
             specification,
             states: StateStore::new(layout.size()),
             variables: layout.variables,
-            symbols: alphabet(layout.threads, layout.variables).len(),
+            symbols: alphabet(layout.threads, layout.variables).len()
+                + match specification.takes_extra_statements() {
+                    true => layout.threads * Extra::all(layout.variables).len(),
+                    false => 0,
+                },
+            paper_symbols: alphabet(layout.threads, layout.variables).len(),
             steps: Vec::new(),
             renamed: Vec::new(),
             renamings,
@@ -87,7 +94,15 @@ impl<'s> SpecificationTable<'s> {
 
     /// The state after a statement; none if it is refused.
     pub fn step(&mut self, state: u32, statement: Statement) -> Option<u32> {
-        let at = state as usize * self.symbols + symbol_of(statement, self.variables);
+        let symbol = match statement.action {
+            Action::Extra(_) if self.symbols == self.paper_symbols => return None,
+            Action::Extra(extra) => {
+                let each = Extra::all(self.variables).len();
+                self.paper_symbols + statement.thread as usize * each + extra.position()
+            }
+            _ => symbol_of(statement, self.variables),
+        };
+        let at = state as usize * self.symbols + symbol;
         if self.steps[at] == UNKNOWN {
             let mut next = std::mem::take(&mut self.buffer);
             next.clear();
@@ -343,11 +358,7 @@ fn moved(actual: &[u8], renaming: &[u8]) -> Vec<u8> {
 }
 
 fn renamed_transition(transition: &Transition, thread: &[u8], variable: &[u8]) -> Transition {
-    let action = |action: Action| match action {
-        Action::Read(v) => Action::Read(variable[v as usize]),
-        Action::Write(v) => Action::Write(variable[v as usize]),
-        Action::Commit | Action::Abort => action,
-    };
+    let action = |action: Action| action.renamed(|v| variable[v as usize]);
     let actor = thread[transition.thread as usize];
     Transition {
         thread: actor,
@@ -380,4 +391,48 @@ pub fn is_run(algorithm: &Algorithm<'_>, run: &[Transition]) -> bool {
             None => false,
         }
     })
+}
+
+/// A run of fewest steps with exactly this word; none if it is not found among
+/// so many states. The search for a wrong word does not count steps that add
+/// nothing to it, so the run it finds may have some that nothing needs.
+pub fn shortest_run(
+    algorithm: &Algorithm<'_>,
+    word: &[Statement],
+    max_states: usize,
+) -> Option<Vec<Transition>> {
+    let size = algorithm.layout.size();
+    let place = |state: &[u8], at: u32| [state, &at.to_le_bytes()[..]].concat();
+    let mut places = StateStore::new(size + size_of::<u32>());
+    places.insert(&place(&algorithm.initial(), 0));
+    let mut came_from: Vec<Option<(u32, Transition)>> = vec![None];
+    let mut successors = Successors::default();
+    let mut next = 0;
+    while (next as usize) < places.len() && places.len() <= max_states {
+        let (state, at) = places.get(next).split_at(size);
+        let at = u32::from_le_bytes(std::array::from_fn(|byte| at[byte]));
+        algorithm.successors(state, &mut successors).ok()?;
+        for (transition, target) in successors.iter(size) {
+            let at = match transition.statement {
+                None => at,
+                Some(statement) if statement == word[at as usize] => at + 1,
+                Some(_) => continue,
+            };
+            if at as usize == word.len() {
+                let mut run = vec![*transition];
+                let mut place = next;
+                while let Some((before, step)) = came_from[place as usize] {
+                    run.push(step);
+                    place = before;
+                }
+                run.reverse();
+                return Some(run);
+            }
+            if places.insert(&place(target, at)).1 {
+                came_from.push(Some((next, *transition)));
+            }
+        }
+        next += 1;
+    }
+    None
 }

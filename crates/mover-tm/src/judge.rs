@@ -8,17 +8,30 @@
 //! tested against it. Where a printed specification of the paper and this
 //! definition disagree, the definition is right.
 //!
+//! A word with extra statements is judged by its translation
+//! ([`crate::extended`]).
+//!
 //! For direct update the print only says that "the definition of a conflict"
 //! changes. Ours: see [`Update`]; and since a write of an aborting transaction
 //! is visible for a while, strict serializability does not drop aborting and
 //! unfinished transactions as `com` does: only their reads do not conflict.
 
+use crate::extended::translate;
 use crate::property::{Safety, Update};
 use crate::word::{Action, Outcome, Statement, Transaction, Word, transactions};
 
 /// Decides a property of a word by the definition; exponential.
 pub fn satisfies(word: &[Statement], property: Safety, update: Update) -> bool {
-    let judged = relevant_part(word, property, update);
+    let translation = translate(word);
+    let ends = transactions(&translation.word);
+    let counts = |at: &usize| {
+        let own = ends.iter().find(|x| x.statements.contains(at));
+        property == Safety::Opacity || own.is_some_and(|x| x.outcome == Outcome::Committing)
+    };
+    if translation.wrong_reads.iter().any(counts) {
+        return false;
+    }
+    let judged = relevant_part(&translation.word, property, update);
     let found = transactions(&judged);
     match property {
         Safety::SnapshotIsolation => has_snapshot_points(&judged, &found),

@@ -8,7 +8,7 @@
 //! a renamed state behaves like the state itself; the search at larger sizes
 //! keeps one state of each class (the least) and explores that.
 
-use crate::word::{Action, MAX_INDEX, Statement};
+use crate::word::{Action, Extra, MAX_INDEX, Statement};
 
 /// What a byte of a state means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +77,7 @@ impl Layout {
 const COMMIT_CODE: u8 = 1;
 const FIRST_READ_CODE: u8 = 2;
 const FIRST_WRITE_CODE: u8 = FIRST_READ_CODE + MAX_INDEX as u8;
+const FIRST_EXTRA_CODE: u8 = FIRST_WRITE_CODE + MAX_INDEX as u8;
 
 /// The byte for a pending command; an abort is never pending.
 pub fn command_code(command: Action) -> u8 {
@@ -84,6 +85,7 @@ pub fn command_code(command: Action) -> u8 {
         Action::Commit | Action::Abort => COMMIT_CODE,
         Action::Read(v) => FIRST_READ_CODE + v,
         Action::Write(v) => FIRST_WRITE_CODE + v,
+        Action::Extra(extra) => FIRST_EXTRA_CODE + extra.position() as u8,
     }
 }
 
@@ -92,7 +94,10 @@ pub fn command_of_code(code: u8) -> Option<Action> {
         0 => None,
         COMMIT_CODE => Some(Action::Commit),
         code if code < FIRST_WRITE_CODE => Some(Action::Read(code - FIRST_READ_CODE)),
-        code => Some(Action::Write(code - FIRST_WRITE_CODE)),
+        code if code < FIRST_EXTRA_CODE => Some(Action::Write(code - FIRST_WRITE_CODE)),
+        code => Extra::all(MAX_INDEX)
+            .get(usize::from(code - FIRST_EXTRA_CODE))
+            .map(|&extra| Action::Extra(extra)),
     }
 }
 
@@ -146,11 +151,7 @@ impl Renaming {
     }
 
     pub fn action(&self, action: Action) -> Action {
-        match action {
-            Action::Read(v) => Action::Read(self.variable[v as usize]),
-            Action::Write(v) => Action::Write(self.variable[v as usize]),
-            Action::Commit | Action::Abort => action,
-        }
+        action.renamed(|v| self.variable[v as usize])
     }
 
     pub fn statement(&self, statement: Statement) -> Statement {

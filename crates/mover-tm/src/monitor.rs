@@ -24,6 +24,7 @@
 //! The print's deterministic specification (Algorithm 6) aims at the same
 //! automaton; it is in [`crate::spec_det`], with its corrections.
 
+use crate::extended_monitor::ExtendedMonitor;
 use crate::layout::{Cell, Layout};
 use crate::property::{Safety, Update, is_defined};
 use crate::snapshot::SnapshotMonitor;
@@ -41,6 +42,11 @@ pub trait Specification {
     /// Forgets what cannot matter about threads (given as sets) that will abort
     /// before they commit, or before they commit or read.
     fn forget_hopeless(&self, state: &mut [u8], no_commit: u8, no_read_or_commit: u8);
+
+    /// Whether it knows the statements that the paper does not have.
+    fn takes_extra_statements(&self) -> bool {
+        false
+    }
 
     /// Every specification begins with nothing remembered.
     fn initial(&self) -> Vec<u8> {
@@ -70,6 +76,17 @@ pub fn specification(
         Safety::SnapshotIsolation => Box::new(SnapshotMonitor::new(threads, variables)),
         _ => Box::new(Monitor::new(property, update, threads, variables)),
     })
+}
+
+/// The exact specification of a property for words with extra statements;
+/// none for numbers that it has no room for.
+pub fn extended_specification(
+    property: Safety,
+    threads: usize,
+    variables: usize,
+) -> Option<Box<dyn Specification>> {
+    let monitor = ExtendedMonitor::new(property, threads, variables)?;
+    Some(Box::new(monitor))
 }
 
 pub struct Monitor {
@@ -502,6 +519,8 @@ impl Specification for Monitor {
             }
             Action::Commit => self.commit(&mut graph, thread),
             Action::Abort => self.abort(&mut graph, thread),
+            // See `extended_monitor`.
+            Action::Extra(_) => false,
         };
         if accepted {
             self.normalise(&mut graph);

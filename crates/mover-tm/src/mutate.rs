@@ -258,7 +258,7 @@ fn criteria(program: &Program) -> Vec<Criterion> {
         (Property::Safety(Safety::Opacity), None),
         (Property::Liveness(Liveness::ObstructionFreedom), None),
     ];
-    for expected in program.expectations.iter().filter(|e| e.holds) {
+    for expected in program.expectations.iter().filter(|e| e.holds && !e.weak) {
         let criterion = (expected.property, expected.manager.clone());
         if !wanted.contains(&criterion) {
             wanted.push(criterion);

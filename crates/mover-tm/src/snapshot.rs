@@ -155,6 +155,8 @@ impl Specification for SnapshotMonitor {
                 }
             }
             Action::Abort => self.forget(state, thread),
+            // See `extended_monitor`.
+            Action::Extra(_) => return false,
         }
         self.normalise(state);
         true

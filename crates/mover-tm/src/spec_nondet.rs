@@ -140,6 +140,8 @@ impl NondeterministicSpec {
                 self.reset(state, t);
             }
             Action::Abort => self.reset(state, t),
+            // The print knows no others.
+            Action::Extra(_) => return false,
         }
         true
     }

@@ -101,7 +101,7 @@ fn drop_unfinished(memory: Memory, s: Statement) -> Vec<(Memory, Option<Statemen
         let allowed = match s.action {
             Action::Commit => choice == KEPT,
             Action::Abort => choice == DROPPED,
-            Action::Read(_) | Action::Write(_) => true,
+            Action::Read(_) | Action::Write(_) | Action::Extra(_) => true,
         };
         if allowed {
             let out = (choice == KEPT).then_some(s);

@@ -5,6 +5,11 @@
 //! The notation is the paper's, in plain letters: `(r,1)_2` is thread 2
 //! reading variable 1, `(w,1)_2` writing it, `c_2` its commit, `a_2` its
 //! abort. Threads and variables count from 1 on paper and from 0 in here.
+//!
+//! The paper's words are over these four kinds of statements. What an
+//! algorithm may say beyond the paper (declared begins, reads of old versions,
+//! accesses outside of transactions, nesting) is an [`Extra`]; what such a word
+//! means is said by [`crate::extended`].
 
 use std::fmt;
 
@@ -17,11 +22,89 @@ pub enum Action {
     Write(u8),
     Commit,
     Abort,
+    Extra(Extra),
+}
+
+/// Statements that the paper does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Extra {
+    /// `b_1`: a transaction begins; it takes a snapshot.
+    Begin,
+    /// `br_1`: a transaction begins and declares that it will not write.
+    BeginReadOnly,
+    /// `s_1`: a new snapshot.
+    Snapshot,
+    /// `(o,2)_1`: a read of the version that was current at the snapshot.
+    OldRead(u8),
+    /// `(R,2)_1`: a read outside of any transaction.
+    PlainRead(u8),
+    /// `(W,2)_1`: a write outside of any transaction.
+    PlainWrite(u8),
+    /// `n_1`: a nested transaction begins.
+    Nest,
+    /// `m_1`: the nested transaction commits into the one around it.
+    Merge,
+    /// `u_1`: the nested transaction is undone, the one around it continues.
+    Undo,
+    /// A command only: the program asks for an abort. The statement is `a_1`.
+    Retry,
+}
+
+impl Extra {
+    /// All of them over this many variables, as [`Extra::position`] counts.
+    pub fn all(variables: usize) -> Vec<Extra> {
+        use Extra::*;
+        let mut all = vec![Begin, BeginReadOnly, Snapshot, Nest, Merge, Undo, Retry];
+        for v in 0..variables as u8 {
+            all.extend([OldRead(v), PlainRead(v), PlainWrite(v)]);
+        }
+        all
+    }
+
+    /// The position in [`Extra::all`].
+    pub fn position(self) -> usize {
+        match self {
+            Extra::Begin => 0,
+            Extra::BeginReadOnly => 1,
+            Extra::Snapshot => 2,
+            Extra::Nest => 3,
+            Extra::Merge => 4,
+            Extra::Undo => 5,
+            Extra::Retry => 6,
+            Extra::OldRead(v) => 7 + 3 * v as usize,
+            Extra::PlainRead(v) => 8 + 3 * v as usize,
+            Extra::PlainWrite(v) => 9 + 3 * v as usize,
+        }
+    }
 }
 
 impl Action {
     pub fn is_finishing(self) -> bool {
         matches!(self, Action::Commit | Action::Abort)
+    }
+
+    /// The variable that it names.
+    pub fn variable(self) -> Option<u8> {
+        match self {
+            Action::Read(v)
+            | Action::Write(v)
+            | Action::Extra(Extra::OldRead(v) | Extra::PlainRead(v) | Extra::PlainWrite(v)) => {
+                Some(v)
+            }
+            Action::Commit | Action::Abort | Action::Extra(_) => None,
+        }
+    }
+
+    /// The same on another variable, if it names one.
+    pub fn renamed(self, variable: impl Fn(u8) -> u8) -> Action {
+        match self {
+            Action::Read(v) => Action::Read(variable(v)),
+            Action::Write(v) => Action::Write(variable(v)),
+            Action::Extra(Extra::OldRead(v)) => Action::Extra(Extra::OldRead(variable(v))),
+            Action::Extra(Extra::PlainRead(v)) => Action::Extra(Extra::PlainRead(variable(v))),
+            Action::Extra(Extra::PlainWrite(v)) => Action::Extra(Extra::PlainWrite(variable(v))),
+            Action::Commit | Action::Abort | Action::Extra(_) => self,
+        }
     }
 }
 
@@ -45,6 +128,18 @@ impl fmt::Display for Statement {
             Action::Write(v) => write!(f, "(w,{})_{thread}", v + 1),
             Action::Commit => write!(f, "c_{thread}"),
             Action::Abort => write!(f, "a_{thread}"),
+            Action::Extra(extra) => match extra {
+                Extra::Begin => write!(f, "b_{thread}"),
+                Extra::BeginReadOnly => write!(f, "br_{thread}"),
+                Extra::Snapshot => write!(f, "s_{thread}"),
+                Extra::OldRead(v) => write!(f, "(o,{})_{thread}", v + 1),
+                Extra::PlainRead(v) => write!(f, "(R,{})_{thread}", v + 1),
+                Extra::PlainWrite(v) => write!(f, "(W,{})_{thread}", v + 1),
+                Extra::Nest => write!(f, "n_{thread}"),
+                Extra::Merge => write!(f, "m_{thread}"),
+                Extra::Undo => write!(f, "u_{thread}"),
+                Extra::Retry => write!(f, "retry_{thread}"),
+            },
         }
     }
 }
@@ -73,13 +168,15 @@ pub fn alphabet(threads: usize, variables: usize) -> Vec<Statement> {
     statements
 }
 
-/// The position of a statement in [`alphabet`].
+/// The position of a statement in [`alphabet`]; for an extra statement a
+/// number beyond every alphabet.
 pub fn symbol_of(statement: Statement, variables: usize) -> usize {
     let within = match statement.action {
         Action::Read(v) => 2 * v as usize,
         Action::Write(v) => 2 * v as usize + 1,
         Action::Commit => 2 * variables,
         Action::Abort => 2 * variables + 1,
+        Action::Extra(_) => return usize::MAX,
     };
     statement.thread as usize * (2 * variables + 2) + within
 }
@@ -87,10 +184,9 @@ pub fn symbol_of(statement: Statement, variables: usize) -> usize {
 /// How many threads and variables a word speaks of, by the largest of each.
 pub fn extent(word: &[Statement]) -> (usize, usize) {
     let threads = word.iter().map(|s| s.thread as usize + 1).max();
-    let variables = word.iter().filter_map(|s| match s.action {
-        Action::Read(v) | Action::Write(v) => Some(v as usize + 1),
-        Action::Commit | Action::Abort => None,
-    });
+    let variables = word
+        .iter()
+        .filter_map(|s| s.action.variable().map(|v| v as usize + 1));
     (threads.unwrap_or(0), variables.max().unwrap_or(0))
 }
 
@@ -173,9 +269,12 @@ impl Scanner<'_> {
             Some('(') => {
                 self.at += 1;
                 self.skip(char::is_whitespace);
-                let read = match self.peek() {
-                    Some('r') => true,
-                    Some('w') => false,
+                let access: fn(u8) -> Action = match self.peek() {
+                    Some('r') => Action::Read,
+                    Some('w') => Action::Write,
+                    Some('o') => |v| Action::Extra(Extra::OldRead(v)),
+                    Some('R') => |v| Action::Extra(Extra::PlainRead(v)),
+                    Some('W') => |v| Action::Extra(Extra::PlainWrite(v)),
                     _ => return Err(self.error("`r` or `w`")),
                 };
                 self.at += 1;
@@ -185,19 +284,23 @@ impl Scanner<'_> {
                 let v = self.index("variable")?;
                 self.skip(char::is_whitespace);
                 self.expect(')')?;
-                if read {
-                    Action::Read(v)
-                } else {
-                    Action::Write(v)
+                access(v)
+            }
+            Some(letter @ ('c' | 'a' | 'b' | 's' | 'n' | 'm' | 'u')) => {
+                self.at += 1;
+                match letter {
+                    'c' => Action::Commit,
+                    'a' => Action::Abort,
+                    'b' if self.peek() == Some('r') => {
+                        self.at += 1;
+                        Action::Extra(Extra::BeginReadOnly)
+                    }
+                    'b' => Action::Extra(Extra::Begin),
+                    's' => Action::Extra(Extra::Snapshot),
+                    'n' => Action::Extra(Extra::Nest),
+                    'm' => Action::Extra(Extra::Merge),
+                    _ => Action::Extra(Extra::Undo),
                 }
-            }
-            Some('c') => {
-                self.at += 1;
-                Action::Commit
-            }
-            Some('a') => {
-                self.at += 1;
-                Action::Abort
             }
             _ => return Err(self.error("a statement such as `(r,1)_2`, `(w,1)_2`, `c_2` or `a_2`")),
         };
@@ -293,6 +396,15 @@ mod tests {
     fn the_alphabet_is_numbered_in_its_order() {
         for (at, statement) in alphabet(3, 2).into_iter().enumerate() {
             assert_eq!(symbol_of(statement, 2), at);
+        }
+    }
+
+    #[test]
+    fn extra_statements_are_printed_numbered_and_read_back() {
+        let text = "b_1 br_2 s_1 (o,2)_1 n_1 m_1 n_1 u_1 c_1 (R,1)_1 (W,2)_1";
+        assert_eq!(print_word(&parse_word(text).unwrap()), text);
+        for (at, extra) in Extra::all(3).into_iter().enumerate() {
+            assert_eq!(extra.position(), at);
         }
     }
 

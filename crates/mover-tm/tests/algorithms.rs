@@ -72,7 +72,7 @@ fn sizes_at_two_threads_and_two_variables() {
 #[test]
 fn every_example_has_the_verdicts_that_its_header_expects() {
     let names = examples();
-    assert!(names.len() >= 15);
+    assert!(names.len() >= 30);
     for name in names {
         let program = program(&name);
         assert!(program.expectations.len() >= 2, "{name}");
@@ -83,9 +83,19 @@ fn every_example_has_the_verdicts_that_its_header_expects() {
             };
             let options = Options {
                 manager,
+                weak_isolation: expected.weak,
                 ..Options::default()
             };
+            let started = std::time::Instant::now();
             let report = check(&program, expected.property, &options).unwrap();
+            println!(
+                "{name} {}: {:.2} s, {:?} states, {} for {}",
+                expected.property,
+                started.elapsed().as_secs_f64(),
+                report.states,
+                report.verdict.name(),
+                report.scope
+            );
             let wanted = if expected.holds {
                 Verdict::Holds
             } else {

@@ -382,3 +382,141 @@ fn operations_of_porcupine_are_transactions_of_their_own() {
     );
     assert_eq!(judgement.verdict(Level::Serializable), Verdict::Holds);
 }
+
+/// One operation of a history of appends: client, call, return, and the text
+/// appended or read.
+#[derive(Clone)]
+struct TextOperation {
+    client: usize,
+    call: usize,
+    answer: usize,
+    appends: bool,
+    text: String,
+}
+
+fn porcupine_text(operations: &[TextOperation]) -> String {
+    let line = |op: &TextOperation| {
+        let (input, output) = match op.appends {
+            true => (
+                format!(r#"{{"op":2,"key":"k","value":"{}"}}"#, op.text),
+                "{}".into(),
+            ),
+            false => (
+                r#"{"op":0,"key":"k"}"#.to_string(),
+                format!(r#"{{"value":"{}"}}"#, op.text),
+            ),
+        };
+        format!(
+            r#"{{"ClientId":{},"Input":{input},"Call":{},"Output":{output},"Return":{}}}"#,
+            op.client, op.call, op.answer
+        )
+    };
+    operations.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Linearizability as Herlihy and Wing define it: some order of all operations
+/// that keeps the order in time explains every get.
+fn is_linearizable(operations: &[TextOperation], done: &mut Vec<usize>, text: &str) -> bool {
+    if done.len() == operations.len() {
+        return true;
+    }
+    for next in (0..operations.len())
+        .filter(|next| !done.contains(next))
+        .collect::<Vec<_>>()
+    {
+        let op = &operations[next];
+        let first = (0..operations.len())
+            .filter(|other| !done.contains(other))
+            .all(|other| operations[other].answer >= op.call);
+        let after = match op.appends {
+            true => format!("{text}{}", op.text),
+            false if op.text == text => text.to_string(),
+            false => continue,
+        };
+        if first {
+            done.push(next);
+            if is_linearizable(operations, done, &after) {
+                return true;
+            }
+            done.pop();
+        }
+    }
+    false
+}
+
+#[test]
+fn appends_of_porcupine_are_judged_like_linearizability() {
+    let mut random = random::Random::new(7);
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..4_000 {
+        let count = 2 + random.below(4);
+        let mut operations: Vec<TextOperation> = Vec::new();
+        let mut free = [0; 3];
+        let mut appended = Vec::new();
+        for number in 0..count {
+            let client = random.below(3);
+            let call = free[client] + 1 + random.below(4);
+            let answer = call + random.below(6);
+            free[client] = answer;
+            let appends = random.below(2) == 0;
+            let text = if appends {
+                appended.push(format!("x{number}y"));
+                format!("x{number}y")
+            } else {
+                let mut parts: Vec<String> = appended.clone();
+                if random.below(2) == 0 {
+                    parts.reverse();
+                }
+                parts.truncate(random.below(parts.len() + 1));
+                parts.concat()
+            };
+            operations.push(TextOperation {
+                client,
+                call,
+                answer,
+                appends,
+                text,
+            });
+        }
+        let expected = is_linearizable(&operations, &mut Vec::new(), "");
+        let recorded = load(&porcupine_text(&operations)).unwrap();
+        let judgement = judge(&recorded, &[Level::StrictSerializable], Limits::default());
+        let verdict = judgement.verdict(Level::StrictSerializable);
+        let wanted = if expected {
+            Verdict::Holds
+        } else {
+            Verdict::Violated
+        };
+        assert_eq!(verdict, wanted, "{}", porcupine_text(&operations));
+        good += usize::from(expected);
+        bad += usize::from(!expected);
+    }
+    assert!(good > 300 && bad > 300, "{good} {bad}");
+}
+
+#[test]
+fn texts_that_cannot_be_taken_apart_are_refused() {
+    let op = |appends, call, text: &str| TextOperation {
+        client: 0,
+        call,
+        answer: call,
+        appends,
+        text: text.into(),
+    };
+    let ambiguous = [op(true, 1, "a"), op(true, 2, "aa"), op(false, 3, "aaa")];
+    let error = load(&porcupine_text(&ambiguous)).unwrap_err();
+    assert!(
+        error.contains("more than one way") && error.contains("line 3"),
+        "{error}"
+    );
+    let error = load(&porcupine_text(&[op(true, 1, "")])).unwrap_err();
+    assert!(error.contains("empty text"), "{error}");
+    let mixed = porcupine_text(&[op(true, 1, "a")])
+        + "\n"
+        + r#"{"ClientId":0,"Input":{"op":1,"key":"k","value":"b"},"Call":3,"Output":{},"Return":4}"#;
+    assert!(load(&mixed).unwrap_err().contains("list-append"));
+    // A part that nobody appended is seen.
+    let garbage = load(&porcupine_text(&[op(true, 1, "a"), op(false, 3, "ab")])).unwrap();
+    let judgement = judge(&garbage, &[Level::ReadCommitted], Limits::default());
+    assert_eq!(judgement.verdict(Level::ReadCommitted), Verdict::Violated);
+}

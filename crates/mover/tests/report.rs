@@ -288,6 +288,89 @@ fn words_of_transactional_memories_have_reports() {
     assert_no_complaints(&browser);
 }
 
+/// A history of four processes in which two transactions among many skew their writes.
+fn crowded_history() -> String {
+    let mut lines = Vec::new();
+    let mut add = |kind: &str, process: usize, value: &str| {
+        lines.push(format!(
+            "{{:type :{kind}, :process {process}, :value {value}}}"
+        ));
+    };
+    for round in 0..120 {
+        for process in 0..4 {
+            let call = format!("[[:append {} {round}]]", 10 + process);
+            add("invoke", process, &call);
+        }
+        for process in 0..4 {
+            let answer = format!("[[:append {} {round}]]", 10 + process);
+            add("ok", process, &answer);
+        }
+        if round == 60 {
+            add("invoke", 1, "[[:r 1 nil] [:append 2 1]]");
+            add("invoke", 2, "[[:r 2 nil] [:append 1 1]]");
+            add("ok", 1, "[[:r 1 []] [:append 2 1]]");
+            add("ok", 2, "[[:r 2 []] [:append 1 1]]");
+        }
+    }
+    add("invoke", 3, "[[:r 1 nil] [:r 2 nil]]");
+    add("ok", 3, "[[:r 1 [1]] [:r 2 [1]]]");
+    lines.join("\n")
+}
+
+#[test]
+fn histories_are_shown_over_time_and_zoom() {
+    let history = scratch("crowded.edn");
+    std::fs::write(&history, crowded_history()).expect("a writable scratch directory");
+    let history = history.display().to_string();
+    let (file, answer) = report("crowded.html", &["tm", "history", &history], 10);
+    assert_eq!(answer["strongest"], "snapshot-isolation");
+    let browser = Browser::start("history");
+    browser.prefer("light");
+    browser.resize(1100, 800);
+    browser.open(&file);
+    assert_no_complaints(&browser);
+    let drawn = || {
+        let counts = browser.run(
+            "const all = name => document.querySelectorAll(`#run-0 .timeline ${name}`).length;
+             return [all('.bar-of'), all('.bar-of.matters'), all('path.arrow'), all('.lane-name')];",
+        );
+        let number = |at: usize| counts[at].as_u64().expect("a number");
+        (number(0), number(1), number(2), number(3))
+    };
+    // The cycle first: two transactions, two arrows, and who overlaps them.
+    let (bars, matter, arrows, lanes) = drawn();
+    assert_eq!((matter, arrows), (2, 2));
+    assert!(lanes >= 2);
+    browser.click("#run-0 [data-zoom=all]");
+    let (all, matter, arrows, _) = drawn();
+    assert!(all > bars + 20, "{all} bars, before {bars}");
+    assert_eq!((matter, arrows), (2, 2));
+    // Closer and closer, until less is left than the cycle.
+    let width = "return Number(document.querySelector('#run-0 .bar-of.matters rect').getAttribute('width'))";
+    let before = browser.run(width).as_f64().expect("a width");
+    browser.click("#run-0 [data-zoom=cycle]");
+    let after = browser.run(width).as_f64().expect("a width");
+    assert!(after > 2.0 * before, "{after} after {before}");
+    browser.click("#run-0 [data-zoom=in]");
+    browser.click("#run-0 [data-zoom=out]");
+    browser.click("#run-0 [data-zoom=right]");
+    browser.click("#run-0 [data-zoom=cycle]");
+    assert_eq!(drawn().1, 2);
+    assert_no_complaints(&browser);
+    browser.resize(360, 740);
+    assert_fits(&browser, 360);
+    let (file, _) = report(
+        "long-fork.html",
+        &["tm", "history", "examples/histories/long-fork.edn"],
+        10,
+    );
+    browser.resize(1000, 720);
+    browser.open(&file);
+    assert_no_complaints(&browser);
+    browser.run("document.getElementById('run-0').scrollIntoView(); return 0");
+    picture(&browser, "report-history.png");
+}
+
 /// Without a run the page shows the program, what commutes in it, and the figures.
 #[test]
 fn a_safe_program_has_a_report() {

@@ -331,8 +331,125 @@
     }
   }
 
+  /** Transactions over time, with a window that zooms. */
+  class Timeline {
+    constructor(box, data) {
+      this.data = data;
+      this.place = box.querySelector(".scroll");
+      this.told = box.querySelector(".window");
+      const ends = data.bars.flatMap(bar => [bar.from, bar.to ?? bar.from]);
+      this.all = [Math.min(...ends) - 1, Math.max(...ends) + 2];
+      const chosen = data.bars.filter(bar => bar.matters);
+      const from = Math.min(...chosen.map(bar => bar.from));
+      const to = Math.max(...chosen.map(bar => bar.to ?? bar.from + 1));
+      const margin = Math.max(1, (to - from) * .06);
+      this.cycle = [from - margin, to + margin];
+      for (const button of box.querySelectorAll("[data-zoom]")) {
+        button.addEventListener("click", () => this.zoom(button.dataset.zoom));
+      }
+      this.place.addEventListener("wheel", event => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        const x = event.offsetX / this.place.clientWidth;
+        this.around(this.from + x * (this.to - this.from), event.deltaY < 0 ? .7 : 1 / .7);
+      }, { passive: false });
+      box.hidden = false;
+      narrow.addEventListener("change", () => this.draw());
+      this.show(...this.cycle);
+    }
+
+    zoom(how) {
+      const middle = (this.from + this.to) / 2;
+      const step = (this.to - this.from) / 3;
+      if (how === "cycle") this.show(...this.cycle);
+      if (how === "all") this.show(...this.all);
+      if (how === "in") this.around(middle, .5);
+      if (how === "out") this.around(middle, 2);
+      if (how === "left") this.show(this.from - step, this.to - step);
+      if (how === "right") this.show(this.from + step, this.to + step);
+    }
+
+    around(middle, factor) {
+      const half = Math.max(1, (this.to - this.from) / 2 * factor);
+      this.show(middle - half, middle + half);
+    }
+
+    show(from, to) {
+      const [first, last] = this.all;
+      const width = Math.min(to - from, last - first);
+      this.from = Math.max(first, Math.min(from, last - width));
+      this.to = this.from + width;
+      this.draw();
+    }
+
+    draw() {
+      const { lanes, bars, arrows } = this.data;
+      const ROW = 44;
+      const left = Math.min(130, 14 + 7.5 * Math.max(...lanes.map(lane => lane.length)));
+      const width = Math.max(280, this.place.clientWidth - 4);
+      const x = time => left + (time - this.from) / (this.to - this.from) * (width - left - 8);
+      const edge = this.data.bars.length ? this.all[1] : this.to;
+      const canvas = svg("svg", { width, height: lanes.length * ROW + 8, "aria-hidden": "true" });
+      const marker = svg("marker", {
+        id: "time-head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8,
+        orient: "auto", markerUnits: "userSpaceOnUse",
+      }, svg("defs", {}, canvas));
+      svg("path", { d: "M0 0 L8 4 L0 8 z", class: "head key" }, marker);
+      lanes.forEach((lane, index) => {
+        const y = index * ROW + ROW / 2 + 4;
+        svg("line", { x1: left, x2: width, y1: y, y2: y, class: "lane-line" }, canvas);
+        const name = svg("text", { x: 4, y: y + 4, class: "lane-name" }, canvas);
+        name.textContent = lane;
+        name.style.setProperty("--lane", color(index));
+      });
+      const places = bars.map(bar => {
+        const to = bar.to ?? edge;
+        if (to < this.from || bar.from > this.to) return null;
+        const a = Math.max(left, x(bar.from)), b = Math.min(width - 6, Math.max(x(to), x(bar.from) + 3));
+        return { a, b: Math.max(b, a + 3), y: bar.lane * ROW + ROW / 2 + 4 };
+      });
+      bars.forEach((bar, index) => {
+        const place = places[index];
+        if (!place) return;
+        const group = svg("g", { class: `bar-of${bar.matters ? " matters" : ""}` }, canvas);
+        group.style.setProperty("--lane", color(bar.lane));
+        svg("title", {}, group).textContent = `${bar.name}: ${bar.text}`;
+        svg("rect", {
+          x: place.a, y: place.y - 13, width: place.b - place.a, height: 26, rx: 5,
+          class: bar.to === null ? "open" : "",
+        }, group);
+        if (place.b - place.a > bar.name.length * 8 + 4) {
+          svg("text", { x: (place.a + place.b) / 2, y: place.y + 4, "text-anchor": "middle" }, group)
+            .textContent = bar.name;
+        }
+      });
+      for (const arrow of arrows) {
+        const from = places[arrow.from], to = places[arrow.to];
+        if (!from || !to) continue;
+        // Arrows leave to the right of the middle and arrive to the left, so that two do not meet.
+        const start = [from.a + .62 * (from.b - from.a), from.y];
+        const end = [to.a + .38 * (to.b - to.a), to.y];
+        const down = end[1] > start[1] ? 1 : -1;
+        start[1] += down * 13;
+        end[1] -= down * (from.y === to.y ? -13 : 14);
+        const bend = from.y === to.y ? 30 : 18;
+        const shape = svg("path", {
+          d: `M${start} C${start[0] + 14},${start[1] + down * bend} ${end[0] - 14},${end[1] - down * bend} ${end}`,
+          class: "arrow order key", "marker-end": "url(#time-head)",
+        }, canvas);
+        svg("title", {}, shape).textContent = arrow.what;
+      }
+      this.place.replaceChildren(canvas);
+      const seen = places.filter(Boolean).length;
+      this.told.textContent = `${seen} of ${bars.length} transactions`;
+    }
+  }
+
   const data = JSON.parse(document.getElementById("data").textContent);
   const players = data.map(run => new Player(document.getElementById(`run-${run.run}`), run));
+  for (const run of data) {
+    if (run.timeline) new Timeline(document.querySelector(`#run-${run.run} .timeline`), run.timeline);
+  }
   let active = players[0];
   players.forEach(player => {
     for (const name of ["focusin", "pointerdown"]) {

@@ -200,6 +200,7 @@ impl Parser {
             }
             "expect" => {
                 self.advance();
+                let weak = self.take_word("weak");
                 let property = self.name("the name of a property")?;
                 let manager = if self.take_word("with") {
                     Some(self.name("the name of a contention manager")?)
@@ -209,6 +210,7 @@ impl Parser {
                 let verdict = self.name("`holds` or `violated`")?;
                 self.symbol(";")?;
                 Ok(Item::Expect(Expectation {
+                    weak,
                     property,
                     manager,
                     verdict,
@@ -309,6 +311,9 @@ impl Parser {
         if self.take_word("bool") {
             return Ok(TypeSyntax::Bool);
         }
+        if self.take_word("time") {
+            return Ok(TypeSyntax::Time);
+        }
         if self.take_word("set") {
             self.word("of")?;
             if self.take_word("variables") {
@@ -336,7 +341,7 @@ impl Parser {
             return Ok(TypeSyntax::Range { low, high });
         }
         self.unexpected(
-            "a type: `{ a, b }`, `set of variables`, `set of threads`, `bool`, `0..3` or `thread or none`",
+            "a type: `{ a, b }`, `set of variables`, `set of threads`, `bool`, `0..3`, `thread or none` or `time`",
         )
     }
 

@@ -21,14 +21,19 @@ pub enum Type {
     VariableSet,
     ThreadSet,
     Bool,
-    Range { low: u8, high: u8 },
+    Range {
+        low: u8,
+        high: u8,
+    },
     ThreadOrNone,
+    /// A reading of a clock, see [`crate::times`].
+    Time,
 }
 
 impl Type {
     pub fn cell(&self) -> Cell {
         match self {
-            Type::Enumeration(_) | Type::Bool | Type::Range { .. } => Cell::Plain,
+            Type::Enumeration(_) | Type::Bool | Type::Range { .. } | Type::Time => Cell::Plain,
             Type::VariableSet => Cell::VariableSet,
             Type::ThreadSet => Cell::ThreadSet,
             Type::ThreadOrNone => Cell::ThreadOrNone,
@@ -142,6 +147,58 @@ pub enum Response {
     Done,
 }
 
+/// What a step adds to the word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Emits {
+    Nothing,
+    /// The command itself.
+    Command,
+    /// The read that the command asks for, of the version that was current at
+    /// the snapshot.
+    OldRead,
+    /// A new snapshot.
+    Snapshot,
+}
+
+/// The commands that a file may declare besides read, write and commit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ExtraCommand {
+    Begin,
+    BeginReadOnly,
+    PlainRead,
+    PlainWrite,
+    Nest,
+    Merge,
+    Undo,
+    Retry,
+}
+
+impl ExtraCommand {
+    pub const ALL: [ExtraCommand; 8] = [
+        ExtraCommand::Begin,
+        ExtraCommand::BeginReadOnly,
+        ExtraCommand::PlainRead,
+        ExtraCommand::PlainWrite,
+        ExtraCommand::Nest,
+        ExtraCommand::Merge,
+        ExtraCommand::Undo,
+        ExtraCommand::Retry,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            ExtraCommand::Begin => "begin",
+            ExtraCommand::BeginReadOnly => "begin_read_only",
+            ExtraCommand::PlainRead => "plain_read",
+            ExtraCommand::PlainWrite => "plain_write",
+            ExtraCommand::Nest => "nest",
+            ExtraCommand::Merge => "merge",
+            ExtraCommand::Undo => "undo",
+            ExtraCommand::Retry => "retry",
+        }
+    }
+}
+
 /// A way to execute a step of a command.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -151,15 +208,21 @@ pub struct Step {
     pub param: Option<usize>,
     /// Whether that variable is chosen freely (and not the command's own).
     pub chooses_variable: bool,
-    /// Whether the step is the command itself.
-    pub is_command: bool,
+    pub emits: Emits,
     pub response: Response,
     pub guard: Code,
     pub effects: Vec<Effect>,
     pub span: Span,
 }
 
-/// All that is said about one of the commands read, write and commit.
+impl Step {
+    /// Whether the command takes effect with this step.
+    pub fn is_command(&self) -> bool {
+        matches!(self.emits, Emits::Command | Emits::OldRead)
+    }
+}
+
+/// All that is said about a command.
 #[derive(Clone, Debug)]
 pub struct CommandCode {
     pub steps: Vec<Step>,
@@ -191,6 +254,8 @@ pub struct ManagerCode {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
+    /// Of transactions among themselves: weak isolation.
+    pub weak: bool,
     pub property: Property,
     pub manager: Option<String>,
     pub holds: bool,
@@ -205,7 +270,29 @@ pub struct Program {
     pub read: CommandCode,
     pub write: CommandCode,
     pub commit: CommandCode,
+    /// In the order of [`ExtraCommand::ALL`].
+    pub extra: [Option<CommandCode>; ExtraCommand::ALL.len()],
     pub abort: Vec<Effect>,
     pub managers: Vec<ManagerCode>,
+    /// Whether a time plus 1 is compared with another, see [`crate::times`].
+    pub asks_distance: bool,
     pub expectations: Vec<Expected>,
+}
+
+impl Program {
+    pub fn extra(&self, command: ExtraCommand) -> Option<&CommandCode> {
+        self.extra[command as usize].as_ref()
+    }
+
+    /// Whether any command beyond the paper's is declared.
+    pub fn is_extended(&self) -> bool {
+        self.extra.iter().any(Option::is_some)
+    }
+
+    /// Whether reads may return versions that are no longer current.
+    pub fn is_multi_version(&self) -> bool {
+        let steps = self.read.steps.iter().chain(&self.write.steps);
+        let mut steps = steps.chain(&self.commit.steps);
+        steps.any(|step| matches!(step.emits, Emits::OldRead | Emits::Snapshot))
+    }
 }

@@ -54,6 +54,11 @@ pub(super) struct Resolver {
     pub(super) predicates: Vec<Predicate>,
     procedures: Vec<Procedure>,
     step_names: Vec<String>,
+    /// Whether a time plus 1 is compared.
+    pub(super) asks_distance: bool,
+    /// Whether there is `on begin`, which makes `snapshot` and `old_read` steps
+    /// with a meaning.
+    takes_snapshots: bool,
     /// While a manager is resolved, its index: it may only change its state.
     manager: Option<usize>,
     nodes: usize,
@@ -89,8 +94,10 @@ impl Resolver {
         let mut update = None;
         let mut expectations = Vec::new();
         let mut require = Code::TRUE;
-        let mut commands: [Option<CommandCode>; 3] = [None, None, None];
-        let mut conflicts: [Code; 3] = [Code::FALSE, Code::FALSE, Code::FALSE];
+        let mut commands: [Option<CommandCode>; COMMANDS.len()] = Default::default();
+        let mut conflicts = [Code::FALSE; COMMANDS.len()];
+        self.takes_snapshots = (file.items.iter())
+            .any(|item| matches!(item, Item::Command(rules) if rules.command.name.text == "begin"));
         let mut abort = None;
         self.declare(file);
         for item in &file.items {
@@ -136,7 +143,7 @@ impl Resolver {
             }
         }
         let managers = self.managers(file);
-        for (command, given) in COMMANDS.iter().zip(&commands) {
+        for (command, given) in COMMANDS.iter().zip(&commands).take(3) {
             if given.is_none() && self.errors.is_empty() {
                 self.error::<()>(
                     format!(
@@ -155,7 +162,11 @@ impl Resolver {
             }
             return None;
         };
-        let [read, write, commit] = commands;
+        self.refuse_odd_commands(&commands, update.unwrap_or_default());
+        let mut commands = commands.into_iter();
+        let mut next = || commands.next().flatten();
+        let (read, write, commit) = (next(), next(), next());
+        let extra = std::array::from_fn(|_| next());
         let mut program = Program {
             name: file.name.text.clone(),
             update: update.unwrap_or_default(),
@@ -164,12 +175,18 @@ impl Resolver {
             read: read?,
             write: write?,
             commit: commit?,
+            extra,
             abort,
             managers,
+            asks_distance: self.asks_distance,
             expectations,
         };
-        let parts = [&mut program.read, &mut program.write, &mut program.commit];
-        for (command, conflict) in parts.into_iter().zip(conflicts) {
+        let paper = [&mut program.read, &mut program.write, &mut program.commit].map(Some);
+        let parts = paper
+            .into_iter()
+            .chain(program.extra.iter_mut().map(Option::as_mut));
+        for (command, conflict) in parts.zip(conflicts) {
+            let Some(command) = command else { continue };
             command.conflict = conflict;
             for step in &mut command.steps {
                 let guard = std::mem::replace(&mut step.guard, Code::TRUE);
@@ -177,6 +194,36 @@ impl Resolver {
             }
         }
         Some(program)
+    }
+
+    /// Commands that need each other, and what only deferred update has.
+    fn refuse_odd_commands(&mut self, commands: &[Option<CommandCode>], update: Update) {
+        let given = |name: &str| {
+            let at = COMMANDS.iter().position(|command| *command == name)?;
+            commands[at].as_ref().map(|code| code.span)
+        };
+        for (one, other) in [
+            ("begin_read_only", "begin"),
+            ("nest", "merge"),
+            ("nest", "undo"),
+            ("merge", "nest"),
+            ("undo", "nest"),
+        ] {
+            if let (Some(span), None) = (given(one), given(other)) {
+                self.error::<()>(format!("`on {one}` needs `on {other}`"), span);
+            }
+        }
+        let extra = COMMANDS[3..].iter().find_map(|name| {
+            given(name)
+                .filter(|_| *name != ExtraCommand::Retry.name())
+                .map(|span| (name, span))
+        });
+        if let (Some((name, span)), Update::Direct) = (extra, update) {
+            self.error::<()>(
+                format!("`on {name}` is defined for deferred update only"),
+                span,
+            );
+        }
     }
 
     /// Declares all fields first: an item may use a field declared below it.
@@ -229,6 +276,7 @@ impl Resolver {
             }
         }
         Some(Expected {
+            weak: expectation.weak,
             property,
             manager: expectation.manager.as_ref().map(|name| name.text.clone()),
             holds,
@@ -285,6 +333,7 @@ impl Resolver {
                 high: *high,
             },
             TypeSyntax::ThreadOrNone => Type::ThreadOrNone,
+            TypeSyntax::Time => Type::Time,
         }
     }
 
@@ -366,16 +415,20 @@ impl Resolver {
         let name = pattern.name.text.as_str();
         let Some(command) = COMMANDS.iter().position(|c| *c == name) else {
             return self.error(
-                "expected `read(v)`, `write(v)` or `commit`",
+                format!(
+                    "expected `read(v)`, `write(v)`, `commit`, `{}` or `abort`",
+                    COMMANDS[3..].join("`, `")
+                ),
                 pattern.name.span,
             );
         };
+        let names_variable = NAMES_VARIABLE.contains(&name);
         let mut scope = Scope::acting_thread();
         match (&pattern.param, name) {
-            (Some(param), "commit") => {
-                return self.error("commit names no variable", param.span);
+            (Some(param), _) if !names_variable => {
+                return self.error(format!("{name} names no variable"), param.span);
             }
-            (None, "read" | "write") => {
+            (None, _) if names_variable => {
                 return self.error(
                     format!("`{name}` names its variable: write `{name}(v)`"),
                     pattern.name.span,
@@ -436,8 +489,14 @@ impl Resolver {
 
     fn rule(&mut self, rule: &Rule, command: usize, mut scope: Scope) -> Resolved<Step> {
         let name = rule.step.name.text.as_str();
-        let is_command = name == COMMANDS[command];
-        if name == "abort" || name == "step" || (!is_command && COMMANDS.contains(&name)) {
+        let emits = match (COMMANDS[command], name) {
+            (command, name) if command == name => Emits::Command,
+            ("read", "old_read") if self.takes_snapshots => Emits::OldRead,
+            ("read" | "write" | "commit", "snapshot") if self.takes_snapshots => Emits::Snapshot,
+            _ => Emits::Nothing,
+        };
+        let is_command = matches!(emits, Emits::Command | Emits::OldRead);
+        if name == "abort" || name == "step" || (!is_command && COMMANDS[..3].contains(&name)) {
             return self.error(
                 format!("`{name}` cannot be a step of `{}`", COMMANDS[command]),
                 rule.step.name.span,
@@ -483,7 +542,7 @@ impl Resolver {
             name: self.step_name(name),
             param,
             chooses_variable,
-            is_command,
+            emits,
             response,
             guard: guard?,
             effects: effects?,
@@ -705,6 +764,21 @@ impl Resolver {
             );
         }
         let ty = Ty::of(&self.fields[field].ty);
+        if ty == Ty::Time && op == AssignOp::Add {
+            if !matches!(value.kind, ExprKind::Number(1)) {
+                return self.error("a time advances by 1", value.span);
+            }
+            let value = Code::Plus(
+                Box::new(Code::Load { field, index }),
+                Box::new(Code::Constant(1)),
+            );
+            return Some(Effect::Assign {
+                field,
+                index,
+                value,
+                span,
+            });
+        }
         let given = self.typed(value, &ty, scope)?;
         let load = || Box::new(Code::Load { field, index });
         let value = match (op, &ty) {
@@ -773,7 +847,21 @@ impl Resolver {
     }
 }
 
-/// The commands of a program, in the order of [`Program`]'s parts.
-const COMMANDS: [&str; 3] = ["read", "write", "commit"];
+/// The commands of a program, in the order of [`Program`]'s parts: the paper's,
+/// then those of [`ExtraCommand::ALL`].
+const COMMANDS: [&str; 11] = [
+    "read",
+    "write",
+    "commit",
+    ExtraCommand::Begin.name(),
+    ExtraCommand::BeginReadOnly.name(),
+    ExtraCommand::PlainRead.name(),
+    ExtraCommand::PlainWrite.name(),
+    ExtraCommand::Nest.name(),
+    ExtraCommand::Merge.name(),
+    ExtraCommand::Undo.name(),
+    ExtraCommand::Retry.name(),
+];
+const NAMES_VARIABLE: [&str; 4] = ["read", "write", "plain_read", "plain_write"];
 
 pub const BUILT_IN_MANAGERS: [&str; 2] = ["aggressive", "polite"];

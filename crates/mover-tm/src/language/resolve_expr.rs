@@ -17,6 +17,9 @@ pub(super) enum Ty {
     Index(IndexKind),
     ThreadOrNone,
     Enumeration(Vec<String>),
+    Time,
+    /// `x + 1` for a time `x`.
+    NextTime,
 }
 
 impl Ty {
@@ -31,6 +34,7 @@ impl Ty {
             Ty::Index(IndexKind::Thread) => "a thread".into(),
             Ty::ThreadOrNone => "a thread or none".into(),
             Ty::Enumeration(names) => format!("one of {}", names.join(", ")),
+            Ty::Time | Ty::NextTime => "a time".into(),
         }
     }
 
@@ -42,6 +46,7 @@ impl Ty {
             Type::Bool => Ty::Bool,
             Type::Range { .. } => Ty::Int,
             Type::ThreadOrNone => Ty::ThreadOrNone,
+            Type::Time => Ty::Time,
         }
     }
 
@@ -54,6 +59,11 @@ impl Ty {
         self == other
             || (self.is_set() && *other == Ty::EmptySet)
             || (*self == Ty::ThreadOrNone && *other == Ty::Index(IndexKind::Thread))
+            || (*self == Ty::Time && *other == Ty::NextTime)
+    }
+
+    fn is_time(&self) -> bool {
+        matches!(self, Ty::Time | Ty::NextTime)
     }
 }
 
@@ -120,6 +130,7 @@ impl Resolver {
             ExprKind::Apply { name, arguments } => {
                 return self.apply(name, arguments, scope);
             }
+            ExprKind::Number(0) if wanted.is_some_and(Ty::is_time) => (Code::Constant(0), Ty::Time),
             ExprKind::Number(number) => (Code::Constant(i32::from(*number)), Ty::Int),
             ExprKind::Bool(value) => (Code::Constant(i32::from(*value)), Ty::Bool),
             ExprKind::Nobody => (Code::Constant(0), Ty::ThreadOrNone),
@@ -158,14 +169,21 @@ impl Resolver {
                 left,
                 right,
             } => {
-                let left = Box::new(self.typed(left, &Ty::Int, scope)?);
-                let right = Box::new(self.typed(right, &Ty::Int, scope)?);
+                let (left, ty) = self.expr(left, wanted, scope)?;
+                if !matches!(ty, Ty::Int | Ty::Time) {
+                    return self.error("`min` and `max` are for numbers and times", expr.span);
+                }
+                let (right, other) = self.expr(right, Some(&ty), scope)?;
+                if other != ty {
+                    return self.error("`min` and `max` are of two of a kind", expr.span);
+                }
+                let (left, right) = (Box::new(left), Box::new(right));
                 let code = if *largest {
                     Code::Max(left, right)
                 } else {
                     Code::Min(left, right)
                 };
-                (code, Ty::Int)
+                (code, ty)
             }
         })
     }
@@ -288,7 +306,10 @@ impl Resolver {
             | BinaryOp::Union
             | BinaryOp::Intersection
             | BinaryOp::Difference => both_sets,
-            _ => ta == Ty::Int && tb == Ty::Int,
+            // The abstraction of clocks knows distances of 1 and no others.
+            BinaryOp::Plus if ta == Ty::Time => matches!(right.kind, ExprKind::Number(1)),
+            BinaryOp::Plus | BinaryOp::Minus => ta == Ty::Int && tb == Ty::Int,
+            _ => (ta == Ty::Int && tb == Ty::Int) || (ta.is_time() && tb.is_time()),
         };
         if !fits {
             return self.error(
@@ -301,7 +322,9 @@ impl Resolver {
                 span,
             );
         }
+        self.asks_distance |= ta == Ty::NextTime || tb == Ty::NextTime;
         let result = match op {
+            BinaryOp::Plus if ta == Ty::Time => Ty::NextTime,
             BinaryOp::Plus | BinaryOp::Minus => Ty::Int,
             BinaryOp::Union | BinaryOp::Intersection | BinaryOp::Difference => joined_set.clone(),
             _ => Ty::Bool,

@@ -18,7 +18,8 @@ pub struct File {
 pub enum Item {
     /// `update direct;`
     Update(Name),
-    /// `expect opacity violated;` or `expect wait-freedom with polite holds;`
+    /// `expect opacity violated;`, `expect wait-freedom with polite holds;` or
+    /// `expect weak opacity holds;`
     Expect(Expectation),
     State(StateBlock),
     Predicate(Predicate),
@@ -38,6 +39,8 @@ pub enum Item {
 
 #[derive(Clone, Debug)]
 pub struct Expectation {
+    /// Of transactions among themselves only.
+    pub weak: bool,
     pub property: Name,
     pub manager: Option<Name>,
     pub verdict: Name,
@@ -71,6 +74,7 @@ pub enum TypeSyntax {
     Bool,
     Range { low: u8, high: u8 },
     ThreadOrNone,
+    Time,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use indicatif::ProgressBar;
 use mover_cli::diagnostics::show;
 use mover_cli::output::{check_distinct, check_writable, write_file};
 use mover_cli::quantities::{parse_megabytes, parse_seconds};
 use mover_cli::{Cause, CliError, Exit};
 use mover_source::SourceMap;
 use mover_tm::algorithm::{Algorithm, Manager};
-use mover_tm::check::{Failure, Options, Report, Verdict, check};
+use mover_tm::check::{Failure, Options, Progress, Report, Verdict, check_telling};
 use mover_tm::dot;
 use mover_tm::graph::{AlgorithmGraph, Incomplete};
 use mover_tm::language::program::Program;
@@ -24,6 +25,8 @@ use super::{load, page, parse_count, refuse, say};
 use crate::signals::stop_on_signal;
 use mover_check::watch::{Ended, watch};
 use mover_engine::{Cancel, Control, Stop};
+
+const SHOWN_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
 pub struct CheckArgs {
@@ -55,6 +58,10 @@ pub struct CheckArgs {
     /// Give up when more memory than this is needed: megabytes, or with a unit as in 512M, 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_megabytes)]
     memory: Option<u64>,
+    /// Judge transactions among themselves only: accesses outside of transactions (plain_read and
+    /// plain_write) do not count
+    #[arg(long)]
+    weak_isolation: bool,
     /// Also search larger sizes, to test the reduction theorem
     #[arg(long)]
     cross_check: bool,
@@ -91,6 +98,8 @@ pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
         max_states: args.max_states,
         cross_check: args.cross_check,
         widen_scope: true,
+        time_is_limited: args.timeout.is_some(),
+        weak_isolation: args.weak_isolation,
     };
     if let Some(file) = &args.dot {
         write_dot(file, &program, &options, &sources)?;
@@ -186,7 +195,8 @@ fn limits(args: &CheckArgs) -> Control {
         .with_memory(megabytes.map(|megabytes| megabytes.saturating_mul(1 << 20)))
 }
 
-/// One question, within limits; one that takes too much is not answered.
+/// One question, within limits. One that takes too much is answered for the sizes that were
+/// finished, if there are any. On a terminal it is shown which size is searched.
 fn check_within(
     control: &Control,
     program: &Program,
@@ -194,14 +204,31 @@ fn check_within(
     options: &Options,
 ) -> Result<Report, Failure> {
     let given = (program.clone(), options.clone());
-    let work =
-        move |_: &Control, _: &mut (dyn FnMut(()) + Send)| check(&given.0, property, &given.1);
-    let why = match watch(control, work, |()| ()) {
-        Ended::Answered(report) | Ended::OutOfMemory(report) => return report,
-        Ended::Abandoned(Stop::Time) => "The time limit was reached; raise --timeout",
-        Ended::Abandoned(Stop::Memory) => "The memory limit was reached; raise --memory",
-        Ended::Abandoned(_) => "The search was interrupted; let it run longer",
+    let work = move |_: &Control, tell: &mut (dyn FnMut(Progress) + Send)| {
+        check_telling(&given.0, property, &given.1, tell)
     };
+    let mut settled = None;
+    let line = ProgressBar::new_spinner();
+    line.enable_steady_tick(SHOWN_EVERY);
+    let ended = watch(control, work, |told| match told {
+        Progress::Searching(threads, variables) => {
+            let size = format!("{threads} threads, {variables} variables");
+            line.set_message(format!("{property}: searching {size}"));
+        }
+        Progress::Settled(report) => settled = Some(*report),
+    });
+    line.finish_and_clear();
+    let (stopped, advice) = match ended {
+        Ended::Answered(report) | Ended::OutOfMemory(report) => return report,
+        Ended::Abandoned(Stop::Time) => ("The time limit was reached", "raise --timeout"),
+        Ended::Abandoned(Stop::Memory) => ("The memory limit was reached", "raise --memory"),
+        Ended::Abandoned(_) => ("The search was interrupted", "let it run longer"),
+    };
+    if let Some(mut report) = settled {
+        report.explanation += &format!(" {stopped} while larger sizes were searched.");
+        return Ok(report);
+    }
+    let why = format!("{stopped}; {advice}");
     let why = format!("{why}, or ask for fewer threads or variables");
     Ok(Report::stopped(program, property, options, &why))
 }

@@ -3,10 +3,12 @@
 //! There may be millions of transactions; a page shows those of the anomalies only, one run for each
 //! anomaly. The lanes are the processes, the boxes the transactions, in the order of their beginnings.
 //! An arrow leads from the operation of a transaction that must come first to the operation that
-//! says so, so that a cycle of arrows is the cycle of the argument.
+//! says so, so that a cycle of arrows is the cycle of the argument. Above that the same transactions are
+//! bars over time, among those around them; the page zooms from the cycle to all of these.
 
 use mover_check::story::{Arrow, ArrowKind};
 use mover_check::words::grouped;
+use mover_report::html::timeline::{Bar, Timeline};
 use mover_report::html::{Lane, Page, Run, RunBox, RunStep};
 use mover_tm::check::Verdict;
 use mover_tm::recorded::verdict::Judgement;
@@ -15,6 +17,10 @@ use mover_tm::recorded::{Effect, Recorded};
 
 /// More transactions of one anomaly are not drawn.
 const SHOWN: usize = 40;
+/// More transactions beside those of the anomaly are not drawn over time.
+const NEIGHBOURS: usize = 250;
+/// Events before and after a short cycle, in fifths, of which transactions are drawn.
+const AROUND: u32 = 20;
 
 pub fn page(file: &str, recorded: &Recorded, judgement: &Judgement, line: &str) -> Page {
     let has = |wanted: Verdict| judgement.levels.iter().any(|l| l.verdict == wanted);
@@ -134,7 +140,68 @@ fn run(recorded: &Recorded, anomaly: &Anomaly) -> Run {
     if let Some(last) = run.steps.last_mut() {
         last.fails = true;
     }
+    run.timeline = timeline(recorded, anomaly, &shown);
     run
+}
+
+/// When a transaction was called and answered; the lines of the file where no times were recorded.
+fn times(recorded: &Recorded, x: usize) -> (u32, Option<u32>) {
+    let transaction = &recorded.transactions[x];
+    match (transaction.start, transaction.end) {
+        (None, None) => (transaction.lines.0, Some(transaction.lines.1)),
+        (start, end) => (start.or(end).unwrap_or_default(), end),
+    }
+}
+
+/// The transactions of an anomaly, and the nearest of those around them in time.
+fn timeline(recorded: &Recorded, anomaly: &Anomaly, shown: &[usize]) -> Option<Timeline> {
+    let spans = shown.iter().map(|&x| times(recorded, x));
+    let from = spans.clone().map(|(from, _)| from).min()?;
+    let to = spans.map(|(from, to)| to.unwrap_or(from)).max()?;
+    let middle = from + (to - from) / 2;
+    let around = (to - from).max(AROUND).saturating_mul(5);
+    let (first, last) = (from.saturating_sub(around), to.saturating_add(around));
+    let mut near: Vec<(u32, usize)> = (0..recorded.transactions.len())
+        .filter(|x| !shown.contains(x))
+        .map(|x| (x, times(recorded, x)))
+        .filter(|(_, (start, end))| *start <= last && end.unwrap_or(u32::MAX) >= first)
+        .map(|(x, (start, _))| (start.abs_diff(middle), x))
+        .collect();
+    near.sort_unstable();
+    near.truncate(NEIGHBOURS);
+    let mut drawn: Vec<usize> = near.into_iter().map(|(_, x)| x).collect();
+    drawn.extend(shown);
+    drawn.sort_by_key(|&x| times(recorded, x));
+    let mut processes: Vec<u32> = (drawn.iter())
+        .map(|&x| recorded.transactions[x].process)
+        .collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let bars = drawn.iter().map(|&x| {
+        let (from, to) = times(recorded, x);
+        let process = recorded.transactions[x].process;
+        Bar {
+            lane: processes.binary_search(&process).unwrap_or_default(),
+            name: recorded.name(x),
+            text: recorded.transaction_text(x),
+            from,
+            to,
+            matters: shown.contains(&x),
+        }
+    });
+    let bars = bars.collect();
+    let place = |x: usize| drawn.iter().position(|&y| y == x);
+    let arrows = anomaly
+        .steps
+        .iter()
+        .filter_map(|step| Some((place(step.from)?, place(step.to)?, step.because.clone())));
+    Some(Timeline {
+        lanes: (processes.iter())
+            .map(|&process| format!("process {}", recorded.process_names[process as usize]))
+            .collect(),
+        bars,
+        arrows: arrows.collect(),
+    })
 }
 
 /// The operation of a transaction that a dependency speaks of.

@@ -10,9 +10,10 @@ use mover_report::html::{Lane, Page, Run, RunBox, RunStep};
 use mover_source::SourceMap;
 use mover_tm::check::{Report, Verdict};
 use mover_tm::conflict_graph::{ConflictGraph, Reason};
+use mover_tm::explain::transaction_names;
 use mover_tm::language::program::Program;
 use mover_tm::property::Property;
-use mover_tm::word::{Action, Statement};
+use mover_tm::word::{Action, Extra, Statement};
 
 pub fn page(program: &Program, file: &str, sources: &SourceMap, reports: &[(Report, f64)]) -> Page {
     let chosen = reports
@@ -101,17 +102,34 @@ fn lanes(threads: usize) -> Vec<Lane> {
         .collect()
 }
 
+/// A statement in words.
+fn said(action: Action) -> String {
+    match action {
+        Action::Read(v) => format!("read variable {}", v + 1),
+        Action::Write(v) => format!("write variable {}", v + 1),
+        Action::Commit => "commit".into(),
+        Action::Abort => "abort".into(),
+        Action::Extra(extra) => match extra {
+            Extra::Begin => "begin".into(),
+            Extra::BeginReadOnly => "begin read-only".into(),
+            Extra::Snapshot => "take a new snapshot".into(),
+            Extra::OldRead(v) => format!("read variable {} as of the snapshot", v + 1),
+            Extra::PlainRead(v) => format!("read variable {} outside of a transaction", v + 1),
+            Extra::PlainWrite(v) => format!("write variable {} outside of a transaction", v + 1),
+            Extra::Nest => "begin a nested transaction".into(),
+            Extra::Merge => "merge the nested transaction".into(),
+            Extra::Undo => "undo the nested transaction".into(),
+            Extra::Retry => "retry".into(),
+        },
+    }
+}
+
 fn add_word(run: &mut Run, program: &Program, report: &Report, word: &[Statement]) {
     run.lanes = lanes(report.threads);
-    for statement in word {
+    for (statement, name) in word.iter().zip(transaction_names(word)) {
         run.steps.push(RunStep {
             lane: statement.thread.into(),
-            text: match statement.action {
-                Action::Read(variable) => format!("read variable {}", variable + 1),
-                Action::Write(variable) => format!("write variable {}", variable + 1),
-                Action::Commit => "commit".into(),
-                Action::Abort => "abort".into(),
-            },
+            text: format!("{name}: {}", said(statement.action)),
             ..RunStep::default()
         });
     }
@@ -148,16 +166,14 @@ fn add_order(run: &mut Run, reason: &Reason) {
         Reason::Conflict { earlier, later, .. } => (earlier.1, later.1),
         Reason::InTime { end, begin } => (end, begin),
         Reason::FirstCommitter { first, second, .. } => (first, second),
-        Reason::InThread | Reason::SnapshotFirst => return,
+        Reason::InThread | Reason::SnapshotFirst | Reason::OwnWriteMissed { .. } => return,
     };
     if from >= run.steps.len() || to >= run.steps.len() {
         return;
     }
-    let what = format!(
-        "must come before the transaction of {} (statement {})",
-        run.lanes[run.steps[to].lane].name,
-        to + 1
-    );
+    // The step's text begins with the name of its transaction.
+    let whose = run.steps[to].text.split(':').next().unwrap_or_default();
+    let what = format!("must come before {whose} (statement {})", to + 1);
     let note = run.steps[from].note.get_or_insert_default();
     if !note.is_empty() {
         note.push_str("; ");

@@ -11,7 +11,8 @@ use mover_cli::{Cause, CliError, Exit};
 use mover_source::diagnostic::Diagnostic;
 use mover_source::{SourceMap, Span};
 use mover_tm::explain::{explain, table};
-use mover_tm::monitor::specification;
+use mover_tm::extended::{has_extra, refuse_malformed};
+use mover_tm::monitor::{extended_specification, specification};
 use mover_tm::property::{Safety, Update, is_defined};
 use mover_tm::word::{Statement, extent, parse_word, print_word};
 use serde_json::json;
@@ -88,8 +89,25 @@ fn texts(args: &WordArgs) -> Result<Vec<String>, CliError> {
 /// Prints what holds of a word; whether it is opaque.
 fn judge(word: &[Statement], args: &WordArgs) -> Result<bool, CliError> {
     let (threads, variables) = extent(word);
+    let extended = has_extra(word);
+    let malformed = |message: String| CliError::input("T031", message);
+    refuse_malformed(word).map_err(malformed)?;
+    if extended && args.update == Update::Direct {
+        return Err(malformed(
+            "statements beyond reads, writes, commits and aborts need --update deferred".into(),
+        ));
+    }
+    if extended && extended_specification(Safety::Opacity, threads, variables).is_none() {
+        return Err(malformed(
+            "too many threads and variables for such a word".into(),
+        ));
+    }
     let accepted = |property: Safety| {
-        let spec = specification(property, args.update, threads.max(1), variables.max(1));
+        let (threads, variables) = (threads.max(1), variables.max(1));
+        let spec = match extended {
+            true => extended_specification(property, threads, variables),
+            false => specification(property, args.update, threads, variables),
+        };
         spec.map(|spec| spec.accepted_prefix(word))
     };
     let holds = |property: Safety| accepted(property).map(|length| length == word.len());

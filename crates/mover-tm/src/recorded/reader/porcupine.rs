@@ -3,18 +3,37 @@
 //! `{"ClientId": 0, "Input": {"op": "put", "key": "x", "value": "1"}, "Call": 3, "Output": {}, "Return": 9}`:
 //! each operation is a transaction of its own, so strict serializability is linearizability. `Call` and
 //! `Return` are times; an operation that has not returned (no `Return`, or `null`) may have taken effect.
-//! `op` is get or read, put or write; Porcupine's numbers 0 and 1 mean get and put. A key
-//! begins as 0, or as the empty string. All times are needed before any can be ordered, so this reader
+//! `op` is get or read, put or write, append; Porcupine's numbers 0, 1 and 2 mean get, put and append. A
+//! key begins as 0, or as the empty string. All times are needed before any can be ordered, so this reader
 //! keeps two numbers for each operation more than the others.
+//!
+//! An append puts a text behind that of the key, and a get returns the whole text. Such a history is one
+//! of lists: a text that was read is taken apart into texts that were appended to the key, which must be
+//! possible in one way only. What remains is an element that nobody appended. The texts that were read are
+//! kept until the end of the file, because their parts may be appended by operations that come later in it.
+//! Puts and appends in one history are refused: a list cannot be overwritten.
 
 use super::syntax::Value;
 use super::{Building, Operations};
-use crate::recorded::{Model, RawEffect, RawTransaction, Status};
+use crate::recorded::{Key, Model, RawEffect, RawTransaction, Status, ValueId};
+use rustc_hash::FxHashMap;
 
 #[derive(Default)]
 pub struct Porcupine {
     /// Call and return of each operation.
     times: Vec<(i64, Option<i64>)>,
+    /// Gets that returned a text.
+    gets: Vec<Get>,
+    /// What was appended to each key.
+    appended: FxHashMap<Key, FxHashMap<String, ValueId>>,
+}
+
+struct Get {
+    process: u32,
+    line: u32,
+    times: (i64, Option<i64>),
+    key: Key,
+    text: String,
 }
 
 fn field<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
@@ -49,6 +68,7 @@ impl Operations for Porcupine {
         let op = match op {
             Value::Int(0) => "get".to_string(),
             Value::Int(1) => "put".to_string(),
+            Value::Int(2) => "append".to_string(),
             other => Building::name_of(other).to_lowercase(),
         };
         let effect = match op.as_str() {
@@ -62,6 +82,17 @@ impl Operations for Porcupine {
                     (None, _) => RawEffect::ReadUnknown,
                     (Some(_), None | Some(Value::Nil)) => RawEffect::ReadInitial,
                     (Some(_), Some(Value::Text(text))) if text.is_empty() => RawEffect::ReadInitial,
+                    (Some(_), Some(Value::Text(text))) => {
+                        let process = history.recorded.process(&client);
+                        self.gets.push(Get {
+                            process,
+                            line: history.line,
+                            times: (call, answer),
+                            key,
+                            text: text.clone(),
+                        });
+                        return Ok(());
+                    }
                     (Some(_), Some(value)) => {
                         self.initial(history, key, value);
                         history.model_of_read(value)?;
@@ -75,9 +106,23 @@ impl Operations for Porcupine {
                 self.initial(history, key, value);
                 RawEffect::Write(history.value(value))
             }
+            "append" | "a" => {
+                let value = field(input, &["value", "Value"]).ok_or("`Input` has no `value`")?;
+                let Value::Text(text) = value else {
+                    return Err(format!("an append is of a text, found {value}"));
+                };
+                if text.is_empty() {
+                    return Err("an append of the empty text cannot be seen in what is read".into());
+                }
+                history.demand(Model::ListAppend, "an append")?;
+                let id = history.value(value);
+                let known = self.appended.entry(key).or_default();
+                known.insert(text.clone(), id);
+                RawEffect::Append(id)
+            }
             other => {
                 return Err(format!(
-                    "the operation `{other}` is not supported; get and put are"
+                    "the operation `{other}` is not supported; get, put and append are"
                 ));
             }
         };
@@ -98,6 +143,7 @@ impl Operations for Porcupine {
     }
 
     fn finish(&mut self, history: &mut Building) -> Result<(), String> {
+        self.push_gets(history)?;
         // Times that are equal overlap: calls come first.
         let mut moments: Vec<(i64, bool, usize)> = Vec::new();
         for (x, &(call, answer)) in self.times.iter().enumerate() {
@@ -127,6 +173,40 @@ impl Operations for Porcupine {
 }
 
 impl Porcupine {
+    /// Adds the gets that returned a text, now that all appends are known.
+    fn push_gets(&mut self, history: &mut Building) -> Result<(), String> {
+        let nothing = FxHashMap::default();
+        for get in std::mem::take(&mut self.gets) {
+            history.line = get.line;
+            let at_line = |message: String| format!("line {}: {message}", get.line);
+            let value = Value::Text(get.text);
+            let effect = match (history.model, &value) {
+                (Some(Model::ListAppend), Value::Text(text)) => {
+                    let appended = self.appended.get(&get.key).unwrap_or(&nothing);
+                    let (mut list, rest) = take_apart(text, appended).map_err(at_line)?;
+                    if !rest.is_empty() {
+                        list.push(history.value(&Value::Text(rest)));
+                    }
+                    RawEffect::ReadList(list)
+                }
+                _ => {
+                    history.model_of_read(&value).map_err(at_line)?;
+                    history.read_effect(&value)
+                }
+            };
+            self.times.push(get.times);
+            history.recorded.push(RawTransaction {
+                process: get.process,
+                lines: (get.line, get.line),
+                start: None,
+                end: None,
+                status: Status::Committed,
+                operations: vec![(get.key, effect)],
+            });
+        }
+        Ok(())
+    }
+
     /// A register of numbers begins as 0.
     fn initial(&self, history: &mut Building, key: u32, value: &Value) {
         if matches!(value, Value::Int(_)) {
@@ -134,4 +214,48 @@ impl Porcupine {
             history.recorded.initial[key as usize].get_or_insert(zero);
         }
     }
+}
+
+/// The appended texts that a text consists of, and what remains behind the longest part that
+/// consists of such; an error if there are two ways.
+fn take_apart(
+    text: &str,
+    appended: &FxHashMap<String, ValueId>,
+) -> Result<(Vec<ValueId>, String), String> {
+    let mut lengths: Vec<usize> = appended.keys().map(String::len).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    // For each place that can be reached, the last part on the way there.
+    let mut last: Vec<Option<(usize, ValueId)>> = vec![None; text.len() + 1];
+    let mut ways = vec![0u8; text.len() + 1];
+    ways[0] = 1;
+    for at in 0..text.len() {
+        if ways[at] == 0 {
+            continue;
+        }
+        for &length in &lengths {
+            let part = text.get(at..at + length);
+            if let Some(&value) = part.and_then(|part| appended.get(part)) {
+                ways[at + length] = (ways[at + length] + ways[at]).min(2);
+                last[at + length] = Some((at, value));
+            }
+        }
+    }
+    let end = (0..=text.len())
+        .rev()
+        .find(|&at| ways[at] > 0)
+        .unwrap_or_default();
+    if ways[end] > 1 {
+        return Err(format!(
+            "the text {text:?} consists of appended texts in more than one way; append texts with a mark at their ends"
+        ));
+    }
+    let mut list = Vec::new();
+    let mut at = end;
+    while let Some((before, value)) = last[at] {
+        list.push(value);
+        at = before;
+    }
+    list.reverse();
+    Ok((list, text[end..].to_string()))
 }

@@ -1,0 +1,54 @@
+// A lazy, validating memory whose variables are also accessed outside of
+// transactions. A write outside of transactions invalidates those that have read
+// the variable, as a commit does (strong isolation).
+//
+// Source: Larus, Rajwar, "Transactional Memory" (2007); Martin,
+// Blundell, Lewis, "Subtleties of transactional memory atomicity semantics"
+// (Computer Architecture Letters 2006).
+
+algorithm strong_isolation;
+
+expect weak opacity holds;
+expect opacity holds;
+expect strict-serializability holds;
+
+thread {
+  rs, ws: set of variables;
+  stale: bool;
+}
+
+procedure reset(thread u) {
+  rs(u) := {};
+  ws(u) := {};
+  stale(u) := false;
+}
+
+on plain_read(v) {
+  do plain_read;
+}
+
+on plain_write(v) {
+  do plain_write {
+    for u != t where v in rs(u) { stale(u) := true; }
+  }
+}
+
+on read(v) {
+  do read when v in ws(t);
+  do read when v not in ws(t) and not stale(t) { rs(t) += {v}; }
+}
+
+on write(v) {
+  do write { ws(t) += {v}; }
+}
+
+on commit {
+  do commit when not stale(t) {
+    for u != t where rs(u) meets ws(t) { stale(u) := true; }
+    reset(t);
+  }
+}
+
+on abort {
+  reset(t);
+}
