@@ -24,6 +24,7 @@ mod llvm;
 mod lower;
 pub mod native;
 mod objects;
+mod reuse;
 mod runtime;
 mod ssa;
 mod threads;
@@ -410,6 +411,7 @@ fn translate(
         spurious_wakeups: options.spurious_wakeups,
         arguments: options.arguments.clone(),
         malloc_may_fail: options.malloc_may_fail,
+        reuses_addresses: notes.frees && reuse::compares_addresses(module, &bodies),
     };
     let mut world = World::new(
         module,

@@ -27,6 +27,8 @@ pub struct Settings {
     /// The arguments of the program, after its name.
     pub arguments: Vec<String>,
     pub malloc_may_fail: bool,
+    /// Whether an allocation may get the address of a freed object.
+    pub reuses_addresses: bool,
 }
 
 /// The set of the names of functions.

@@ -105,6 +105,7 @@ fn at(place: Place, offset: i64) -> Expr {
 fn allocate(site: u32, size: i64, result: Place) -> Effect {
     Effect::Allocate {
         site: SiteId(site),
+        reuse: 0,
         size: Expr::constant(size, WIDTH),
         result,
     }

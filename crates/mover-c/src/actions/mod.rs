@@ -29,6 +29,7 @@ use mover_ir::program::{BoundKind, Effect, Property};
 use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
+use crate::reuse::MOST_REUSED;
 use crate::ssa::*;
 pub use threads::{MOST_KEYS, RUNNING};
 
@@ -167,7 +168,7 @@ impl Builder<'_, '_> {
                 let Some(site) = self.world.heap_site(self.body, id) else {
                     return Err(Problem::new("an allocation without a site", path.loc).code("C099"));
                 };
-                let Some(mut path) = self.require_room(path, &size) else {
+                let Some(path) = self.require_room(path, &size) else {
                     return Ok(Vec::new());
                 };
                 if name != "allocate_zeroed" && self.heap_may_be_read_unwritten(&path, id, &args[0])
@@ -181,16 +182,24 @@ impl Builder<'_, '_> {
                     self.define(&mut failed, id, vec![null]);
                     paths.push(failed);
                 }
-                let temp = self.temp(&mut path, width);
-                path.effects.push(Effect::Allocate {
-                    site,
-                    size: resize(size.now, width, false),
-                    result: self.temp_place(temp),
-                });
-                let address = Part::lost(self.local_read(temp));
-                self.count_objects(&mut path, constant(1, 32));
-                self.define(&mut path, id, vec![address]);
-                paths.push(path);
+                let reused = match self.world.settings.reuses_addresses {
+                    true if name != "allocate_on_stack" => MOST_REUSED,
+                    _ => 0,
+                };
+                for reuse in 0..=reused {
+                    let mut path = path.clone();
+                    let temp = self.temp(&mut path, width);
+                    path.effects.push(Effect::Allocate {
+                        site,
+                        reuse,
+                        size: resize(size.now.clone(), width, false),
+                        result: self.temp_place(temp),
+                    });
+                    let address = Part::lost(self.local_read(temp));
+                    self.count_objects(&mut path, constant(1, 32));
+                    self.define(&mut path, id, vec![address]);
+                    paths.push(path);
+                }
                 Ok(paths)
             }
             "check_cleanup" => self.check_cleanup(path),

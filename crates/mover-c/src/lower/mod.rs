@@ -375,6 +375,7 @@ impl<'w, 'a> Builder<'w, 'a> {
         let place = self.local_place(local, Expr::int(0));
         path.effects.push(Effect::Allocate {
             site,
+            reuse: 0,
             size: constant(size, width),
             result: place.clone(),
         });

@@ -103,6 +103,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                         going_on.written.insert(place.variable);
                         going_on.effects.push(Effect::Allocate {
                             site,
+                            reuse: 0,
                             size: size.now,
                             result: place,
                         });
