@@ -33,7 +33,7 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
             "checked under sequential consistency, which `volatile` does not give",
         );
     }
-    if let Some(first) = &world.uninitialised {
+    if let Some(first) = &world.shadows.assumed {
         let words = "uninitialised memory is assumed to be zero";
         let words = match (first.loc, first.variable.as_str()) {
             (None, variable) if !variable.is_empty() => format!("{words} (first `{variable}`)"),

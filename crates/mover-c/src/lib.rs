@@ -26,6 +26,7 @@ pub mod native;
 mod objects;
 mod reuse;
 mod runtime;
+mod shadow;
 mod ssa;
 mod threads;
 mod unset;
@@ -46,6 +47,7 @@ use clang::Refusal;
 use flatten::{Body, Flattener, Limits, Problem, TOO_LARGE};
 use lower::{Builder, Finished};
 use objects::Objects;
+use shadow::Shadows;
 use ssa::{FunctionId, Kind, Module, Operand};
 use world::{Settings, World};
 
@@ -413,6 +415,7 @@ fn translate(
         malloc_may_fail: options.malloc_may_fail,
         reuses_addresses: notes.frees && reuse::compares_addresses(module, &bodies),
     };
+    let shadows = Shadows::find(module, &bodies, &objects, &notes, options.zero_init);
     let mut world = World::new(
         module,
         &bodies,
@@ -422,6 +425,7 @@ fn translate(
         sources.clone(),
         numbers.to_vec(),
         threads,
+        shadows,
     )?;
     let mut templates = Vec::new();
     let mut sites: Sites = Vec::new();

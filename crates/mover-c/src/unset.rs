@@ -13,7 +13,7 @@
 //! keep explicit search from programs that read nothing undefined.
 //!
 //! Variables that are memory (arrays with an index that is not constant, whatever has an address,
-//! blocks from `malloc`) are zero at first; `lower::first_write` says where that is assumed.
+//! blocks from `malloc`) are in [`crate::shadow`].
 
 use std::collections::{HashMap, HashSet};
 

@@ -208,6 +208,8 @@ pub struct CellNames {
     pub stride: u64,
     /// By offset; those that overlap (unions) are all printed.
     pub fields: Vec<CellName>,
+    /// So many bytes at the end of the object are the front end's own.
+    pub hidden_bytes: u64,
 }
 
 /// A named part of an object, or of each of its elements.
@@ -237,6 +239,7 @@ impl CellNames {
                 is_pointer: true,
                 symbols,
             }],
+            hidden_bytes: 0,
         }
     }
 }

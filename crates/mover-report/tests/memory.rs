@@ -57,6 +57,7 @@ fn program(effects: Vec<Effect>) -> Program {
             field(0, "next", Ty::unsigned(WIDTH), true),
             field(8, "value", Ty::INT, false),
         ],
+        hidden_bytes: 0,
     };
     let site = |name: &str, names: CellNames| AllocationSite {
         names,

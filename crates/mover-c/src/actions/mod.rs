@@ -26,7 +26,7 @@ mod threads;
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{BoundKind, Effect, Property};
 
-use crate::expr_builder::{binary, constant, equal, not, resize};
+use crate::expr_builder::{binary, choose, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::reuse::MOST_REUSED;
@@ -171,10 +171,6 @@ impl Builder<'_, '_> {
                 let Some(path) = self.require_room(path, &size) else {
                     return Ok(Vec::new());
                 };
-                if name != "allocate_zeroed" && self.heap_may_be_read_unwritten(&path, id, &args[0])
-                {
-                    self.world.note_uninitialised(path.loc, "");
-                }
                 let mut paths = Vec::new();
                 if self.world.settings.malloc_may_fail && name != "allocate_on_stack" {
                     let mut failed = path.clone();
@@ -186,13 +182,21 @@ impl Builder<'_, '_> {
                     true if name != "allocate_on_stack" => MOST_REUSED,
                     _ => 0,
                 };
+                let more_bytes = match self.world.shadows.allocations.contains(&(self.body, id)) {
+                    true => self.world.shadows.distance,
+                    false => 0,
+                };
                 for reuse in 0..=reused {
                     let mut path = path.clone();
                     let temp = self.temp(&mut path, width);
                     path.effects.push(Effect::Allocate {
                         site,
                         reuse,
-                        size: resize(size.now.clone(), width, false),
+                        size: binary(
+                            BinaryOp::Add,
+                            resize(size.now.clone(), width, false),
+                            constant(more_bytes, width),
+                        ),
                         result: self.temp_place(temp),
                     });
                     let address = Part::lost(self.local_read(temp));
@@ -208,7 +212,18 @@ impl Builder<'_, '_> {
                 let mut path = path;
                 let address = self.scalar(&mut path, &args[0])?;
                 if let Some(id) = result {
-                    let size = address.map(|address| Expr::ObjectSize(Box::new(address)));
+                    let distance = self.world.shadows.distance;
+                    let size = address.map(|address| {
+                        let all = Expr::ObjectSize(Box::new(address.clone()));
+                        if distance == 0 {
+                            return all;
+                        }
+                        let width = all.width();
+                        let has_shadow = self.world.has_shadow(address);
+                        let shadow =
+                            choose(has_shadow, constant(distance, width), constant(0, width));
+                        binary(BinaryOp::Sub, all, shadow)
+                    });
                     self.define(&mut path, id, vec![size]);
                 }
                 Ok(vec![path])
