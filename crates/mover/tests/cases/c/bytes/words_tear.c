@@ -10,7 +10,6 @@
 // options: --property unreach-call -DCONSTANT
 #include <assert.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 void __VERIFIER_atomic_begin(void);
@@ -19,7 +18,7 @@ void __VERIFIER_atomic_end(void);
 struct pair {
     int a, b;
 };
-static struct pair *shared;
+static struct pair known[1], *shared;
 static volatile int n = 1;
 
 static void *writer(void *arg) {
@@ -27,7 +26,7 @@ static void *writer(void *arg) {
 #if defined MOVE
     memmove(shared, &p, n * sizeof p);
 #elif defined SET
-    memset(shared, 255, n * sizeof p);
+    memset(known, 255, n * sizeof p);
 #elif defined CONSTANT
     memcpy(shared, &p, sizeof p);
 #else
@@ -38,13 +37,12 @@ static void *writer(void *arg) {
 
 int main(void) {
     pthread_t t;
-    shared = calloc(1, sizeof *shared);
+    shared = known;
     pthread_create(&t, 0, writer, 0);
     __VERIFIER_atomic_begin();
     int a = shared->a, b = shared->b;
     __VERIFIER_atomic_end();
     assert(a == b);
     pthread_join(t, 0);
-    free(shared);
     return 0;
 }
