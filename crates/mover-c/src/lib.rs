@@ -29,6 +29,7 @@ mod runtime;
 mod shadow;
 mod ssa;
 mod threads;
+mod unread;
 mod unset;
 mod world;
 
@@ -401,7 +402,8 @@ fn translate(
     let mut notes = std::mem::take(&mut flattener.notes);
     if !options.zero_init {
         for body in &mut bodies {
-            unset::make_inputs(body, notes.uses_join_results);
+            let are_all_read = unread::clear(body, notes.uses_join_results);
+            unset::make_inputs(body, notes.uses_join_results, are_all_read);
         }
     }
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
