@@ -81,6 +81,8 @@ pub struct Options {
     pub malloc_may_fail: bool,
     /// Whether variables that nobody set are 0.
     pub zero_init: bool,
+    /// Whether accesses that are `volatile` count as atomic.
+    pub volatile_atomic: bool,
     /// Maximum recursion depth of a function.
     pub recursion: usize,
     /// Maximum number of threads created by loops that are alive at a time.
@@ -105,6 +107,7 @@ impl Default for Options {
             spurious_wakeups: true,
             malloc_may_fail: false,
             zero_init: false,
+            volatile_atomic: false,
             recursion: 16,
             threads: 16,
             arguments: Vec::new(),
@@ -269,7 +272,7 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
-    let module = llvm::read(&paths, runtime).map_err(Failure::message)?;
+    let module = llvm::read(&paths, options.volatile_atomic, runtime).map_err(Failure::message)?;
     Ok((module, said, own))
 }
 
