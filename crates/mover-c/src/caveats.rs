@@ -8,6 +8,7 @@ use mover_ir::program::Template;
 
 use crate::flatten::Notes;
 use crate::left_locked;
+use crate::reuse::MOST_REUSED;
 use crate::ssa::Loc;
 use crate::world::World;
 
@@ -32,7 +33,7 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
             "checked under sequential consistency, which `volatile` does not give",
         );
     }
-    if let Some(first) = &world.uninitialised {
+    if let Some(first) = &world.shadows.assumed {
         let words = "uninitialised memory is assumed to be zero";
         let words = match (first.loc, first.variable.as_str()) {
             (None, variable) if !variable.is_empty() => format!("{words} (first `{variable}`)"),
@@ -45,14 +46,12 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
         world.waits,
         "condition variables are assumed to have no spurious wakeups",
     );
-    let allocation = match (world.settings.malloc_may_fail, notes.frees) {
-        (true, true) => Some("each allocation is assumed to be at a new address"),
-        (true, false) => None,
-        (false, true) => Some("allocations are assumed to succeed, each at a new address"),
-        (false, false) => Some("allocations are assumed to succeed"),
-    };
-    if let Some(words) = allocation {
-        assumes(notes.allocates, words);
+    if !world.settings.malloc_may_fail {
+        assumes(notes.allocates, "allocations are assumed to succeed");
+    }
+    if world.settings.reuses_addresses {
+        let words = format!("an allocation reuses one of at most {MOST_REUSED} freed addresses");
+        assumes(notes.allocates, &words);
     }
     assumes(
         module.awaited_failure,

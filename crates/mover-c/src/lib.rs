@@ -24,9 +24,12 @@ mod llvm;
 mod lower;
 pub mod native;
 mod objects;
+mod reuse;
 mod runtime;
+mod shadow;
 mod ssa;
 mod threads;
+mod unread;
 mod unset;
 mod world;
 
@@ -45,6 +48,7 @@ use clang::Refusal;
 use flatten::{Body, Flattener, Limits, Problem, TOO_LARGE};
 use lower::{Builder, Finished};
 use objects::Objects;
+use shadow::Shadows;
 use ssa::{FunctionId, Kind, Module, Operand};
 use world::{Settings, World};
 
@@ -77,6 +81,8 @@ pub struct Options {
     pub malloc_may_fail: bool,
     /// Whether variables that nobody set are 0.
     pub zero_init: bool,
+    /// Whether accesses that are `volatile` count as atomic.
+    pub volatile_atomic: bool,
     /// Maximum recursion depth of a function.
     pub recursion: usize,
     /// Maximum number of threads created by loops that are alive at a time.
@@ -101,6 +107,7 @@ impl Default for Options {
             spurious_wakeups: true,
             malloc_may_fail: false,
             zero_init: false,
+            volatile_atomic: false,
             recursion: 16,
             threads: 16,
             arguments: Vec::new(),
@@ -265,7 +272,7 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
-    let module = llvm::read(&paths, runtime).map_err(Failure::message)?;
+    let module = llvm::read(&paths, options.volatile_atomic, runtime).map_err(Failure::message)?;
     Ok((module, said, own))
 }
 
@@ -398,7 +405,8 @@ fn translate(
     let mut notes = std::mem::take(&mut flattener.notes);
     if !options.zero_init {
         for body in &mut bodies {
-            unset::make_inputs(body, notes.uses_join_results);
+            let are_all_read = unread::clear(body, notes.uses_join_results);
+            unset::make_inputs(body, notes.uses_join_results, are_all_read);
         }
     }
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
@@ -410,7 +418,9 @@ fn translate(
         spurious_wakeups: options.spurious_wakeups,
         arguments: options.arguments.clone(),
         malloc_may_fail: options.malloc_may_fail,
+        reuses_addresses: notes.frees && reuse::compares_addresses(module, &bodies),
     };
+    let shadows = Shadows::find(module, &bodies, &objects, &notes, options.zero_init);
     let mut world = World::new(
         module,
         &bodies,
@@ -420,6 +430,7 @@ fn translate(
         sources.clone(),
         numbers.to_vec(),
         threads,
+        shadows,
     )?;
     let mut templates = Vec::new();
     let mut sites: Sites = Vec::new();

@@ -77,6 +77,18 @@ void *__mover_memmove(void *to, const void *from, size_t n) {
     return to;
 }
 
+void *__mover_memmove_of_ints(void *to, const void *from, size_t n) {
+    unsigned *d = to;
+    const unsigned *s = from;
+    if ((size_t)d <= (size_t)s)
+        return __mover_memcpy_of_ints(to, from, n);
+    if ((((size_t)d | (size_t)s | n) & 3) != 0)
+        return __mover_memmove(to, from, n);
+    for (size_t i = n / 4; i > 0; i--)
+        d[i - 1] = s[i - 1];
+    return to;
+}
+
 void *__mover_memset(void *to, int c, size_t n) {
     char *d = to;
     size_t word = (unsigned char)c * ((size_t)-1 / 255);
@@ -90,6 +102,16 @@ void *__mover_memset(void *to, int c, size_t n) {
         d++;
         n--;
     }
+    return to;
+}
+
+void *__mover_memset_of_ints(void *to, int c, size_t n) {
+    unsigned *d = to;
+    unsigned word = (unsigned char)c * 0x01010101u;
+    if ((((size_t)d | n) & 3) != 0)
+        return __mover_memset(to, c, n);
+    for (size_t i = 0; i < n / 4; i++)
+        d[i] = word;
     return to;
 }
 

@@ -6,14 +6,13 @@
 //! ([`crate::lower::Undefined`]) becomes an input: the environment chooses it, once, where the
 //! variable begins to live. A value that nothing reads costs nothing.
 //!
-//! Where several ways out of a block of the source meet, clang selects by a number how to go on
-//! (a `phi` of constants, and a `switch` or a test of it). A value that is undefined on some of these ways is zero
-//! there, and the verdict says so: most such values are read on no way on which they are undefined
-//! (the result of a function before its `return`), and a choice of 2³² values for each of them would
-//! keep explicit search from programs that read nothing undefined.
+//! Values that are undefined on some of several ways that join are first looked at by
+//! [`crate::unread`], and only those are left that some way reads. If there are too many ways for that,
+//! a value that is undefined on some of the ways out of a block of the source (clang selects by a number
+//! how to go on there) is zero, and the verdict says so: most such values are not read.
 //!
 //! Variables that are memory (arrays with an index that is not constant, whatever has an address,
-//! blocks from `malloc`) are zero at first; `lower::first_write` says where that is assumed.
+//! blocks from `malloc`) are in [`crate::shadow`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +21,9 @@ use crate::lower::Undefined;
 use crate::ssa::*;
 
 /// Makes inputs of the undefined values that a body reads.
-pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
+/// If it is known that all operands of phis that are undefined may be read
+/// ([`crate::unread`]), all of them are chosen.
+pub fn make_inputs(body: &mut Body, returns_are_read: bool, are_all_read: bool) {
     let undefined = Undefined::find(body);
     let definitions: HashMap<ValueId, Kind> = all(body)
         .filter_map(|inst| Some((inst.result?, inst.kind.clone())))
@@ -51,7 +52,7 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
     let ways_out: HashSet<ValueId> = body
         .blocks
         .iter()
-        .filter(|block| is_way_out(block, &undefined))
+        .filter(|block| !are_all_read && is_way_out(block, &undefined))
         .flat_map(|block| &block.insts)
         .filter(|inst| matches!(inst.kind, Kind::Phi(_)))
         .filter_map(|inst| inst.result)
@@ -75,7 +76,7 @@ pub fn make_inputs(body: &mut Body, returns_are_read: bool) {
     let mut values = std::mem::take(&mut body.values);
     for block in &mut body.blocks {
         let mut insts = Vec::with_capacity(block.insts.len());
-        let is_way_out = is_way_out(block, &undefined);
+        let is_way_out = !are_all_read && is_way_out(block, &undefined);
         for mut inst in std::mem::take(&mut block.insts) {
             if takes(&inst) {
                 let loc = inst.loc;

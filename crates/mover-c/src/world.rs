@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use mover_ir::expr::{Expr, Ty, mask};
+use mover_ir::expr::{BinaryOp, Expr, Ty, mask};
 use mover_ir::program::{
     AllocationSite, CellName, CellNames, Init, PointerLayout, Property, SiteId, SiteKind,
     SymbolSet, SymbolSetId, TemplateId, Variable, VariableId,
@@ -15,8 +15,10 @@ use mover_ir::program::{
 use mover_ir::validate::MAX_ROW;
 use mover_source::{FileId, SourceMap, Span};
 
+use crate::expr_builder::{binary, constant, equal};
 use crate::flatten::{Body, Notes, Problem};
 use crate::objects::{Leaf, Object, Objects, cell_bytes};
+use crate::shadow::Shadows;
 use crate::ssa::*;
 
 /// How the program is to be understood.
@@ -27,6 +29,8 @@ pub struct Settings {
     /// The arguments of the program, after its name.
     pub arguments: Vec<String>,
     pub malloc_may_fail: bool,
+    /// Whether an allocation may get the address of a freed object.
+    pub reuses_addresses: bool,
 }
 
 /// The set of the names of functions.
@@ -53,7 +57,11 @@ pub struct World<'a> {
     pub threads: Threads,
     /// Names for values: first those of functions, then those of enumerations.
     symbols: RefCell<Vec<SymbolSet>>,
-    pub uninitialised: Option<Uninitialised>,
+    /// Which memory is told apart by whether it has been written.
+    pub shadows: Shadows,
+    /// The allocation sites of it, and the addresses of global variables that it is.
+    shadow_sites: Vec<SiteId>,
+    shadow_bases: Vec<u64>,
     /// The first left shift, if overflows are searched for.
     pub shifted: Option<Option<Loc>>,
     /// The first wait for a condition variable that ends only if it is told to.
@@ -62,13 +70,6 @@ pub struct World<'a> {
     pub live_objects: Option<VariableId>,
     /// What the parameters of `main` are.
     pub arguments: Vec<u64>,
-}
-
-/// The first memory that may be read before it is written.
-pub struct Uninitialised {
-    pub loc: Option<Loc>,
-    /// The local variable; empty if it is none.
-    pub variable: String,
 }
 
 /// Bytes, and addresses in them: offset and number.
@@ -119,6 +120,7 @@ impl<'a> World<'a> {
         sources: SourceMap,
         files: Vec<Option<FileId>>,
         threads: Threads,
+        shadows: Shadows,
     ) -> Result<World<'a>, Problem> {
         let mut world = World {
             module,
@@ -137,7 +139,9 @@ impl<'a> World<'a> {
             heap_sites: HashMap::new(),
             threads,
             symbols: RefCell::default(),
-            uninitialised: None,
+            shadows,
+            shadow_sites: Vec::new(),
+            shadow_bases: Vec::new(),
             shifted: None,
             waits: None,
             live_objects: None,
@@ -148,6 +152,7 @@ impl<'a> World<'a> {
         world.place_objects()?;
         world.add_arguments();
         world.find_sites();
+        world.place_shadows();
         world.add_thread_rows();
         if settings.properties.contains(&Property::MemoryCleanup) && !world.sites.is_empty() {
             world.live_objects = Some(world.model_row("%live_objects", Ty::unsigned(32), 1));
@@ -164,13 +169,6 @@ impl<'a> World<'a> {
             4 => PointerLayout::ILP32,
             _ => PointerLayout::LP64,
         }
-    }
-
-    pub fn note_uninitialised(&mut self, loc: Option<Loc>, variable: &str) {
-        self.uninitialised.get_or_insert_with(|| Uninitialised {
-            loc,
-            variable: variable.to_string(),
-        });
     }
 
     /// LLVM does not tell shifts of signed numbers from others. Those that have no place in the source
@@ -264,7 +262,8 @@ impl<'a> World<'a> {
             self.check_size(object)?;
             let cell = cell_bytes(&layout, self.module.pointer_bytes);
             let id = VariableId(self.globals.len() as u32);
-            let len = (bytes / cell).max(1) as u32;
+            let more_bytes = self.shadows.more_bytes(object);
+            let len = ((bytes.next_multiple_of(cell) + more_bytes) / cell).max(1) as u32;
             let signed = self.sign(object, 0);
             self.globals.push(Variable {
                 name: tidy(&name),
@@ -273,7 +272,7 @@ impl<'a> World<'a> {
                     signed,
                 },
                 len,
-                is_array: len != 1,
+                is_array: bytes / cell > 1,
                 init: Init::All(0),
                 symbols: None,
                 span: self.span(loc),
@@ -369,7 +368,11 @@ impl<'a> World<'a> {
             Layout::Array { stride, .. } => *stride,
             _ => 0,
         };
-        self.names_of(self.objects.debug(object), stride)
+        let mut names = self.names_of(self.objects.debug(object), stride);
+        if self.shadows.more_bytes(object) > 0 {
+            names.hidden_bytes = self.shadows.distance;
+        }
+        names
     }
 
     fn checked_initial(&self, id: GlobalId) -> Result<InitialBytes, Problem> {
@@ -497,7 +500,11 @@ impl<'a> World<'a> {
                 },
             })
             .collect();
-        CellNames { stride, fields }
+        CellNames {
+            stride,
+            fields,
+            hidden_bytes: 0,
+        }
     }
 
     /// The row of a scalar of a variable that has no address.
@@ -622,7 +629,12 @@ impl<'a> World<'a> {
                     }
                     None => CellNames::default(),
                 };
+                let mut names = names;
                 let site = SiteId(self.sites.len() as u32);
+                if self.shadows.allocations.contains(&(number, id)) {
+                    names.hidden_bytes = self.shadows.distance;
+                    self.shadow_sites.push(site);
+                }
                 self.sites.push(AllocationSite {
                     name,
                     cell: Ty::unsigned(32),
@@ -633,6 +645,50 @@ impl<'a> World<'a> {
                 self.heap_sites.insert((number, id), site);
             }
         }
+    }
+
+    /// Makes known where the objects are that have a shadow.
+    fn place_shadows(&mut self) {
+        let addressed = |object: &Object| self.objects.is_addressed(*object);
+        let variables: Vec<Object> = self.shadows.variables.iter().copied().collect();
+        for object in variables.into_iter().filter(addressed) {
+            match self.memory.get(&object) {
+                Some(id) => {
+                    let before = &self.globals[..id.index()];
+                    let number = before.iter().filter(|other| other.addressable).count() as u64;
+                    self.shadow_bases.push(self.pointers().address(number + 1));
+                }
+                None => {
+                    let site = self.stack_site(object);
+                    self.shadow_sites.push(site);
+                }
+            }
+        }
+    }
+
+    /// Whether no object with addresses has a shadow.
+    pub fn has_no_shadowed_memory(&self) -> bool {
+        self.shadow_sites.is_empty() && self.shadow_bases.is_empty()
+    }
+
+    /// Whether the object at an address has a shadow.
+    pub fn has_shadow(&self, address: Expr) -> Expr {
+        let layout = self.pointers();
+        let base = binary(
+            BinaryOp::And,
+            address.clone(),
+            constant(!mask(layout.offset_bits), layout.width),
+        );
+        let is_dynamic = match self.shadow_sites.is_empty() {
+            true => Expr::FALSE,
+            false => Expr::ObjectSite {
+                address: Box::new(address),
+                sites: self.shadow_sites.clone(),
+            },
+        };
+        self.shadow_bases.iter().fold(is_dynamic, |found, &global| {
+            found.or(equal(base.clone(), constant(global, layout.width)))
+        })
     }
 
     pub fn heap_site(&self, body: usize, value: ValueId) -> Option<SiteId> {

@@ -36,10 +36,18 @@ pub struct Between<'a> {
 impl Between<'_> {
     /// Appends what has changed in a row.
     pub fn compare_row(&self, row: &Row, changes: &mut Vec<Change>) {
+        let bytes = usize::from(row.ty.width / 8);
+        let hidden = row.names.hidden_bytes as usize / bytes.max(1);
+        let shown = row.new.len().saturating_sub(hidden);
+        let row = &Row {
+            name: row.name.clone(),
+            old: &row.old[..shown.min(row.old.len())],
+            new: &row.new[..shown],
+            ..*row
+        };
         if row.old == row.new {
             return;
         }
-        let bytes = usize::from(row.ty.width / 8);
         let has_fields = row.ty.width.is_multiple_of(8) && !row.names.fields.is_empty();
         let mut told = vec![false; row.new.len() * bytes.max(1)];
         if has_fields {
@@ -116,7 +124,7 @@ impl Between<'_> {
                 _ => {
                     let news = [
                         old.map(|old| (old, "freed".to_string())),
-                        new.map(|new| (new, format!("allocated, {} bytes", new.size))),
+                        new.map(|new| (new, format!("allocated, {} bytes", self.shown_bytes(new)))),
                     ];
                     for (object, to) in news.into_iter().flatten() {
                         changes.push(Change {
@@ -130,6 +138,12 @@ impl Between<'_> {
         }
     }
 
+    /// The bytes of an object that the program knows of.
+    fn shown_bytes(&self, object: &HeapObject) -> u64 {
+        let hidden = self.program.site(object.site).names.hidden_bytes;
+        object.size.saturating_sub(hidden)
+    }
+
     fn compare_object(
         &self,
         slot: usize,
@@ -139,7 +153,7 @@ impl Between<'_> {
     ) {
         let site = self.program.site(new.site);
         let names = &site.names;
-        let is_array = names.stride > 0 && new.size > names.stride;
+        let is_array = names.stride > 0 && self.shown_bytes(new) > names.stride;
         self.compare_row(
             &Row {
                 name: object_name(self.program, slot, new),
@@ -218,7 +232,11 @@ pub fn access_text(program: &Program, state: &State, access: &Access) -> Option<
             let object = state.heap.get(slot)?.as_ref()?;
             let site = program.site(object.site);
             let name = object_name(program, slot, object);
-            let is_array = site.names.stride > 0 && object.size > site.names.stride;
+            let shown = object.size.saturating_sub(site.names.hidden_bytes);
+            if access.first_bit / 8 >= shown {
+                return None;
+            }
+            let is_array = site.names.stride > 0 && shown > site.names.stride;
             match named_field(&site.names, is_array, access) {
                 Some((part, field)) => {
                     let value = field_text(program, state, field, access.value);
@@ -257,6 +275,11 @@ fn row_access(
 ) -> Option<(String, String)> {
     // A name that no source can have is a front end's own.
     if variable.name.starts_with('%') {
+        return None;
+    }
+    if access.first_bit / 8 >= variable.bytes().saturating_sub(variable.names.hidden_bytes)
+        && variable.names.hidden_bytes > 0
+    {
         return None;
     }
     let name = format!("{prefix}{}", variable.name);

@@ -111,8 +111,14 @@ pub fn compile_location(
                             )),
                         };
                     }
-                    Effect::Allocate { site, size, result } => actions.push(Action::Allocate {
+                    Effect::Allocate {
+                        site,
+                        reuse,
+                        size,
+                        result,
+                    } => actions.push(Action::Allocate {
                         site: site.0,
+                        reuse: *reuse,
                         size: compiler.expr(size),
                         result: compiler.target(result),
                         whereabouts: whereabouts(compiler.program, edge),

@@ -129,6 +129,7 @@ fn more_choices_are_refused_by_name() {
 fn an_allocation_without_room_is_refused_by_name() {
     let allocate = |size: u64| Effect::Allocate {
         site: SiteId(0),
+        reuse: 0,
         size: Expr::Const {
             value: size,
             width: 64,

@@ -250,12 +250,23 @@ impl Printer<'_> {
             Effect::Havoc { place, values } => {
                 format!("{} := any below {values}", self.place(place))
             }
-            Effect::Allocate { site, size, result } => format!(
-                "{} := allocate {} {}",
-                self.place(result),
-                self.site(*site),
-                self.expr(size)
-            ),
+            Effect::Allocate {
+                site,
+                reuse,
+                size,
+                result,
+            } => {
+                let again = match reuse {
+                    0 => String::new(),
+                    nth => format!(" at freed address {nth}"),
+                };
+                format!(
+                    "{} := allocate {} {}{again}",
+                    self.place(result),
+                    self.site(*site),
+                    self.expr(size)
+                )
+            }
             Effect::Free { address } => format!("free {}", self.expr(address)),
             Effect::Send {
                 channel,

@@ -208,6 +208,8 @@ pub struct CellNames {
     pub stride: u64,
     /// By offset; those that overlap (unions) are all printed.
     pub fields: Vec<CellName>,
+    /// So many bytes at the end of the object are the front end's own.
+    pub hidden_bytes: u64,
 }
 
 /// A named part of an object, or of each of its elements.
@@ -237,6 +239,7 @@ impl CellNames {
                 is_pointer: true,
                 symbols,
             }],
+            hidden_bytes: 0,
         }
     }
 }
@@ -662,6 +665,9 @@ impl Edge {
     }
 }
 
+/// How many numbers of dynamic objects come back to an allocation that reuses addresses.
+pub const REUSED_NUMBERS: u64 = 16;
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Effect {
@@ -684,11 +690,14 @@ pub enum Effect {
     /// A new object of `size` bytes, all 0; its address goes to `result`. It gets
     /// the lowest number that no live object has and that no cell of the state
     /// holds as part of an address, so that a dangling pointer never comes to
-    /// point into a new object. If the size is more than
-    /// [`PointerLayout::max_object_size`] or there is no such number, there is no
+    /// point into a new object. With `reuse` = k > 0 it is the other way round: the
+    /// object gets the k-th lowest of the first [`REUSED_NUMBERS`] dynamic numbers
+    /// that some cell holds and no live object has; if there are fewer, it is as with 0. If the size is more than
+    /// [`PointerLayout::max_object_size`] or there is no number, there is no
     /// object and `result` is 0.
     Allocate {
         site: SiteId,
+        reuse: u32,
         /// Width of a pointer.
         size: Expr,
         /// Width of a pointer.

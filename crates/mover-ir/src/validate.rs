@@ -320,7 +320,9 @@ impl Context<'_> {
                     || format!("{values} values do not fit the cell"),
                 )
             }
-            Effect::Allocate { site, size, result } => {
+            Effect::Allocate {
+                site, size, result, ..
+            } => {
                 self.site(*site)?;
                 self.typed(size, self.program.pointers.width, "a size")?;
                 self.place(result)?;

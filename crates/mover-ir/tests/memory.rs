@@ -102,6 +102,7 @@ fn store(address: Expr, value: i64, width: u8) -> Effect {
 fn allocate(site: u32, size: i64, result: u32) -> Effect {
     Effect::Allocate {
         site: SiteId(site),
+        reuse: 0,
         size: Expr::constant(size, 64),
         result: global(result, WORD),
     }

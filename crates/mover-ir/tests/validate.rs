@@ -290,6 +290,7 @@ fn each_defect_about_memory_is_named() {
         "unknown allocation site",
         one(Effect::Allocate {
             site: SiteId(0),
+            reuse: 0,
             size: address(),
             result: global_x(),
         }),

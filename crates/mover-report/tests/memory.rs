@@ -57,6 +57,7 @@ fn program(effects: Vec<Effect>) -> Program {
             field(0, "next", Ty::unsigned(WIDTH), true),
             field(8, "value", Ty::INT, false),
         ],
+        hidden_bytes: 0,
     };
     let site = |name: &str, names: CellNames| AllocationSite {
         names,
@@ -105,6 +106,7 @@ fn at(place: Place, offset: i64) -> Expr {
 fn allocate(site: u32, size: i64, result: Place) -> Effect {
     Effect::Allocate {
         site: SiteId(site),
+        reuse: 0,
         size: Expr::constant(size, WIDTH),
         result,
     }

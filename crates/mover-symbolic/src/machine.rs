@@ -668,8 +668,13 @@ impl<'a, 'p> Performer<'a, 'p> {
             Effect::Store { address, value } => {
                 self.store_bytes(terms, slot, template, address, value);
             }
-            Effect::Allocate { site, size, result } => {
-                let address = self.allocate(terms, slot, template, *site, size);
+            Effect::Allocate {
+                site,
+                reuse,
+                size,
+                result,
+            } => {
+                let address = self.allocate(terms, slot, template, (*site, *reuse), size);
                 self.store(terms, slot, template, result, address, Terms::TRUE);
             }
             Effect::Free { address } => self.free(terms, slot, template, address),

@@ -10,6 +10,7 @@
 //! leaves the bounds.
 
 use mover_ir::expr::{Expr, Ty};
+use mover_ir::program::REUSED_NUMBERS;
 use mover_reduce::facts::points_to::Targets;
 
 use crate::layout::{ObjectHome, ObjectLayout};
@@ -248,7 +249,7 @@ impl Performer<'_, '_> {
         terms: &mut Terms,
         slot: usize,
         template: usize,
-        site: mover_ir::program::SiteId,
+        (site, reuse): (mover_ir::program::SiteId, u32),
         size: &Expr,
     ) -> Term {
         let before = self.state.clone();
@@ -267,6 +268,8 @@ impl Performer<'_, '_> {
         let mut address = terms.constant(0, pointers.width);
         let mut found = Terms::FALSE;
         let mut too_long = Terms::FALSE;
+        let again = self.reused(terms, &view, reuse);
+        let is_fresh = terms.not(again.found);
         for object in &self.layout.objects {
             let (Some(site_cell), Some(size_cell)) = (object.site, object.size) else {
                 continue;
@@ -276,8 +279,13 @@ impl Performer<'_, '_> {
             let taken = terms.or(lives, mentioned);
             let free = terms.not(taken);
             let none_before = terms.not(found);
-            let here = terms.all([free, none_before, possible]);
+            let lowest = terms.all([free, none_before, is_fresh]);
             found = terms.or(found, free);
+            let here = match again.at.iter().find(|(number, _)| *number == object.number) {
+                Some((_, is_it)) => terms.or(lowest, *is_it),
+                None => lowest,
+            };
+            let here = terms.and(here, possible);
             let this = terms.constant(pointers.address(object.number), pointers.width);
             address = terms.ite(here, this, address);
             let width = self.layout.widths[site_cell];
@@ -291,10 +299,60 @@ impl Performer<'_, '_> {
             too_long = terms.or(too_long, longer);
         }
         let none = terms.not(found);
+        let none = terms.all([none, is_fresh]);
+        let none = terms.or(none, again.beyond);
         let none = terms.and(none, possible);
         let leaves = terms.or(none, too_long);
         self.beyond = terms.or(self.beyond, leaves);
         address
+    }
+
+    /// Which freed number comes back to an allocation, see [`mover_ir::program::Effect::Allocate`].
+    fn reused(&self, terms: &mut Terms, view: &View, reuse: u32) -> Reused {
+        let mut reused = Reused {
+            found: Terms::FALSE,
+            at: Vec::new(),
+            beyond: Terms::FALSE,
+        };
+        if reuse == 0 {
+            return reused;
+        }
+        let objects = &self.layout.objects;
+        let globals = objects
+            .iter()
+            .filter(|object| object.site.is_none())
+            .count() as u64;
+        // Entry k tells whether so many freed numbers that are mentioned have been passed.
+        let mut passed = vec![Terms::FALSE; reuse as usize];
+        passed[0] = Terms::TRUE;
+        for number in globals + 1..=globals + REUSED_NUMBERS {
+            let object = objects.iter().find(|object| object.number == number);
+            let mentioned = view.is_mentioned(terms, number);
+            let left = match object {
+                Some(object) => {
+                    let lives = view.lives(terms, object);
+                    let dead = terms.not(lives);
+                    terms.and(dead, mentioned)
+                }
+                None => mentioned,
+            };
+            let last = passed[reuse as usize - 1];
+            let none_before = terms.not(reused.found);
+            let is_it = terms.all([left, last, none_before]);
+            reused.found = terms.or(reused.found, is_it);
+            match object {
+                Some(_) => reused.at.push((number, is_it)),
+                None => reused.beyond = terms.or(reused.beyond, is_it),
+            }
+            for count in (1..reuse as usize).rev() {
+                passed[count] = terms.ite(left, passed[count - 1], passed[count]);
+            }
+            if let Some(none) = passed.first_mut().filter(|_| reuse > 1) {
+                let kept = terms.not(left);
+                *none = terms.and(*none, kept);
+            }
+        }
+        reused
     }
 
     /// Removes the dynamic object that an address points into.
@@ -322,6 +380,16 @@ impl Performer<'_, '_> {
             }
         }
     }
+}
+
+/// Where an allocation that reuses addresses puts its object.
+struct Reused {
+    /// Whether there is such a number.
+    found: Term,
+    /// By number: whether it is that one.
+    at: Vec<(u64, Term)>,
+    /// Whether it is a number that is not encoded.
+    beyond: Term,
 }
 
 /// The cell of a byte and by how many bits it is shifted there.

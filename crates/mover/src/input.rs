@@ -76,6 +76,10 @@ pub struct InputArgs {
     #[arg(long)]
     zero_init: bool,
 
+    /// C: accesses that are `volatile` are atomic
+    #[arg(long)]
+    volatile_atomic: bool,
+
     /// C: malloc, calloc and realloc may return null
     #[arg(long)]
     malloc_may_fail: bool,
@@ -161,6 +165,7 @@ impl InputArgs {
             spurious_wakeups: self.spurious_wakeups || !self.no_spurious_wakeups,
             malloc_may_fail: self.malloc_may_fail,
             zero_init: self.zero_init,
+            volatile_atomic: self.volatile_atomic,
             recursion: self.recursion.into(),
             threads: self.threads.into(),
             arguments: self

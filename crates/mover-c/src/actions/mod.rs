@@ -26,9 +26,10 @@ mod threads;
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{BoundKind, Effect, Property};
 
-use crate::expr_builder::{binary, constant, equal, not, resize};
+use crate::expr_builder::{binary, choose, constant, equal, not, resize};
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
+use crate::reuse::MOST_REUSED;
 use crate::ssa::*;
 pub use threads::{MOST_KEYS, RUNNING};
 
@@ -167,13 +168,9 @@ impl Builder<'_, '_> {
                 let Some(site) = self.world.heap_site(self.body, id) else {
                     return Err(Problem::new("an allocation without a site", path.loc).code("C099"));
                 };
-                let Some(mut path) = self.require_room(path, &size) else {
+                let Some(path) = self.require_room(path, &size) else {
                     return Ok(Vec::new());
                 };
-                if name != "allocate_zeroed" && self.heap_may_be_read_unwritten(&path, id, &args[0])
-                {
-                    self.world.note_uninitialised(path.loc, "");
-                }
                 let mut paths = Vec::new();
                 if self.world.settings.malloc_may_fail && name != "allocate_on_stack" {
                     let mut failed = path.clone();
@@ -181,16 +178,32 @@ impl Builder<'_, '_> {
                     self.define(&mut failed, id, vec![null]);
                     paths.push(failed);
                 }
-                let temp = self.temp(&mut path, width);
-                path.effects.push(Effect::Allocate {
-                    site,
-                    size: resize(size.now, width, false),
-                    result: self.temp_place(temp),
-                });
-                let address = Part::lost(self.local_read(temp));
-                self.count_objects(&mut path, constant(1, 32));
-                self.define(&mut path, id, vec![address]);
-                paths.push(path);
+                let reused = match self.world.settings.reuses_addresses {
+                    true if name != "allocate_on_stack" => MOST_REUSED,
+                    _ => 0,
+                };
+                let more_bytes = match self.world.shadows.allocations.contains(&(self.body, id)) {
+                    true => self.world.shadows.distance,
+                    false => 0,
+                };
+                for reuse in 0..=reused {
+                    let mut path = path.clone();
+                    let temp = self.temp(&mut path, width);
+                    path.effects.push(Effect::Allocate {
+                        site,
+                        reuse,
+                        size: binary(
+                            BinaryOp::Add,
+                            resize(size.now.clone(), width, false),
+                            constant(more_bytes, width),
+                        ),
+                        result: self.temp_place(temp),
+                    });
+                    let address = Part::lost(self.local_read(temp));
+                    self.count_objects(&mut path, constant(1, 32));
+                    self.define(&mut path, id, vec![address]);
+                    paths.push(path);
+                }
                 Ok(paths)
             }
             "check_cleanup" => self.check_cleanup(path),
@@ -199,7 +212,18 @@ impl Builder<'_, '_> {
                 let mut path = path;
                 let address = self.scalar(&mut path, &args[0])?;
                 if let Some(id) = result {
-                    let size = address.map(|address| Expr::ObjectSize(Box::new(address)));
+                    let distance = self.world.shadows.distance;
+                    let size = address.map(|address| {
+                        let all = Expr::ObjectSize(Box::new(address.clone()));
+                        if distance == 0 {
+                            return all;
+                        }
+                        let width = all.width();
+                        let has_shadow = self.world.has_shadow(address);
+                        let shadow =
+                            choose(has_shadow, constant(distance, width), constant(0, width));
+                        binary(BinaryOp::Sub, all, shadow)
+                    });
                     self.define(&mut path, id, vec![size]);
                 }
                 Ok(vec![path])

@@ -113,7 +113,8 @@ impl Flattener<'_> {
             return Ok(at);
         }
         let name = match name {
-            "memcpy" if self.has_small_elements(&size) => "memcpy_of_ints",
+            "memcpy" if self.has_small_elements(&size, &[&to, &from]) => "memcpy_of_ints",
+            "memmove" if self.has_small_elements(&size, &[&to, &from]) => "memmove_of_ints",
             other => other,
         };
         let size = self.resized(at, size, self.module.pointer_width(), loc);

@@ -77,14 +77,43 @@ impl Flattener<'_> {
         }
     }
 
-    /// Whether a size that is not constant is that of an array of elements smaller than a word, as
-    /// far as the computation of the size tells. Such elements are copied one by one.
-    pub(super) fn has_small_elements(&self, size: &Operand) -> bool {
-        let Operand::Value(id) = size else {
+    /// Whether what is copied or set consists of scalars smaller than a word, as far as the types or
+    /// the computation of the size tell. Such scalars are copied one by one: another thread can
+    /// see that only some are.
+    pub(super) fn has_small_elements(&self, size: &Operand, places: &[&Operand]) -> bool {
+        let is_small_multiple = match size {
+            Operand::Value(id) => {
+                let bytes = self.multiples.get(id).copied().unwrap_or(0);
+                bytes > 0 && bytes % 4 == 0 && bytes % self.module.pointer_bytes != 0
+            }
+            _ => false,
+        };
+        is_small_multiple
+            || places
+                .iter()
+                .any(|place| self.points_to_small_scalars(place))
+    }
+
+    /// Whether an address is known to point to scalars of four bytes and nothing else.
+    fn points_to_small_scalars(&self, place: &Operand) -> bool {
+        if let Some((layout, _)) = self.variable_at(place) {
+            return consists_of_ints(layout);
+        }
+        let Operand::Value(id) = place else {
             return false;
         };
-        let bytes = self.multiples.get(id).copied().unwrap_or(0);
-        bytes % 4 == 0 && bytes % self.module.pointer_bytes != 0
+        match (&self.values[*id].pointee, self.addresses.get(id)) {
+            (Some(pointee), _) => {
+                let fields = &pointee.debug.fields;
+                !fields.is_empty()
+                    && fields.len() < DebugType::MOST_FIELDS
+                    && fields
+                        .iter()
+                        .all(|field| field.bytes == 4 && !field.is_pointer)
+            }
+            (None, Some((base, _))) => self.points_to_small_scalars(base),
+            (None, None) => false,
+        }
     }
 
     /// The variable that an address points into, and the byte of it.
@@ -275,6 +304,18 @@ fn scalars(
         Layout::Struct { fields, .. } => fields
             .iter()
             .all(|(at, field)| scalars(field, base + at, range, out)),
+        Layout::Opaque { .. } => false,
+    }
+}
+
+/// Whether all scalars of a type have four bytes, and it has some.
+fn consists_of_ints(layout: &Layout) -> bool {
+    match layout {
+        Layout::Scalar { bytes } => *bytes == 4,
+        Layout::Array { element, .. } => consists_of_ints(element),
+        Layout::Struct { fields, .. } => {
+            !fields.is_empty() && fields.iter().all(|(_, field)| consists_of_ints(field))
+        }
         Layout::Opaque { .. } => false,
     }
 }

@@ -226,7 +226,11 @@ impl Flattener<'_> {
                 });
                 let byte = self.value(at, 32, byte, loc);
                 let size = self.resized(at, arg(2)?, pointer, loc);
-                self.runtime(at, "memset", vec![arg(0)?, byte, size], None, loc)
+                let name = match self.has_small_elements(&arg(2)?, &[&arg(0)?]) {
+                    true => "memset_of_ints",
+                    false => "memset",
+                };
+                self.runtime(at, name, vec![arg(0)?, byte, size], None, loc)
             }
             // Fortified variants have the size of the target as the last argument.
             "__memcpy_chk" | "__memmove_chk" | "__memset_chk" | "__strncpy_chk" => {
@@ -856,6 +860,8 @@ fn is_internal(name: &str) -> bool {
                 | "forget_key"
                 | "leave_thread"
                 | "memcpy_of_ints"
+                | "memmove_of_ints"
+                | "memset_of_ints"
                 | "add_magnitudes"
                 | "any_positive"
                 | "choice"

@@ -32,6 +32,7 @@ mod registers;
 mod scopes;
 mod sizes;
 mod types;
+mod volatile;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -60,10 +61,15 @@ unsafe extern "C" {
 /// runtime library is compiled only for programs that need it.
 pub fn read(
     files: &[&Path],
+    volatile_atomic: bool,
     runtime: impl FnOnce(&[String]) -> Result<PathBuf, String>,
 ) -> Result<Module, String> {
     let context = Context::create();
     let module = read_all(&context, files)?;
+    if volatile_atomic {
+        // SAFETY: the module is valid.
+        unsafe { volatile::make_atomic(module.as_mut_ptr()) };
+    }
     // SAFETY: the module is valid.
     if let Some(missing) = unsafe { needed_of_runtime(module.as_mut_ptr()) } {
         link(&context, &module, &runtime(&missing)?)?;

@@ -333,8 +333,14 @@ fn map_effect(
             place: place(target),
             values: *values,
         },
-        Effect::Allocate { site, size, result } => Effect::Allocate {
+        Effect::Allocate {
+            site,
+            reuse,
+            size,
+            result,
+        } => Effect::Allocate {
             site: *site,
+            reuse: *reuse,
             size: expr(size),
             result: place(result),
         },

@@ -1,8 +1,8 @@
 //! Whether an object may be read before it is written.
 //!
-//! An object on the stack or from `malloc` is initially zero here; in C its content is
-//! indeterminate. That makes no difference if every byte is written before it is read, and
-//! where this is not certain the verdict says what was assumed. So the analysis follows all
+//! The content of an object on the stack or from `malloc` is indeterminate in C. That makes no
+//! difference if every byte is written before it is read; where this is not certain, `shadow` keeps
+//! track of what is written while the program runs. So the analysis follows all
 //! paths from the beginning of the object's lifetime, with the bytes that have been written on
 //! the path: a path is good when everything is written or when the object is not mentioned any
 //! more; it is bad when a byte that is not yet written is read, or when the address escapes.
@@ -16,8 +16,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{Builder, Path};
-use crate::objects::library_accesses;
+use crate::flatten::{Body, Notes};
+use crate::objects::{Objects, library_accesses};
 use crate::ssa::*;
 
 /// Objects of more bytes are not followed.
@@ -31,6 +31,8 @@ enum Touch {
     Nothing,
     Writes(Range<u64>),
     Reads(Range<u64>),
+    /// A lock or the like is used.
+    UsesLock(Range<u64>),
     Begins,
     Ends,
     /// The address goes where it cannot be followed.
@@ -40,11 +42,36 @@ enum Touch {
 /// An address as the start of an object plus bytes; none if an index is not constant.
 type Offset = Option<i64>;
 
-impl Builder<'_, '_> {
-    /// Whether some way may read memory from `malloc` before it is written.
-    pub fn heap_may_be_read_unwritten(&self, path: &Path, object: ValueId, size: &Operand) -> bool {
+/// What some way through the code does with an object before it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Unwritten {
+    /// Reads it, or passes its address on.
+    pub is_read: bool,
+    /// Uses a lock or another object of the library in it.
+    pub is_lock_used: bool,
+}
+
+impl Unwritten {
+    const UNKNOWN: Unwritten = Unwritten {
+        is_read: true,
+        is_lock_used: false,
+    };
+}
+
+/// Follows the code of one body.
+pub struct FirstWrites<'a> {
+    pub module: &'a Module,
+    pub objects: &'a Objects<'a>,
+    pub notes: &'a Notes,
+    pub body: usize,
+    pub code: &'a Body,
+}
+
+impl FirstWrites<'_> {
+    /// What happens to memory from `malloc`, which the instruction at this place allocates.
+    pub fn heap(&self, at: (BlockId, usize), object: ValueId, size: &Operand) -> Unwritten {
         let Operand::Int { value: bytes, .. } = *size else {
-            return true;
+            return Unwritten::UNKNOWN;
         };
         let gaps = match &self.code.values[object].pointee {
             // A field of unknown size may be what looks like a gap.
@@ -58,22 +85,22 @@ impl Builder<'_, '_> {
             }
             _ => Vec::new(),
         };
-        self.may_read_unwritten(path.block, path.index, object, bytes, gaps)
+        self.follow(at, object, bytes, gaps)
     }
 
-    /// Whether some way may read an object before it is written. The object is told by
-    /// the value that is its address.
-    pub(super) fn may_read_unwritten(
+    /// What happens to an object before it is written. The object is told by the value that is its
+    /// address.
+    pub fn follow(
         &self,
-        block: BlockId,
-        index: usize,
+        (block, index): (BlockId, usize),
         object: ValueId,
         bytes: u64,
         gaps: Vec<Range<u64>>,
-    ) -> bool {
+    ) -> Unwritten {
         if bytes > MOST_BYTES {
-            return true;
+            return Unwritten::UNKNOWN;
         }
+        let mut found = Unwritten::default();
         let mut seen = BTreeSet::new();
         let mut fresh = Written::default();
         gaps.into_iter().for_each(|gap| fresh.add(gap));
@@ -85,8 +112,15 @@ impl Builder<'_, '_> {
                 match self.touch(inst, object, bytes) {
                     Touch::Nothing => {}
                     Touch::Writes(range) => written.add(range),
-                    Touch::Reads(range) if written.covers(&range) => {}
-                    Touch::Reads(_) | Touch::Escapes => return true,
+                    Touch::Reads(range) | Touch::UsesLock(range) if written.covers(&range) => {}
+                    Touch::Reads(_) | Touch::Escapes => {
+                        found.is_read = true;
+                        is_open = false;
+                    }
+                    Touch::UsesLock(range) => {
+                        found.is_lock_used = true;
+                        written.add(range);
+                    }
                     Touch::Begins => written = fresh.clone(),
                     Touch::Ends => is_open = false,
                 }
@@ -105,18 +139,20 @@ impl Builder<'_, '_> {
                 _ => false,
             };
             if ends_in_it {
-                return true;
+                found.is_read = true;
+                continue;
             }
             for next in code.end.successors() {
                 if seen.len() == MOST_POINTS {
-                    return true;
+                    found.is_read = true;
+                    return found;
                 }
                 if seen.insert((next, written.clone())) {
                     open.push((next, 0, written.clone()));
                 }
             }
         }
-        false
+        found
     }
 
     fn touch(&self, inst: &Inst, object: ValueId, bytes: u64) -> Touch {
@@ -173,7 +209,7 @@ impl Builder<'_, '_> {
                     && self.library_range(name, args, object).is_some() =>
             {
                 self.library_range(name, args, object)
-                    .map_or(Touch::Escapes, Touch::Reads)
+                    .map_or(Touch::Escapes, Touch::UsesLock)
             }
             // Comparing an address tells nothing of what is there.
             Kind::Pure(Pure::Compare { .. }) => Touch::Nothing,
@@ -198,8 +234,8 @@ impl Builder<'_, '_> {
 
     /// The bytes of the object that a primitive on a lock accesses; none if that is not known.
     fn library_range(&self, name: &str, args: &[Operand], object: ValueId) -> Option<Range<u64>> {
-        let kinds = self.world.notes.uses_mutex_kinds;
-        let pointer_bytes = self.world.module.pointer_bytes;
+        let kinds = self.notes.uses_mutex_kinds;
+        let pointer_bytes = self.module.pointer_bytes;
         let mut all: Option<Range<u64>> = None;
         let mut found = vec![false; args.len()];
         for (arg, offset, bytes) in library_accesses(name, pointer_bytes, kinds) {
@@ -245,7 +281,7 @@ impl Builder<'_, '_> {
     fn offset(&self, operand: &Operand, object: ValueId) -> Option<Offset> {
         match operand {
             Operand::Value(id) if *id == object => Some(Some(0)),
-            Operand::Value(id) => match &self.world.objects.definition(self.body, *id)?.kind {
+            Operand::Value(id) => match &self.objects.definition(self.body, *id)?.kind {
                 Kind::Pure(pure) => self.offset_of_pure(pure, object),
                 _ => None,
             },

@@ -6,8 +6,9 @@ use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef, mask};
 use mover_ir::program::{Effect, Property, VariableId};
 
 use super::path::{Before, Part, Path};
+use super::unset::Shadow;
 use super::{Builder, Check, LocalKind, Lowered};
-use crate::expr_builder::{binary, constant, resize};
+use crate::expr_builder::{binary, choose, constant, resize};
 use crate::flatten::Problem;
 use crate::objects::Object;
 use crate::ssa::*;
@@ -19,6 +20,8 @@ pub struct Cell {
     pub valid: Part,
     pub shared: bool,
     pub width: u8,
+    /// Whether it has been written, if that is not certain.
+    pub(super) shadow: Option<Shadow>,
 }
 
 pub(super) enum CellKind {
@@ -78,39 +81,59 @@ impl Builder<'_, '_> {
             && form.terms.is_empty()
             && let Some(&id) = self.world.memory.get(&form.object)
         {
+            let more_bytes = self.world.shadows.more_bytes(form.object);
             let variable = &self.world.globals[id.index()];
-            let inside = form.offset >= 0 && form.offset as u64 + bytes <= variable.bytes();
+            let size = variable.bytes() - more_bytes;
+            let inside = form.offset >= 0 && form.offset as u64 + bytes <= size;
             let cell_bytes = u64::from(variable.ty.width / 8);
             let ty = variable.ty;
             if inside && cell_bytes == bytes && (form.offset as u64).is_multiple_of(bytes) {
-                let index = Expr::int(form.offset / bytes as i64);
+                let at = form.offset / bytes as i64;
+                let shadow = (more_bytes > 0).then(|| Shadow::Row {
+                    variable: VariableRef::Global(id),
+                    index: Part::same(Expr::int(at + (more_bytes / bytes) as i64)),
+                    ty,
+                });
                 return Ok(Cell {
                     kind: CellKind::Row {
                         variable: VariableRef::Global(id),
-                        index: Part::same(index),
+                        index: Part::same(Expr::int(at)),
                         ty,
                     },
                     valid: Part::same(Expr::TRUE),
                     shared: true,
                     width,
+                    shadow,
                 });
             }
             let valid = Part::same(constant(u64::from(inside), 1));
+            let shadow = self.memory_shadow(Some(form.object), &address);
             return Ok(Cell {
                 kind: CellKind::Memory { address },
                 valid,
                 shared: true,
                 width,
+                shadow,
             });
         }
+        let shadow = self.memory_shadow(form.map(|form| form.object), &address);
+        let exists = match &shadow {
+            Some(Shadow::Memory { exists, .. }) => exists.clone(),
+            _ => Part::same(Expr::FALSE),
+        };
+        let distance = self.world.shadows.distance;
         let offset_mask = mask(self.world.pointers().offset_bits);
-        let valid = address.map(|address| {
+        let valid = Part::combine(&[&address, &exists], |args| {
+            let address = args[0].clone();
             let offset = binary(
                 BinaryOp::And,
                 address.clone(),
                 constant(offset_mask, pointer_width),
             );
-            let end = binary(BinaryOp::Add, offset, constant(bytes, pointer_width));
+            // The shadow comes behind what the program knows of.
+            let beyond = |more: u64| constant(bytes + more, pointer_width);
+            let beyond = choose(args[1].clone(), beyond(distance), beyond(0));
+            let end = binary(BinaryOp::Add, offset, beyond);
             if address.as_const().is_some() {
                 return Expr::FALSE;
             }
@@ -121,6 +144,7 @@ impl Builder<'_, '_> {
             valid,
             shared: true,
             width,
+            shadow,
         })
     }
 
@@ -190,8 +214,10 @@ impl Builder<'_, '_> {
             Object::Global(id) => self.world.module.globals[id].thread_local,
             Object::Local(..) => true,
         };
+        let mut row = None;
         let (variable, ty, shared, len) = if is_thread_local {
             let local = self.local_row(form.object, &leaf);
+            row = Some(local);
             let len = self.locals[local].len;
             let variable = VariableRef::Local(VariableId(local as u32));
             (variable, self.locals[local].ty, false, len)
@@ -212,6 +238,7 @@ impl Builder<'_, '_> {
             Some(constant) if constant >= u64::from(len) => Part::same(Expr::int(0)),
             _ => index,
         };
+        let shadow = row.and_then(|row| self.row_shadow(form.object, row, &index));
         Ok(Cell {
             kind: CellKind::Row {
                 variable,
@@ -221,6 +248,7 @@ impl Builder<'_, '_> {
             valid,
             shared,
             width,
+            shadow,
         })
     }
 
@@ -335,6 +363,7 @@ impl Builder<'_, '_> {
             valid,
             shared: false,
             width: ty.width,
+            shadow: None,
         }
     }
 
@@ -350,6 +379,7 @@ impl Builder<'_, '_> {
             valid: Part::same(Expr::TRUE),
             shared: true,
             width: ty.width,
+            shadow: None,
         }
     }
 }

@@ -37,6 +37,7 @@ mod path;
 mod run;
 mod touch;
 mod undefined;
+mod unset;
 mod values;
 
 use std::cell::RefCell;
@@ -55,7 +56,7 @@ use crate::ssa::*;
 use crate::world::World;
 
 pub use finish::Finished;
-pub use first_write::gaps_between;
+pub use first_write::{FirstWrites, Unwritten, gaps_between};
 pub use memory::Cell;
 pub use path::{Part, Path};
 use touch::Touch;
@@ -182,6 +183,8 @@ pub struct Builder<'w, 'a> {
     pub pinned: BTreeMap<Object, usize>,
     pub handle: Option<usize>,
     pub key_row: Option<usize>,
+    /// By row of a variable: the row that tells which of its cells have been written.
+    shadow_rows: HashMap<usize, usize>,
     live_out: Vec<BTreeSet<ValueId>>,
     live_cache: RefCell<LiveCache>,
     recomputed_cache: RefCell<HashMap<ValueId, Option<Kind>>>,
@@ -226,6 +229,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 pinned: BTreeMap::new(),
                 handle: None,
                 key_row: None,
+                shadow_rows: HashMap::new(),
                 live_out: Vec::new(),
                 live_cache: RefCell::default(),
                 recomputed_cache: RefCell::default(),
@@ -325,6 +329,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             has_havoc: false,
             written: BTreeSet::new(),
             wrote_memory: false,
+            is_again: false,
             temps: Vec::new(),
             passed: Vec::new(),
             loc: None,
@@ -371,10 +376,12 @@ impl<'w, 'a> Builder<'w, 'a> {
     fn allocate_object(&mut self, path: &mut Path, object: Object, local: usize) {
         let width = self.world.module.pointer_width();
         let site = self.world.stack_site(object);
-        let size = self.world.objects.layout(object).bytes();
+        let size =
+            self.world.objects.layout(object).bytes() + self.world.shadows.more_bytes(object);
         let place = self.local_place(local, Expr::int(0));
         path.effects.push(Effect::Allocate {
             site,
+            reuse: 0,
             size: constant(size, width),
             result: place.clone(),
         });

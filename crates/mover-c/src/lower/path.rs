@@ -85,6 +85,8 @@ pub struct Path {
     /// Memory that the edge has written.
     pub(super) written: BTreeSet<VariableRef>,
     pub(super) wrote_memory: bool,
+    /// Whether the instruction that the path is at is done again by the next edge.
+    pub(super) is_again: bool,
     pub(super) temps: Vec<usize>,
     pub(super) passed: Vec<BlockId>,
     pub loc: Option<Loc>,

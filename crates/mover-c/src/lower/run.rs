@@ -8,12 +8,10 @@ use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{Effect, Property};
 
 use super::arithmetic::modified;
-use super::gaps_between;
 use super::touch::Access;
 use super::{Builder, Cell, Lowered, Part, Path};
 use crate::expr_builder::{binary, constant, equal, not, resize};
 use crate::flatten::Problem;
-use crate::flatten::copying::all_scalars;
 use crate::objects::{Object, parts};
 use crate::ssa::{BlockId, Kind, Operand, Terminator, ValueId};
 
@@ -29,7 +27,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             path.loc = inst.loc;
         }
         if self.undefined.is_read_by(&inst.kind) {
-            self.world.note_uninitialised(inst.loc.or(path.loc), "");
+            self.world.shadows.note(inst.loc.or(path.loc), "");
         }
         let is_recomputed = inst.result.is_some_and(|id| self.recomputed(id).is_some());
         let is_address = self.is_address(inst);
@@ -65,16 +63,6 @@ impl<'w, 'a> Builder<'w, 'a> {
                 let Some(id) = inst.result else {
                     return Ok(Vec::new());
                 };
-                let bytes = match count {
-                    Operand::Int { value: 1, .. } => layout.bytes(),
-                    _ => u64::MAX,
-                };
-                let scalars = all_scalars(layout).unwrap_or_default();
-                let gaps = gaps_between(scalars.into_iter(), bytes);
-                if self.may_read_unwritten(path.block, path.index, id, bytes, gaps) {
-                    self.world
-                        .note_uninitialised(inst.loc, &code.values[id].name);
-                }
                 let object = Object::Local(self.body, id);
                 let has_lifetime = self
                     .world
@@ -103,6 +91,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                         going_on.written.insert(place.variable);
                         going_on.effects.push(Effect::Allocate {
                             site,
+                            reuse: 0,
                             size: size.now,
                             result: place,
                         });
@@ -144,6 +133,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                     return self.load_parts(path, pointer, shape, inst.result);
                 }
                 let access = Access {
+                    reads: true,
                     writes: false,
                     atomic: *atomic,
                 };
@@ -173,6 +163,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                     return Ok(vec![path]);
                 }
                 let access = Access {
+                    reads: false,
                     writes: true,
                     atomic: *atomic,
                 };
@@ -182,7 +173,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 };
                 let value = self.scalar(&mut going_on, value)?;
                 let value = resize(value.now, cell.width, false);
-                self.write(&mut going_on, &cell, value);
+                self.write_and_mark(&mut going_on, &cell, value);
                 path = going_on;
             }
             Kind::Rmw {
@@ -192,6 +183,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 width,
             } => {
                 let access = Access {
+                    reads: true,
                     writes: true,
                     atomic: true,
                 };
@@ -205,7 +197,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                     self.define(&mut going_on, id, vec![old.clone()]);
                 }
                 let new = modified(*kind, old.now, value.now);
-                self.write(&mut going_on, &cell, new);
+                self.write_and_mark(&mut going_on, &cell, new);
                 path = going_on;
             }
             Kind::CompareExchange {
@@ -216,6 +208,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 is_weak,
             } => {
                 let access = Access {
+                    reads: true,
                     writes: true,
                     atomic: true,
                 };
@@ -240,7 +233,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                     let yes = Part::same(Expr::TRUE);
                     succeeds.env.insert(id, vec![expected, yes]);
                 }
-                self.write(&mut succeeds, &cell, new.now);
+                self.write_and_mark(&mut succeeds, &cell, new.now);
                 succeeds.index += 1;
                 if !is_weak {
                     going_on.assume(not(is_same));
@@ -285,6 +278,9 @@ impl<'w, 'a> Builder<'w, 'a> {
         if access.writes {
             reached = reached.and_then(|path| self.require_variable(path, pointer, &cell));
         }
+        if access.reads {
+            reached = reached.and_then(|path| self.settle(path, &cell));
+        }
         Ok(reached.map(|path| (path, cell)))
     }
 
@@ -305,10 +301,12 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Err(Problem::new(message, path.loc).help("read its fields one by one"));
             }
             let access = Access {
+                reads: true,
                 writes: false,
                 atomic: false,
             };
-            let Some(going_on) = self.reach_noted(path, &cell, access)? else {
+            let reached = self.reach_noted(path, &cell, access)?;
+            let Some(going_on) = reached.and_then(|path| self.settle(path, &cell)) else {
                 return Ok(Vec::new());
             };
             let value = self.read(&going_on, &cell);
@@ -337,6 +335,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Err(Problem::new(message, path.loc).help("write its fields one by one"));
             }
             let access = Access {
+                reads: false,
                 writes: true,
                 atomic: false,
             };
@@ -346,7 +345,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Ok(Vec::new());
             };
             let value = resize(values[number].now.clone(), cell.width, false);
-            self.write(&mut going_on, &cell, value);
+            self.write_and_mark(&mut going_on, &cell, value);
             path = going_on;
         }
         path.index += 1;
@@ -406,7 +405,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             _ => None,
         };
         if read.is_some_and(|operand| self.undefined.is_in(operand)) {
-            self.world.note_uninitialised(path.loc, "");
+            self.world.shadows.note(path.loc, "");
         }
         match end {
             Terminator::Jump(to) => self.enter(path, *to),

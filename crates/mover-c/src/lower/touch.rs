@@ -14,6 +14,7 @@ use crate::ssa::Loc;
 /// What an instruction does with a cell.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
+    pub(super) reads: bool,
     pub(super) writes: bool,
     pub(super) atomic: bool,
 }

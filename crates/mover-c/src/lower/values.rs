@@ -333,7 +333,8 @@ impl Builder<'_, '_> {
 
     /// Before memory changes: saves what values that are still needed were read from it.
     pub(super) fn keep(&mut self, path: &mut Path, changes: impl Fn(&Expr) -> bool) {
-        let needed = self.live_before(path.block, path.index + 1);
+        let after = path.index + usize::from(!path.is_again);
+        let needed = self.live_before(path.block, after);
         let mut values: Vec<ValueId> = path.env.keys().copied().collect();
         values.sort_unstable();
         for value in values {

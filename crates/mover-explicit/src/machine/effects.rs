@@ -1,6 +1,7 @@
 //! What a step does to a state: channels, assignments, objects, threads.
 
 use mover_ir::expr::{Ty, mask, resize};
+use mover_ir::program::REUSED_NUMBERS;
 
 use super::{Action, MAX_LANES, Machine, Operation, Step, Workspace};
 use crate::code::{Area, Code, CodeArg, Target, TargetCell};
@@ -209,12 +210,13 @@ impl Machine {
                 Action::Havoc(target) => self.store(work, thread, target, choice.into()),
                 Action::Allocate {
                     site,
+                    reuse,
                     size,
                     result,
                     whereabouts,
                 } => {
                     let size = view.eval(size);
-                    let address = self.allocate(work, *site, size);
+                    let address = self.allocate(work, *site, *reuse, size);
                     if address == 0 {
                         self.memory.refuse(|| {
                             format!(
@@ -278,7 +280,7 @@ impl Machine {
     }
 
     /// Makes a new object and gives its address, 0 if there can be none.
-    fn allocate(&self, work: &mut Workspace, site: u32, size: u64) -> u64 {
+    fn allocate(&self, work: &mut Workspace, site: u32, reuse: u32, size: u64) -> u64 {
         let pointers = self.memory.pointers;
         let globals = self.memory.globals.len() as u64;
         let mut mentioned = std::mem::take(&mut work.object);
@@ -290,10 +292,19 @@ impl Machine {
             let lane = self.layout.heap_lane(work.lanes.len(), slot);
             lane.is_some_and(|lane| work.lanes[lane] != 0)
         };
-        let mut slot = 0;
-        while is_alive(work, slot) || mentioned.binary_search(&(globals + 1 + slot)).is_ok() {
-            slot += 1;
-        }
+        let again = (reuse as usize).checked_sub(1).and_then(|nth| {
+            mentioned.dedup();
+            let slots = mentioned.iter().map(|number| number - globals - 1);
+            let mut left = slots.filter(|&slot| slot < REUSED_NUMBERS && !is_alive(work, slot));
+            left.nth(nth)
+        });
+        let slot = again.unwrap_or_else(|| {
+            let mut slot = 0;
+            while is_alive(work, slot) || mentioned.binary_search(&(globals + 1 + slot)).is_ok() {
+                slot += 1;
+            }
+            slot
+        });
         let number = globals + 1 + slot;
         let is_possible =
             size <= pointers.max_object_size() && number <= pointers.last_dynamic_object();

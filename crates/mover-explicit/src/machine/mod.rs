@@ -152,6 +152,8 @@ pub enum Action {
     Havoc(Target),
     Allocate {
         site: u32,
+        /// Which freed address comes back; 0 if none does.
+        reuse: u32,
         size: Code,
         result: Target,
         /// The statement, as the beginning of a sentence about it.

@@ -188,7 +188,13 @@ impl Generator {
                     let zero = Expr::constant(0, self.pointer().width);
                     *guard = guard.clone().and(equal(none, zero));
                 }
-                effects.push(Effect::Allocate { site, size, result });
+                let reuse = self.random.pick(&[0, 0, 0, 1, 2]);
+                effects.push(Effect::Allocate {
+                    site,
+                    reuse,
+                    size,
+                    result,
+                });
             }
             3 => {
                 let address = self.address(2);
@@ -423,6 +429,7 @@ pub fn dropping_program() -> Program {
     let is_freed = global(3, Ty::BYTE);
     let allocate = Effect::Allocate {
         site: SiteId(0),
+        reuse: 0,
         size: Expr::constant(16, 64),
         result: local(0, POINTER),
     };
@@ -531,6 +538,7 @@ impl Racy<'_> {
         if is_first {
             let make = |site: u32, result: u32| Effect::Allocate {
                 site: SiteId(site),
+                reuse: 0,
                 size: Expr::constant(16, 64),
                 result: global(result, POINTER),
             };
@@ -644,6 +652,7 @@ impl Racy<'_> {
             4 | 5 => {
                 let effect = Effect::Allocate {
                     site: SiteId(self.random.below(2) as u32),
+                    reuse: self.random.pick(&[0, 0, 1]),
                     size: Expr::constant(self.random.pick(&[9, 16]), 64),
                     result: self.pointer(),
                 };

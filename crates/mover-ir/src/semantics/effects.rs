@@ -90,9 +90,14 @@ impl<'p> Machine<'p> {
                 self.store_bytes(next, address, bytes.into(), value);
             }
             Effect::Havoc { place, .. } => self.store(next, number, place, sides.choice),
-            Effect::Allocate { site, size, result } => {
+            Effect::Allocate {
+                site,
+                reuse,
+                size,
+                result,
+            } => {
                 let size = view.eval(size);
-                let address = self.allocate(next, *site, size);
+                let address = self.allocate(next, *site, *reuse, size);
                 if let Some(slot) = self.slot(address) {
                     self.note_whole(number, Thing::Life(slot), true, 1);
                     self.note_whole(number, Thing::Object(slot), true, 0);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::{HeapObject, Machine, Message, State, View};
 use crate::expr::Ty;
-use crate::program::{ChannelDecl, SiteId, Variable};
+use crate::program::{ChannelDecl, REUSED_NUMBERS, SiteId, Variable};
 
 /// Where a live object is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,15 +62,22 @@ impl<'p> Machine<'p> {
     }
 
     /// Makes a new object and gives its address, 0 if there can be none.
-    pub(super) fn allocate(&self, state: &mut State, site: SiteId, size: u64) -> u64 {
+    pub(super) fn allocate(&self, state: &mut State, site: SiteId, reuse: u32, size: u64) -> u64 {
         let layout = self.program.pointers;
         let globals = self.addressable.len() as u64;
         let mentioned = self.mentioned_objects(state);
-        let is_free = |slot: &usize| {
-            !matches!(state.heap.get(*slot), Some(Some(_)))
-                && !mentioned.contains(&(globals + 1 + *slot as u64))
-        };
-        let slot = (0..).find(is_free).unwrap_or(usize::MAX);
+        let is_dead = |slot: &usize| !matches!(state.heap.get(*slot), Some(Some(_)));
+        let is_free =
+            |slot: &usize| is_dead(slot) && !mentioned.contains(&(globals + 1 + *slot as u64));
+        let fresh = || (0..).find(is_free).unwrap_or(usize::MAX);
+        let mut left = mentioned
+            .range(globals + 1..=globals + REUSED_NUMBERS)
+            .map(|number| (number - globals - 1) as usize)
+            .filter(is_dead);
+        let again = (reuse as usize)
+            .checked_sub(1)
+            .and_then(|nth| left.nth(nth));
+        let slot = again.unwrap_or_else(fresh);
         let number = globals + 1 + slot as u64;
         if size > layout.max_object_size() || number > layout.last_dynamic_object() {
             return 0;

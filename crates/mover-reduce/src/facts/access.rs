@@ -11,7 +11,8 @@
 //! dynamic objects all objects of an allocation site together. Objects whose address no other thread
 //! has do not count (`unpublished`). Whether an object is alive
 //! counts as part of its contents, so freeing an object writes it. An allocation accesses no
-//! object, because no thread can have had its address before. There is one exception: the
+//! object, because no thread can have had its address before, unless it reuses addresses: then it
+//! writes the objects of all sites. There is one exception: the
 //! *number* of a new object is the lowest number that no object has and that no cell mentions
 //! ([`Object::Numbers`]). A thread that drops the last pointer to a freed object therefore
 //! changes the number that another thread's allocation gets. So in programs that allocate, an
@@ -376,8 +377,13 @@ impl<'p> Survey<'p> {
                     let sites = targets.sites.into_iter().map(Object::Site);
                     accesses.extend(sites.map(|object| (object, true)));
                 }
-                Effect::Allocate { .. } => {
+                Effect::Allocate { reuse, .. } => {
                     accesses.insert(Object::Numbers, true);
+                    if *reuse > 0 {
+                        // Other threads may have its address already.
+                        let sites = (0..program.sites.len() as u32).map(SiteId);
+                        accesses.extend(sites.map(|site| (Object::Site(site), true)));
+                    }
                 }
                 Effect::Exit => {
                     accesses.insert(Object::Threads, true);

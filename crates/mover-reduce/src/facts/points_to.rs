@@ -128,6 +128,8 @@ pub struct PointsTo<'p> {
     /// Contents of messages.
     messages: Targets,
     anything: Targets,
+    /// Sites whose objects get addresses of freed objects.
+    reusing: BTreeSet<SiteId>,
 }
 
 impl<'p> PointsTo<'p> {
@@ -160,6 +162,13 @@ impl<'p> PointsTo<'p> {
                 .collect(),
             sites: vec![Targets::any_number(); program.sites.len()],
             messages: Targets::any_number(),
+            reusing: program
+                .effects()
+                .filter_map(|effect| match effect {
+                    Effect::Allocate { site, reuse, .. } if *reuse > 0 => Some(*site),
+                    _ => None,
+                })
+                .collect(),
             anything: Targets {
                 globals: addressable.collect(),
                 sites: (0..program.sites.len() as u32).map(SiteId).collect(),
@@ -322,8 +331,11 @@ impl<'p> PointsTo<'p> {
             }
             Effect::Allocate { site, result, .. } => {
                 // It may fail.
+                // An old address of another object may have come back, or come back later.
+                let mut sites = self.reusing.clone();
+                sites.insert(*site);
                 let value = Targets {
-                    sites: BTreeSet::from([*site]),
+                    sites,
                     offset: Known::Exactly(0),
                     number: Known::Exactly(0),
                     ..Targets::default()

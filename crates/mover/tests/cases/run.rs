@@ -147,6 +147,7 @@ fn read_c(file: &Path, options: &CaseOptions) -> Result<Input, Refusal> {
         spurious_wakeups: !options.no_spurious_wakeups,
         malloc_may_fail: options.malloc_may_fail,
         zero_init: options.zero_init,
+        volatile_atomic: options.volatile_atomic,
         recursion: options.recursion.unwrap_or(usual.recursion),
         threads: options.threads.unwrap_or(usual.threads),
         ..usual

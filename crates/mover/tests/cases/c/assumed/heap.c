@@ -1,6 +1,6 @@
 // expect: safe
 // What is assumed is in the verdict.
-// message: allocations are assumed to succeed, each at a new address (first at
+// message: allocations are assumed to succeed (first at
 #include <stdlib.h>
 
 int main(void) {

@@ -1,5 +1,9 @@
+// expect: unsafe unreach-call
+// A variable whose address is passed on has any value until it is written.
+// engines: auto bmc
 // expect: safe
-// A local that may be read before it is written is named in the verdict.
+// It is 0 if that is said, and the verdict says so.
+// options: --zero-init
 // message: uninitialised memory is assumed to be zero
 // message: (first `x`)
 #include <assert.h>

@@ -1,5 +1,9 @@
+// expect: unsafe unreach-call
+// Written on one way only: on the other it has any value.
+// engines: auto bmc
 // expect: safe
-// A local that may be read before it is written is named in the verdict.
+// It is 0 if that is said, and the verdict says so.
+// options: --zero-init
 // message: uninitialised memory is assumed to be zero
 // message: (first `s`)
 #include <assert.h>

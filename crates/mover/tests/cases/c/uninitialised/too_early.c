@@ -1,5 +1,9 @@
+// expect: unsafe unreach-call
+// Published before all of it is written: the rest has any value.
+// engines: auto bmc
 // expect: safe
-// Published before all of it is written.
+// It is 0 if that is said, and the verdict says so.
+// options: --zero-init
 // message: uninitialised memory is assumed to be zero
 #include <assert.h>
 #include <pthread.h>
