@@ -21,7 +21,7 @@ mod rules;
 mod search;
 mod views;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, Unchecked};
 use mover_ir::program::Property;
@@ -34,8 +34,41 @@ use rules::Rules;
 use search::{Found, Search};
 use views::Views;
 
-/// The widest views that are tried.
-const WIDEST: usize = 2;
+/// One attempt at a proof.
+struct Attempt {
+    /// How many created threads an invariant speaks about.
+    width: usize,
+    /// Whether it may speak about single bits of wide numbers.
+    bits: bool,
+    /// The part of the time left that it may take.
+    share: f64,
+}
+
+const ATTEMPTS: [Attempt; 4] = [
+    Attempt {
+        width: 1,
+        bits: false,
+        share: 0.4,
+    },
+    Attempt {
+        width: 2,
+        bits: false,
+        share: 0.4,
+    },
+    Attempt {
+        width: 1,
+        bits: true,
+        share: 0.6,
+    },
+    Attempt {
+        width: 2,
+        bits: true,
+        share: 1.0,
+    },
+];
+
+/// For an attempt if there is no time limit.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 pub fn check(
     task: &Task,
@@ -55,7 +88,10 @@ pub fn check(
         _ => Reduction::Static,
     };
     let mut statistics = Statistics::default();
-    for width in 1..=WIDEST {
+    let mut was_stopped = false;
+    for &Attempt { width, bits, share } in &ATTEMPTS {
+        let left = question.limit.time_left().unwrap_or(PATIENCE);
+        let limit = question.limit.within(left.mul_f64(share));
         let bounds = Bounds {
             threads: program.initial.len() + width + 1,
             may_grow: false,
@@ -75,8 +111,8 @@ pub fn check(
             return Ok(given_up(question, statistics, started, &conditions));
         };
         let terms = views.terms.len() as u64;
-        let bits = views.observables.len() as u64;
-        let mut search = Search::new(&mut views, &question.limit);
+        let observables = views.observables.len() as u64;
+        let mut search = Search::new(&mut views, bits, &limit);
         let found = search.run(&mut |so_far| {
             progress(&Statistics {
                 time: started.elapsed(),
@@ -90,7 +126,7 @@ pub fn check(
             depth: search.depth(),
             obligations: statistics.obligations + search.obligations,
             lemmas: search.lemmas(),
-            bits,
+            bits: observables,
             terms,
             effort,
             ..Statistics::default()
@@ -98,7 +134,13 @@ pub fn check(
         let excluded = match found {
             Found::Invariant(excluded) => excluded,
             Found::Alarm => continue,
-            Found::Stopped => return Ok(given_up(question, statistics, started, &conditions)),
+            Found::Stopped if question.limit.stop().is_some() => {
+                return Ok(given_up(question, statistics, started, &conditions));
+            }
+            Found::Stopped => {
+                was_stopped = true;
+                continue;
+            }
         };
         let mut proof = Proof {
             invariant: excluded.iter().map(|cube| views.describe(cube)).collect(),
@@ -129,11 +171,15 @@ pub fn check(
             )
         });
     }
+    let reason = if was_stopped {
+        "no proof for any number of threads was found"
+    } else {
+        "there is no proof for any number of threads by invariants about two of them"
+    };
+    statistics.time = started.elapsed();
     Ok(Outcome::new(
         Conclusion::Refused {
-            reason: format!(
-                "there is no proof for any number of threads by invariants about {WIDEST} of them"
-            ),
+            reason: reason.into(),
             advice: "another --engine, and --threads with a small number".into(),
         },
         statistics,

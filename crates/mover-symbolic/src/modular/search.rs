@@ -11,6 +11,11 @@
 //! not a run, because different views need not come from one run. Then there is no proof with
 //! views of this width.
 //!
+//! **Abstraction.** A search may be confined to places, owners, changers, comparisons of the program
+//! and narrow numbers, without the bits of wide ones (predicate abstraction, as in Cimatti et al.
+//! (2014), *IC3 Modulo Theories via Implicit Predicate Abstraction*). Then it ends soon, with an
+//! invariant or with an alarm. If comparisons are not enough, bits may be.
+//!
 //! What comes out is only a candidate; [`super::certificate`] checks it.
 
 use mover_engine::{Control, SolverEffort, Statistics};
@@ -103,6 +108,8 @@ pub struct Search<'s, 'a, 'p> {
     /// Cubes that could not be excluded from a frame.
     reached: FxHashSet<(usize, Cube)>,
     costs: Vec<u32>,
+    /// What cubes may contain.
+    allowed: Vec<bool>,
     temporary: usize,
     retired: SolverEffort,
     pub obligations: u64,
@@ -114,7 +121,8 @@ const MOST_TEMPORARY: usize = 3_000;
 const WIDE: u32 = 12;
 
 impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
-    pub fn new(views: &'s mut Views<'a, 'p>, limit: &Control) -> Self {
+    /// `bits`: whether lemmas may contain bits of wide numbers.
+    pub fn new(views: &'s mut Views<'a, 'p>, bits: bool, limit: &Control) -> Self {
         let created = views.created();
         let seats_now: Vec<Seats> = views.seatings(created.clone());
         // By symmetry the last slot need not be in the view after a step.
@@ -134,6 +142,9 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .map(|&(term, bit)| evaluation.eval(term) >> bit & 1 == 1)
             .collect();
         let costs = (0..views.observables.len()).map(|n| views.cost(n)).collect();
+        let allowed = (0..views.observables.len())
+            .map(|n| bits || !views.is_wide(n))
+            .collect();
         let views: &'s Views<'a, 'p> = views;
         let relation = || Relation::new(views, &observed_now, &observed_next, limit);
         let mut search = Search {
@@ -148,6 +159,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             active: Vec::new(),
             reached: FxHashSet::default(),
             costs,
+            allowed,
             temporary: 0,
             retired: SolverEffort::default(),
             obligations: 0,
@@ -270,7 +282,8 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .iter()
             .map(|lits| {
                 let values = lits.iter().map(|&lit| solver.value(lit));
-                values.enumerate().collect()
+                let all = values.enumerate();
+                all.filter(|&(number, _)| self.allowed[number]).collect()
             })
             .collect();
         let switch = self.lifter.solver().new_lit();

@@ -20,8 +20,8 @@
 //! proves mutual exclusion by hand-made locks: who is inside has changed the lock last.
 
 use mover_engine::EngineError;
-use mover_ir::expr::{Expr, VariableRef};
-use mover_ir::program::{BoundKind, Effect};
+use mover_ir::expr::{BinaryOp, Expr, VariableRef};
+use mover_ir::program::{BoundKind, Effect, Template};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rules::Rules;
@@ -48,6 +48,8 @@ pub enum Observable {
     Shared { cell: usize, bit: u8 },
     /// A bit of a thread of the view: by its position, and the number of the cell in its slot.
     Own { position: usize, cell: usize, bit: u8 },
+    /// Whether a thread of the view stands at a place; 0 is that there is none.
+    At { position: usize, place: u64 },
     /// Whether only this thread may move.
     Turn { who: Who, kind: usize },
     /// Whether an owner is this constant.
@@ -88,6 +90,14 @@ pub struct Views<'a, 'p> {
     pub width: usize,
 }
 
+/// Bits of a number that is not wide.
+const NARROW: u8 = 3;
+/// Comparisons of one template, at most.
+const MOST_COMPARISONS: usize = 80;
+/// Parts of a comparison, at most.
+const LARGEST: usize = 24;
+/// How many steps earlier conditions are looked for that imply comparisons.
+const EARLIER: usize = 2;
 /// Globals with a changer, at most.
 const MOST_CHANGERS: usize = 24;
 
@@ -189,6 +199,21 @@ impl<'a, 'p> Views<'a, 'p> {
             if slot.places < 1 << width {
                 let most = terms.constant(slot.places, width);
                 all.push(terms.ult(self.now[slot.place], most));
+            }
+        }
+        // A fixed slot holds its first thread or none; anything else is bad.
+        for (slot, instance) in layout.program.initial.iter().enumerate() {
+            let template = instance.template.index();
+            if let Some(resident) = &layout.slots[slot].residents[template] {
+                let place = self.now[layout.slots[slot].place];
+                let width = terms.width(place);
+                let count = layout.program.templates[template].locations.len() as u64;
+                let first = terms.constant(resident.first_place, width);
+                let offset = terms.sub(place, first);
+                let count = terms.constant(count, width);
+                let at_home = terms.ult(offset, count);
+                let gone = terms.equals(place, 0);
+                all.push(terms.or(at_home, gone));
             }
         }
         let turn = self.now[layout.turn];
@@ -322,6 +347,12 @@ impl<'a, 'p> Views<'a, 'p> {
             if created.contains(&cell) || !cells.contains(&cell) {
                 continue;
             }
+            // Of the other templates that a fixed slot could hold nothing is said.
+            if let Cell::Local { slot, template, .. } = layout.cells[cell]
+                && layout.program.initial[slot].template.index() != template
+            {
+                continue;
+            }
             if let Cell::Global { variable, .. } = layout.cells[cell]
                 && let Some(owner) = self.rules.owners.get(&variable)
             {
@@ -338,6 +369,11 @@ impl<'a, 'p> Views<'a, 'p> {
                 let is_used = (self.fixed..layout.slots.len())
                     .any(|slot| cells.contains(&fixed_cells[slot][number]));
                 let cell = fixed_cells[self.fixed][number];
+                if let Cell::Place { slot } = layout.cells[cell] {
+                    let places = 0..layout.slots[slot].places;
+                    all.extend(places.map(|place| Observable::At { position, place }));
+                    continue;
+                }
                 if is_used && self.is_plain(cell) {
                     let bits = 0..layout.widths[cell];
                     all.extend(bits.map(|bit| Observable::Own {
@@ -363,14 +399,32 @@ impl<'a, 'p> Views<'a, 'p> {
             all.extend(whos.iter().map(|&who| Observable::Changer { number, who }));
         }
         self.find_comparisons();
+        let mut known: FxHashSet<Term> = FxHashSet::default();
         for number in 0..self.comparisons.len() {
-            let (template, _) = self.comparisons[number];
+            let (template, expr) = self.comparisons[number].clone();
             for &who in &whos {
                 let slot = match who {
                     Who::Fixed(slot) => slot,
                     _ => self.fixed,
                 };
-                if layout.slots[slot].residents[template].is_some() {
+                // A created thread never takes the slot of a fixed one.
+                let is_home = match who {
+                    Who::Fixed(slot) => layout.program.initial[slot].template.index() == template,
+                    _ => layout.slots[slot].residents[template].is_some(),
+                };
+                if !is_home {
+                    continue;
+                }
+                let slot = match who {
+                    Who::Position(position) => self.fixed + position,
+                    _ => slot,
+                };
+                let term = self.eval(&self.now.clone(), slot, template, &expr);
+                let positive = match self.terms.node(term) {
+                    Node::Not(inner) => inner,
+                    _ => term,
+                };
+                if self.terms.as_const(positive).is_none() && known.insert(positive) {
                     all.push(Observable::Comparison { number, who });
                 }
             }
@@ -391,26 +445,47 @@ impl<'a, 'p> Views<'a, 'p> {
                     }
                 }
             }
-            for comparison in found {
-                let mut is_plain = true;
-                comparison.walk(&mut |part| match part {
-                    Expr::ThreadId => is_plain = false,
-                    Expr::Read(place) => {
-                        let (of, number) = match place.variable {
-                            VariableRef::Global(id) => (None, id.index()),
-                            VariableRef::Local(id) => (Some(template), id.index()),
-                        };
-                        is_plain &= !self.rules.is_opaque(of, number)
-                            && !(of.is_none() && self.rules.owners.contains_key(&number));
+            let mut open: Vec<Expr> = found.into_iter().cloned().collect();
+            open.extend(copies(body));
+            let mut known: Vec<Expr> = Vec::new();
+            for _ in 0..=EARLIER {
+                let mut more = Vec::new();
+                for comparison in std::mem::take(&mut open) {
+                    if known.len() >= MOST_COMPARISONS
+                        || known.contains(&comparison)
+                        || !self.may_compare(template, &comparison)
+                    {
+                        continue;
                     }
-                    _ => {}
-                });
-                let known = |(of, expr): &(usize, Expr)| *of == template && expr == comparison;
-                if is_plain && !self.comparisons.iter().any(known) {
-                    self.comparisons.push((template, comparison.clone()));
+                    more.extend(before(body, &comparison));
+                    known.push(comparison);
                 }
+                open = more;
             }
+            let all = known.into_iter().map(|comparison| (template, comparison));
+            self.comparisons.extend(all);
         }
+    }
+
+    fn may_compare(&self, template: usize, comparison: &Expr) -> bool {
+        let mut may = comparison.as_const().is_none();
+        let mut size = 0;
+        comparison.walk(&mut |part| {
+            size += 1;
+            match part {
+                Expr::ThreadId => may = false,
+                Expr::Read(place) => {
+                    let (of, number) = match place.variable {
+                        VariableRef::Global(id) => (None, id.index()),
+                        VariableRef::Local(id) => (Some(template), id.index()),
+                    };
+                    may &= !self.rules.is_opaque(of, number)
+                        && !(of.is_none() && self.rules.owners.contains_key(&number));
+                }
+                _ => {}
+            }
+        });
+        may && size <= LARGEST
     }
 
     /// The slots of created threads.
@@ -499,6 +574,10 @@ impl<'a, 'p> Views<'a, 'p> {
                     cell,
                     bit,
                 } => (state[cells_of(layout, seat(position))[cell]], bit),
+                Observable::At { position, place } => {
+                    let cell = layout.slots[seat(position)].place;
+                    (terms.equals(state[cell], place), 0)
+                }
                 Observable::Turn { who, kind } => {
                     let turn = match slot_of(who) {
                         None => Turn::Anyone,
@@ -553,12 +632,23 @@ impl<'a, 'p> Views<'a, 'p> {
             .collect()
     }
 
+    /// Whether it is a bit of a wide number.
+    pub fn is_wide(&self, observable: usize) -> bool {
+        let layout = &self.blocks.layout;
+        let cell = match self.observables[observable] {
+            Observable::Shared { cell, .. } => cell,
+            Observable::Own { cell, .. } => cells_of(layout, self.fixed)[cell],
+            _ => return false,
+        };
+        !matches!(layout.cells[cell], Cell::Place { .. }) && layout.widths[cell] > NARROW
+    }
+
     /// How much it costs to have a literal in a lemma: the bits of wide cells are dropped first.
     pub fn cost(&self, observable: usize) -> u32 {
         let layout = &self.blocks.layout;
         let bits = |cell: usize| match layout.cells[cell] {
             Cell::Place { .. } => 1,
-            _ if layout.widths[cell] <= 2 => 2,
+            _ if layout.widths[cell] <= NARROW => 2,
             _ => 10 + u32::from(layout.widths[cell]),
         };
         match self.observables[observable] {
@@ -567,6 +657,7 @@ impl<'a, 'p> Views<'a, 'p> {
                 _ => bits(cell),
             },
             Observable::Own { cell, .. } => bits(cells_of(layout, self.fixed)[cell]),
+            Observable::At { .. } => 1,
             Observable::Turn { .. } => 4,
             Observable::OwnerIs { .. } | Observable::Owner { .. } => 2,
             Observable::Changer { .. } => 3,
@@ -638,24 +729,12 @@ impl<'a, 'p> Views<'a, 'p> {
                 let owner = self.person(Who::Position(position));
                 format!("{} of {owner}", body.locals[variable].name)
             }
-            Cell::Place { .. } if position != usize::MAX => self.person(Who::Position(position)),
             _ => layout.name(cell),
         };
         if let Cell::Place { slot } = layout.cells[cell] {
             let places: Vec<String> = (0..layout.slots[slot].places)
                 .filter(|&place| fits(place))
-                .map(|place| match layout.standing(slot, place) {
-                    None => "nowhere".into(),
-                    Some((template, location)) => {
-                        let body = layout.program.template(template);
-                        let line = body.location(location).span.map(|span| {
-                            let line = layout.program.info.sources.locate(span).line;
-                            format!(" (line {line})")
-                        });
-                        let line = line.unwrap_or_default();
-                        format!("{}:{}{line}", body.name, location.index())
-                    }
-                })
+                .map(|place| self.describe_place(slot, place))
                 .collect();
             return format!("{name} at {}", places.join(" or "));
         }
@@ -672,9 +751,26 @@ impl<'a, 'p> Views<'a, 'p> {
         bits.join(" && ")
     }
 
+    fn describe_place(&self, slot: usize, place: u64) -> String {
+        let layout = &self.blocks.layout;
+        let Some((template, location)) = layout.standing(slot, place) else {
+            return "nowhere".into();
+        };
+        let body = layout.program.template(template);
+        let line = body.location(location).span.map(|span| {
+            let line = layout.program.info.sources.locate(span).line;
+            format!(" (line {line})")
+        });
+        format!("{}:{}{}", body.name, location.index(), line.unwrap_or_default())
+    }
+
     fn describe_one(&self, observable: &Observable) -> String {
         let layout = &self.blocks.layout;
         match *observable {
+            Observable::At { position, place } => {
+                let place = self.describe_place(self.fixed, place);
+                format!("{} at {place}", self.person(Who::Position(position)))
+            }
             Observable::Turn { who, .. } => format!("only {} may move", self.person(who)),
             Observable::OwnerIs { cell, value } => format!("{} == {value}", layout.name(cell)),
             Observable::Owner { cell, who } => {
@@ -694,6 +790,51 @@ impl<'a, 'p> Views<'a, 'p> {
             Observable::Shared { .. } | Observable::Own { .. } => String::new(),
         }
     }
+}
+
+/// That a variable is what is assigned to it somewhere.
+fn copies(body: &Template) -> Vec<Expr> {
+    let mut found = Vec::new();
+    for edge in body.locations.iter().flat_map(|location| &location.edges) {
+        for effect in &edge.effects {
+            if let Effect::Assign { place, value } = effect
+                && place.ty.width > 1
+                && value.width() == place.ty.width
+            {
+                let read = Expr::Read(place.clone());
+                let same = Expr::Binary(BinaryOp::Eq, Box::new(read), Box::new(value.clone()));
+                found.push(same);
+            }
+        }
+    }
+    found
+}
+
+/// What a comparison says before each assignment to one of its variables.
+fn before(body: &Template, comparison: &Expr) -> Vec<Expr> {
+    let mut found = Vec::new();
+    for edge in body.locations.iter().flat_map(|location| &location.edges) {
+        for effect in &edge.effects {
+            let Effect::Assign { place, value } = effect else {
+                continue;
+            };
+            if value.width() != place.ty.width {
+                continue;
+            }
+            let mut changed = false;
+            let earlier = comparison.rewrite(&mut |part| match part {
+                Expr::Read(read) if read == place => {
+                    changed = true;
+                    Some(value.clone())
+                }
+                _ => None,
+            });
+            if changed {
+                found.push(earlier);
+            }
+        }
+    }
+    found
 }
 
 /// The cells of a slot, in an order that is the same for all slots that hold the same templates.
