@@ -12,7 +12,7 @@ use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
     Task, Unchecked, Violation,
 };
-use mover_ir::program::{BoundMet, Program, Property};
+use mover_ir::program::{BoundKind, BoundMet, Program, Property};
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
 
@@ -22,7 +22,7 @@ use crate::observer::Observer;
 use crate::options::{EngineChoice, Options, ReductionChoice};
 use crate::recheck;
 use crate::shorten::{self, Effort};
-use crate::strategy::{Run, Stage, Strategy, When};
+use crate::strategy::{Features, Run, Stage, Strategy, When};
 use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
 use crate::{bounds, claims, fold, temporal, vacuous};
@@ -62,13 +62,30 @@ struct Finished {
 
 impl Finished {
     /// Whether the answer is final.
-    fn is_final(&self) -> bool {
+    fn is_final(&self, program: &Program) -> bool {
         match &self.outcome.conclusion {
-            // Bounds that are met are met in every search.
-            Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.unchecked.is_empty(),
+            // Bounds that are met are met in every search, but for the number of threads: there are
+            // proofs for any number.
+            Conclusion::Safe { up_to } => {
+                let is_of_threads = |&met: &BoundMet| {
+                    let mark = program.bound(met);
+                    mark.is_some_and(|mark| mark.kind == BoundKind::Threads)
+                };
+                up_to.is_empty()
+                    && self.outcome.unchecked.is_empty()
+                    && !self.outcome.bounds.iter().any(is_of_threads)
+            }
             Conclusion::Unsafe(_) => true,
             Conclusion::Stopped { .. } | Conclusion::Refused { .. } => false,
         }
+    }
+
+    /// Whether it says more than another one that is not final either.
+    fn is_better_than(&self, other: &Finished) -> bool {
+        let is_safe = |finished: &Finished| {
+            matches!(finished.outcome.conclusion, Conclusion::Safe { .. })
+        };
+        is_safe(self) && !is_safe(other)
     }
 }
 
@@ -99,7 +116,7 @@ fn answer_by_engines(
     control: &Control,
     observer: &dyn Observer,
 ) -> Result<Answer, CheckError> {
-    let strategy = Strategy::new(options);
+    let strategy = Strategy::new(options, Features::of(task.program()));
     info!(%strategy, "strategy");
     let is_run_time = |run: &Run| {
         run.engine == EngineChoice::Explicit
@@ -115,7 +132,7 @@ fn answer_by_engines(
     let mut finished: Option<Finished> = None;
     for stage in &strategy.stages {
         if let Some(before) = &finished {
-            if before.is_final() || control.cancelled().is_some() {
+            if before.is_final(task.program()) || control.cancelled().is_some() {
                 break;
             }
             match (stage.when, &before.outcome.conclusion) {
@@ -138,8 +155,12 @@ fn answer_by_engines(
             }
             next => next?,
         };
-        // The first stage's result stays if no stage has an answer.
-        if finished.is_none() || next.is_final() {
+        // The first stage's result stays if no stage has an answer or says more.
+        let says_more = match &finished {
+            None => true,
+            Some(before) => next.is_final(task.program()) || next.is_better_than(before),
+        };
+        if says_more {
             finished = Some(next);
         }
     }
@@ -166,7 +187,7 @@ fn run_stage(
     let lock = || winner.lock().unwrap_or_else(PoisonError::into_inner);
     // What is not an answer comes back.
     let arrive = |finished: Result<Finished, CheckError>| match finished {
-        Ok(finished) if finished.is_final() => {
+        Ok(finished) if finished.is_final(task.program()) => {
             win.request(CancelReason::Answered);
             lock().get_or_insert(finished);
             None

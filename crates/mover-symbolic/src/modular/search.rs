@@ -21,6 +21,7 @@
 use mover_engine::{Control, SolverEffort, Statistics};
 use rustc_hash::FxHashSet;
 
+use super::houdini;
 use super::views::{Seats, Views};
 use crate::blast::Blaster;
 use crate::sat::{Answer, Decisions, Lit, Solver};
@@ -48,11 +49,11 @@ enum Step {
 
 /// A solver that knows the relation, with its literals for the observables: for each seating now,
 /// and for each seating next.
-struct Relation {
-    blaster: Blaster,
-    now: Vec<Vec<Lit>>,
-    next: Vec<Vec<Lit>>,
-    possible: Lit,
+pub struct Relation {
+    pub blaster: Blaster,
+    pub now: Vec<Vec<Lit>>,
+    pub next: Vec<Vec<Lit>>,
+    pub possible: Lit,
     bad: Lit,
     inputs: Vec<Lit>,
 }
@@ -103,6 +104,8 @@ pub struct Search<'s, 'a, 'p> {
     initial: Vec<bool>,
     /// Cubes excluded from frames 1 to k, for each k.
     frames: Vec<Vec<Cube>>,
+    /// Cubes that are excluded from all frames.
+    known: Vec<Cube>,
     /// The literal that switches on each frame; the first is for the start.
     active: Vec<Lit>,
     /// Cubes that could not be excluded from a frame.
@@ -137,7 +140,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         let mut evaluation = Evaluation::new(&views.terms, &at);
         // The last seating seats nobody.
         let nobody = observed_now.last().map_or(&[][..], |of_view| &of_view[..]);
-        let initial = nobody
+        let initial: Vec<bool> = nobody
             .iter()
             .map(|&(term, bit)| evaluation.eval(term) >> bit & 1 == 1)
             .collect();
@@ -147,6 +150,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .collect();
         let views: &'s Views<'a, 'p> = views;
         let relation = || Relation::new(views, &observed_now, &observed_next, limit);
+        let known = houdini::simple_invariant(views, relation(), &initial, limit);
         let mut search = Search {
             relation: relation(),
             lifter: relation(),
@@ -156,6 +160,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             observed_next,
             initial,
             frames: vec![Vec::new()],
+            known,
             active: Vec::new(),
             reached: FxHashSet::default(),
             costs,
@@ -175,6 +180,12 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         for lits in &self.relation.now {
             for (&lit, &value) in lits.iter().zip(&self.initial) {
                 solver.add(&[!self.active[0], if value { lit } else { !lit }]);
+            }
+        }
+        for cube in &self.known {
+            for lits in &self.relation.now {
+                let clause: Vec<Lit> = cube.iter().map(|&l| !Self::literal(lits, l)).collect();
+                self.relation.blaster.solver.add(&clause);
             }
         }
         for level in 1..self.frames.len() {
@@ -207,6 +218,10 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
     }
 
     fn search(&mut self, progress: &mut dyn FnMut(&Statistics)) -> Result<Found, Stop> {
+        // What is known may be enough.
+        if !self.solve(&[self.relation.bad])? {
+            return Ok(Found::Invariant(self.known.clone()));
+        }
         loop {
             self.frames.push(Vec::new());
             let switch = self.relation.solver().new_lit();
@@ -232,6 +247,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
                 }
                 if self.frames[level].is_empty() {
                     let clauses = self.frames[level + 1..].iter().flatten();
+                    let clauses = clauses.chain(&self.known);
                     return Ok(Found::Invariant(clauses.cloned().collect()));
                 }
             }
@@ -355,7 +371,8 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             return Ok(false);
         }
         let subsumes = |other: &Cube| other.iter().all(|lit| cube.binary_search(lit).is_ok());
-        if self.frames[level..].iter().flatten().any(subsumes) {
+        let mut excluded = self.frames[level..].iter().flatten().chain(&self.known);
+        if excluded.any(subsumes) {
             return Ok(true);
         }
         loop {

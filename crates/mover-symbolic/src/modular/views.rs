@@ -643,6 +643,74 @@ impl<'a, 'p> Views<'a, 'p> {
         !matches!(layout.cells[cell], Cell::Place { .. }) && layout.widths[cell] > NARROW
     }
 
+    /// Whether it says the same in all views of a state.
+    pub fn is_shared(&self, observable: usize) -> bool {
+        self.position(observable).is_none()
+            && match self.observables[observable] {
+                Observable::Comparison { .. } => false,
+                Observable::Shared { cell, .. } => {
+                    !matches!(self.blocks.layout.cells[cell], Cell::Place { .. })
+                }
+                _ => true,
+            }
+            || self.speaks_of_globals(observable)
+    }
+
+    /// Whether it is a comparison of shared memory only.
+    fn speaks_of_globals(&self, observable: usize) -> bool {
+        let Observable::Comparison { number, .. } = self.observables[observable] else {
+            return false;
+        };
+        let mut only = true;
+        self.comparisons[number].1.walk(&mut |part| {
+            if let Expr::Read(place) = part {
+                only &= matches!(place.variable, VariableRef::Global(_));
+            }
+        });
+        only
+    }
+
+    /// The position that an observable is about, if it is about one.
+    pub fn position(&self, observable: usize) -> Option<usize> {
+        match self.observables[observable] {
+            Observable::Own { position, .. } | Observable::At { position, .. } => Some(position),
+            Observable::Turn { who, .. }
+            | Observable::Owner { who, .. }
+            | Observable::Changer { who, .. }
+            | Observable::Comparison { who, .. } => match who {
+                Who::Position(position) => Some(position),
+                _ => None,
+            },
+            Observable::Shared { .. } | Observable::OwnerIs { .. } => None,
+        }
+    }
+
+    /// Whether a literal may be of interest where a thread stands at a place.
+    pub fn may_meet(&self, place: usize, other: usize) -> bool {
+        let Observable::At { position, place } = self.observables[place] else {
+            return false;
+        };
+        if self.position(other).is_some_and(|of| of != position) {
+            return false;
+        }
+        let layout = &self.blocks.layout;
+        let at = layout.standing(self.fixed, place).map(|(template, _)| template.index());
+        let template = match self.observables[other] {
+            Observable::Comparison { number, who } => match who {
+                Who::Position(_) if !self.speaks_of_globals(other) => {
+                    Some(self.comparisons[number].0)
+                }
+                _ => None,
+            },
+            Observable::Own { cell, .. } => match layout.cells[cells_of(layout, self.fixed)[cell]] {
+                Cell::Local { template, .. } => Some(template),
+                _ => None,
+            },
+            _ => None,
+        };
+        template.is_none() || template == at
+    }
+
     /// How much it costs to have a literal in a lemma: the bits of wide cells are dropped first.
     pub fn cost(&self, observable: usize) -> u32 {
         let layout = &self.blocks.layout;
