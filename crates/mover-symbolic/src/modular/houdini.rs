@@ -6,7 +6,8 @@
 //!
 //! Candidates are: a literal holds everywhere; it holds where a thread stands at a place; of two
 //! literals about shared memory one holds; two threads of a view are not at two places at once.
-//! That is what most programs need. For the rest the search begins with these facts.
+//! That is what most programs need. For the rest the search begins with these facts. A candidate
+//! that the solver cannot decide soon is dropped, too.
 
 use mover_engine::Control;
 
@@ -18,6 +19,10 @@ use crate::sat::{Answer, Lit};
 const MOST_PAIRS: usize = 4_000;
 /// Candidates of one kind, at most.
 const MOST_PLACED: usize = 60_000;
+
+/// Conflicts of the solver after which candidates are looked at one by one, and for each of them.
+const PATIENCE: u64 = 3_000;
+const PATIENCE_EACH: u64 = 300;
 
 /// The candidates, as cubes to be excluded, that hold at the start.
 fn candidates(views: &Views, initial: &[bool]) -> Vec<Cube> {
@@ -34,7 +39,12 @@ fn candidates(views: &Views, initial: &[bool]) -> Vec<Cube> {
                     places.push(number);
                 }
             }
-            Observable::Turn { .. } => others.push(number),
+            // Where a fixed thread stands matters rarely to a created one.
+            Observable::Shared { .. } if !views.is_shared(number) => {}
+            Observable::Comparison {
+                who: super::views::Who::Fixed(_),
+                ..
+            } => {}
             _ => others.push(number),
         }
         if views.is_shared(number) {
@@ -87,7 +97,7 @@ struct Candidate {
     broken: Vec<Lit>,
 }
 
-/// Cubes that no view is in; those found so far to be inductive if a limit was reached are none.
+/// Cubes that no view is in; none if a limit was reached.
 pub fn simple_invariant(
     views: &Views,
     mut relation: Relation,
@@ -130,20 +140,108 @@ pub fn simple_invariant(
             some.extend(&candidate.broken);
         }
         solver.add(&some);
-        match solver.solve(&assumptions) {
+        let answer = solver.solve_within(PATIENCE, &assumptions);
+        match answer {
             Answer::Unsat => return left.into_iter().map(|candidate| candidate.cube).collect(),
-            Answer::Stopped => return Vec::new(),
-            Answer::Sat => {}
+            Answer::Sat => drop_broken(&relation, &mut left),
+            Answer::Stopped => {}
         }
-        let relation_ = &relation;
-        let is_kept = |candidate: &Candidate| {
-            relation_.next.iter().all(|lits| {
-                !candidate.cube.iter().all(|&(n, value)| {
-                    relation_.blaster.solver.value(lits[n]) == value
-                })
-            })
-        };
-        left.retain(is_kept);
         relation.blaster.solver.add(&[!switch]);
+        if answer == Answer::Stopped && !one_by_one(&mut relation, &mut left, limit) {
+            return left.into_iter().map(|candidate| candidate.cube).collect();
+        }
     }
+}
+
+/// Drops what the step that the solver found breaks.
+fn drop_broken(relation: &Relation, left: &mut Vec<Candidate>) {
+    let solver = &relation.blaster.solver;
+    left.retain(|candidate| {
+        relation.next.iter().all(|lits| {
+            let mut cube = candidate.cube.iter();
+            !cube.all(|&(n, value)| solver.value(lits[n]) == value)
+        })
+    });
+}
+
+/// Asks for each candidate alone and drops it also if that is too hard. Whether any was dropped.
+fn one_by_one(relation: &mut Relation, left: &mut Vec<Candidate>, limit: &Control) -> bool {
+    let mut changed = false;
+    let mut number = 0;
+    while number < left.len() {
+        let mut assumptions = vec![relation.possible];
+        assumptions.extend(left.iter().map(|candidate| candidate.holds));
+        let mut keeps = true;
+        for &broken in &left[number].broken.clone() {
+            assumptions.push(broken);
+            let answer = relation.blaster.solver.solve_within(PATIENCE_EACH, &assumptions);
+            assumptions.pop();
+            match answer {
+                Answer::Unsat => {}
+                Answer::Sat => {
+                    drop_broken(relation, left);
+                    (keeps, changed) = (false, true);
+                    break;
+                }
+                Answer::Stopped => {
+                    left.remove(number);
+                    (keeps, changed) = (false, true);
+                    break;
+                }
+            }
+        }
+        if limit.is_over() {
+            left.clear();
+            return false;
+        }
+        if keeps {
+            number += 1;
+        }
+    }
+    changed
+}
+
+/// Those of the cubes that the proof needs: what excludes bad states, what keeps that, and so on.
+pub fn needed(mut relation: Relation, cubes: Vec<Cube>) -> Vec<Cube> {
+    let holds: Vec<Lit> = cubes
+        .iter()
+        .map(|cube| {
+            let holds = relation.blaster.solver.new_lit();
+            for lits in &relation.now {
+                let mut clause = vec![!holds];
+                clause.extend(cube.iter().map(|&(n, v)| if v { !lits[n] } else { lits[n] }));
+                relation.blaster.solver.add(&clause);
+            }
+            holds
+        })
+        .collect();
+    let mut is_needed = vec![false; cubes.len()];
+    let mut open: Vec<usize> = Vec::new();
+    let mut questions = vec![vec![relation.bad]];
+    loop {
+        for question in std::mem::take(&mut questions) {
+            let mut assumptions = question;
+            assumptions.extend(&holds);
+            if relation.blaster.solver.solve(&assumptions) != Answer::Unsat {
+                return cubes;
+            }
+            for (number, &lit) in holds.iter().enumerate() {
+                if !is_needed[number] && relation.blaster.solver.in_core(lit) {
+                    is_needed[number] = true;
+                    open.push(number);
+                }
+            }
+        }
+        let Some(number) = open.pop() else {
+            break;
+        };
+        for lits in &relation.next {
+            let mut question = vec![relation.possible];
+            let cube = cubes[number].iter();
+            question.extend(cube.map(|&(n, value)| if value { lits[n] } else { !lits[n] }));
+            questions.push(question);
+        }
+    }
+    let kept = cubes.into_iter().zip(is_needed);
+    kept.filter(|(_, needed)| *needed).map(|(cube, _)| cube).collect()
 }

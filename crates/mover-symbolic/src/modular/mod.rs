@@ -20,6 +20,8 @@ mod certificate;
 mod houdini;
 mod rules;
 mod search;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod views;
 

@@ -54,7 +54,7 @@ pub struct Relation {
     pub now: Vec<Vec<Lit>>,
     pub next: Vec<Vec<Lit>>,
     pub possible: Lit,
-    bad: Lit,
+    pub bad: Lit,
     inputs: Vec<Lit>,
 }
 
@@ -204,6 +204,11 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
 
     pub fn run(&mut self, progress: &mut dyn FnMut(&Statistics)) -> Found {
         match self.search(progress) {
+            Ok(Found::Invariant(cubes)) => {
+                let (now, next) = (&self.observed_now, &self.observed_next);
+                let fresh = Relation::new(self.views, now, next, &self.limit);
+                Found::Invariant(houdini::needed(fresh, cubes))
+            }
             Ok(found) => found,
             Err(Stop) => Found::Stopped,
         }
