@@ -16,7 +16,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use mover_ir::program::{BoundKind, Program};
+use mover_engine::Task;
+use mover_ir::program::BoundKind;
 
 use crate::options::{EngineChoice, Options, ReductionChoice};
 
@@ -34,6 +35,8 @@ pub enum When {
     Always,
     /// If the stage before met something that its engines do not take.
     AfterRefusal,
+    /// If no stage before has seen all runs up to the bounds of the translation.
+    Unfinished,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,16 +68,19 @@ impl Stage {
 /// What of a program the choice of engines depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Features {
-    /// Whether it may need more threads than the translation allows.
-    pub threads_in_loops: bool,
+    /// Whether it may need more threads than the translation allows, and all that is asked can be
+    /// proved for any number of them.
+    pub any_number: bool,
 }
 
 impl Features {
-    pub fn of(program: &Program) -> Features {
-        let places = program.templates.iter().flat_map(|t| &t.locations);
+    pub fn of(task: &Task) -> Features {
+        let places = task.program().templates.iter().flat_map(|t| &t.locations);
         let mut marks = places.filter_map(|place| place.bound.as_ref());
         Features {
-            threads_in_loops: marks.any(|mark| mark.kind == BoundKind::Threads),
+            any_number: marks.any(|mark| mark.kind == BoundKind::Threads)
+                && !task.asks_for_deadlocks()
+                && !task.asks_for_races(),
         }
     }
 }
@@ -122,7 +128,7 @@ impl Strategy {
                 jobs: 1,
             })
         };
-        if features.threads_in_loops {
+        if features.any_number {
             return Strategy::for_any_number(options, explicit_reduction);
         }
         let beside = options.jobs.saturating_sub(1).min(2);
@@ -182,19 +188,16 @@ impl Strategy {
         let mut stages = vec![
             stage(vec![explicit], Some(FIRST_LOOK)),
             stage(vec![modular], Some(FIRST_PROOF)),
-            stage(
-                vec![
-                    run(EngineChoice::Ic3, formulas, 1),
-                    run(EngineChoice::Bmc, formulas, 1),
-                    modular,
-                ],
-                None,
-            ),
         ];
-        if options.timeout.is_none() {
-            // Without a limit explicit search goes on as long as the program lets it.
-            stages.push(stage(vec![explicit], None));
-        }
+        let rest = vec![
+            run(EngineChoice::Ic3, formulas, 1),
+            run(EngineChoice::Bmc, formulas, 1),
+            modular,
+        ];
+        stages.push(Stage {
+            when: When::Unfinished,
+            ..stage(rest, None)
+        });
         Strategy { stages }
     }
 }
@@ -205,8 +208,10 @@ impl fmt::Display for Strategy {
             if number > 0 {
                 f.write_str("; ")?;
             }
-            if stage.when == When::AfterRefusal {
-                f.write_str("if that is refused: ")?;
+            match stage.when {
+                When::Always => {}
+                When::AfterRefusal => f.write_str("if that is refused: ")?,
+                When::Unfinished => f.write_str("if not all runs were seen: ")?,
             }
             for (number, run) in stage.runs.iter().enumerate() {
                 if number > 0 {
@@ -266,6 +271,34 @@ mod tests {
             told(options(5)),
             "explicit with reduction dynamic on 3 cores in parallel with ic3 with reduction none in \
              parallel with bmc with reduction none"
+        );
+    }
+
+    #[test]
+    fn auto_leaves_formulas_a_part_of_a_time_limit() {
+        let options = Options {
+            timeout: Some(Duration::from_secs(20)),
+            ..Options::default()
+        };
+        assert_eq!(
+            told(options),
+            "explicit with reduction dynamic for 12 s; ic3 with reduction dynamic in parallel with \
+             bmc with reduction dynamic"
+        );
+    }
+
+    #[test]
+    fn threads_in_loops_get_a_proof_for_any_number() {
+        let options = Options {
+            timeout: Some(Duration::from_secs(20)),
+            ..Options::default()
+        };
+        let features = Features { any_number: true };
+        assert_eq!(
+            Strategy::new(&options, features).to_string(),
+            "explicit with reduction dynamic for 2 s; modular with reduction none for 8 s; if not all \
+             runs were seen: ic3 with reduction dynamic in parallel with bmc with reduction dynamic in \
+             parallel with modular with reduction none"
         );
     }
 

@@ -84,7 +84,7 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     let mut options = args.driver_options(&task)?;
     options.timeout = guard.time_left();
     if args.verbose {
-        let features = Features::of(task.program());
+        let features = Features::of(&task);
         stderr_line!("mover: {}", Strategy::new(&options, features));
     }
     let answer = mover_check::answer(&task, &options, &cancel, &watcher)

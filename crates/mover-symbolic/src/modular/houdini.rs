@@ -7,7 +7,8 @@
 //! Candidates are: a literal holds everywhere; it holds where a thread stands at a place; of two
 //! literals about shared memory one holds; two threads of a view are not at two places at once.
 //! That is what most programs need. For the rest the search begins with these facts. A candidate
-//! that the solver cannot decide soon is dropped, too.
+//! that the solver cannot decide soon is dropped, too, and so is one that fails in a state that is
+//! known to be reachable ([`super::samples`]).
 
 use mover_engine::Control;
 
@@ -102,10 +103,15 @@ pub fn simple_invariant(
     views: &Views,
     mut relation: Relation,
     initial: &[bool],
+    samples: &[Vec<bool>],
     limit: &Control,
 ) -> Vec<Cube> {
     let mut left: Vec<Candidate> = Vec::new();
     for cube in candidates(views, initial) {
+        let is_in = |sample: &Vec<bool>| cube.iter().all(|&(n, value)| sample[n] == value);
+        if samples.iter().any(is_in) {
+            continue;
+        }
         let holds = relation.blaster.solver.new_lit();
         for lits in &relation.now {
             let mut clause = vec![!holds];

@@ -19,6 +19,7 @@
 mod certificate;
 mod houdini;
 mod rules;
+mod samples;
 mod search;
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,7 @@ use mover_engine::{Control, SolverEffort, Statistics};
 use rustc_hash::FxHashSet;
 
 use super::houdini;
+use super::samples::samples;
 use super::views::{Seats, Views};
 use crate::blast::Blaster;
 use crate::sat::{Answer, Decisions, Lit, Solver};
@@ -145,12 +146,13 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .map(|&(term, bit)| evaluation.eval(term) >> bit & 1 == 1)
             .collect();
         let costs = (0..views.observables.len()).map(|n| views.cost(n)).collect();
+        let samples = samples(views, limit);
         let allowed = (0..views.observables.len())
             .map(|n| bits || !views.is_wide(n))
             .collect();
         let views: &'s Views<'a, 'p> = views;
         let relation = || Relation::new(views, &observed_now, &observed_next, limit);
-        let known = houdini::simple_invariant(views, relation(), &initial, limit);
+        let known = houdini::simple_invariant(views, relation(), &initial, &samples, limit);
         let mut search = Search {
             relation: relation(),
             lifter: relation(),

@@ -21,7 +21,7 @@ pub fn try_with_few_threads(
     limit: &Control,
 ) -> Result<u64, EngineError> {
     let mut taken = 0;
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new();
     for threads in THREADS {
         let few = Program {
             max_threads: (program.initial.len() + threads) as u32,
@@ -39,13 +39,7 @@ pub fn try_with_few_threads(
                     break;
                 }
                 let mut step = steps[random.below(steps.len() as u64) as usize];
-                let most = machine.choices(&state, step).unwrap_or(0);
-                step.choice = match random.below(4) {
-                    0 => 0,
-                    1 => most,
-                    2 => random.below(most.min(7) + 1),
-                    _ => random.up_to(most),
-                };
+                step.choice = random.choice(machine.choices(&state, step).unwrap_or(0));
                 state = machine.apply(&state, step);
                 taken += 1;
                 if let Some((_, mark)) = machine.error(&state)
@@ -63,9 +57,23 @@ pub fn try_with_few_threads(
 }
 
 /// Xorshift, after Marsaglia (2003); the same numbers every time.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new() -> Random {
+        Random(0x9E37_79B9_7F4A_7C15)
+    }
+
+    /// A choice up to the last one; small ones and the last are likely.
+    pub fn choice(&mut self, last: u64) -> u64 {
+        match self.below(4) {
+            0 => 0,
+            1 => last,
+            2 => self.below(last.min(7) + 1),
+            _ => self.up_to(last),
+        }
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -73,7 +81,7 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, count: u64) -> u64 {
+    pub fn below(&mut self, count: u64) -> u64 {
         self.next() % count.max(1)
     }
 

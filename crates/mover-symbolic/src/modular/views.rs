@@ -623,6 +623,21 @@ impl<'a, 'p> Views<'a, 'p> {
         all
     }
 
+    /// The cells with a changer.
+    pub fn changed_cells(&self) -> &[usize] {
+        &self.changed
+    }
+
+    /// The values of the variables in a state with these changers.
+    pub fn values(&self, state: &[u64], changers: &[u64]) -> FxHashMap<Var, u64> {
+        let cells = self.now.iter().zip(state);
+        let changers = self.changers_now.iter().zip(changers);
+        cells
+            .chain(changers)
+            .filter_map(|(&term, &value)| Some((self.terms.as_var(term)?, value)))
+            .collect()
+    }
+
     /// The state in which the program begins, as values of the variables.
     pub fn initial(&self) -> FxHashMap<Var, u64> {
         let values = self.blocks.layout.initial();
