@@ -60,7 +60,7 @@ pub struct SvcompArgs {
     options: Vec<String>,
 }
 
-const ENGINES: [&str; 5] = ["auto", "explicit", "bmc", "ic3", "token"];
+const ENGINES: [&str; 6] = ["auto", "explicit", "bmc", "ic3", "modular", "token"];
 
 /// SV-COMP's property files and mover's names.
 const PROPERTIES: [(&str, &str); 4] = [

@@ -22,7 +22,7 @@ use crate::observer::Observer;
 use crate::options::{EngineChoice, Options, ReductionChoice};
 use crate::recheck;
 use crate::shorten::{self, Effort};
-use crate::strategy::{Run, Stage, Strategy, When};
+use crate::strategy::{Features, Run, Stage, Strategy, When};
 use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
 use crate::{bounds, claims, fold, temporal, vacuous};
@@ -62,13 +62,27 @@ struct Finished {
 
 impl Finished {
     /// Whether the answer is final.
-    fn is_final(&self) -> bool {
+    fn is_final(&self, features: Features) -> bool {
         match &self.outcome.conclusion {
-            // Bounds that are met are met in every search.
-            Conclusion::Safe { up_to } => up_to.is_empty() && self.outcome.unchecked.is_empty(),
+            // Bounds that are met are met in every search, unless there may be a proof for any
+            // number of threads.
+            Conclusion::Safe { up_to } => {
+                let may_be_proved = features.any_number && !self.outcome.bounds.is_empty();
+                up_to.is_empty() && self.outcome.unchecked.is_empty() && !may_be_proved
+            }
             Conclusion::Unsafe(_) => true,
             Conclusion::Stopped { .. } | Conclusion::Refused { .. } => false,
         }
+    }
+
+    /// Whether all runs were seen, up to bounds.
+    fn has_seen_all(&self) -> bool {
+        matches!(&self.outcome.conclusion, Conclusion::Safe { up_to } if up_to.is_empty())
+    }
+
+    /// Whether it says more than another one that is not final either.
+    fn is_better_than(&self, other: &Finished) -> bool {
+        self.has_seen_all() && !other.has_seen_all()
     }
 }
 
@@ -99,7 +113,8 @@ fn answer_by_engines(
     control: &Control,
     observer: &dyn Observer,
 ) -> Result<Answer, CheckError> {
-    let strategy = Strategy::new(options);
+    let features = Features::of(task);
+    let strategy = Strategy::new(options, features);
     info!(%strategy, "strategy");
     let is_run_time = |run: &Run| {
         run.engine == EngineChoice::Explicit
@@ -115,7 +130,7 @@ fn answer_by_engines(
     let mut finished: Option<Finished> = None;
     for stage in &strategy.stages {
         if let Some(before) = &finished {
-            if before.is_final() || control.cancelled().is_some() {
+            if before.is_final(features) || control.cancelled().is_some() {
                 break;
             }
             match (stage.when, &before.outcome.conclusion) {
@@ -124,13 +139,15 @@ fn answer_by_engines(
                     observer.note(&format!("{reason}; continuing with {}", stage.engines()));
                 }
                 (When::AfterRefusal, _) => continue,
+                (When::Unfinished, _) if before.has_seen_all() => continue,
+                (When::Unfinished, _) => {}
             }
         }
         let control = match stage.budget {
             Some(budget) => control.within(budget),
             None => control.clone(),
         };
-        let next = match run_stage(task, options, stage, &control, observer) {
+        let next = match run_stage(task, options, stage, features, &control, observer) {
             // What the stage before said stands; a mistake of mover is never passed over.
             Err(CheckError::Unsupported(reason)) if finished.is_some() => {
                 debug!(%reason, "a later stage does not take the program");
@@ -138,8 +155,12 @@ fn answer_by_engines(
             }
             next => next?,
         };
-        // The first stage's result stays if no stage has an answer.
-        if finished.is_none() || next.is_final() {
+        // The first stage's result stays if no stage has an answer or says more.
+        let says_more = match &finished {
+            None => true,
+            Some(before) => next.is_final(features) || next.is_better_than(before),
+        };
+        if says_more {
             finished = Some(next);
         }
     }
@@ -154,6 +175,7 @@ fn run_stage(
     task: &Arc<Task>,
     options: &Options,
     stage: &Stage,
+    features: Features,
     control: &Control,
     observer: &dyn Observer,
 ) -> Result<Finished, CheckError> {
@@ -166,7 +188,7 @@ fn run_stage(
     let lock = || winner.lock().unwrap_or_else(PoisonError::into_inner);
     // What is not an answer comes back.
     let arrive = |finished: Result<Finished, CheckError>| match finished {
-        Ok(finished) if finished.is_final() => {
+        Ok(finished) if finished.is_final(features) => {
             win.request(CancelReason::Answered);
             lock().get_or_insert(finished);
             None
@@ -333,6 +355,9 @@ fn conclude(
     match (&verdict, &mut certified) {
         (Verdict::Unsafe(_), Some(certified)) => {
             certified.by = vec!["the run was replayed on the reference semantics".into()];
+        }
+        (Verdict::Safe, Some(certified)) if engine.name() == EngineChoice::Modular.name() => {
+            recheck::certify_any_number(task, certified, control)?;
         }
         (Verdict::Safe, Some(certified)) => recheck::certify(task, certified, control)?,
         (Verdict::Unknown { .. }, _) => certified = None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mover_engine::{Control, Engine, EngineError, Task};
 use mover_explicit::{Completion, Explicit, Order};
 use mover_reduce::Reduction;
-use mover_symbolic::{Bmc, Ic3, Token};
+use mover_symbolic::{Bmc, Ic3, Modular, Token};
 
 use crate::options::{EngineChoice, Options, ReductionChoice};
 use crate::strategy::Run;
@@ -21,6 +21,11 @@ pub fn engine(run: &Run, options: &Options) -> Arc<dyn Engine> {
             certify: options.certify,
         }),
         EngineChoice::Ic3 => Arc::new(Ic3 {
+            reduction: reduction(run.reduction),
+            options: options.symbolic.clone(),
+            certify: options.certify,
+        }),
+        EngineChoice::Modular => Arc::new(Modular {
             reduction: reduction(run.reduction),
             options: options.symbolic.clone(),
             certify: options.certify,

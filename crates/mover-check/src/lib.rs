@@ -122,7 +122,7 @@ pub use driver::{CheckError, answer};
 pub use engines::{dump_bounded, dump_invariant};
 pub use observer::{Nobody, Observer};
 pub use options::{EngineChoice, Options, ReductionChoice};
-pub use strategy::Strategy;
+pub use strategy::{Features, Strategy};
 
 pub use mover_explicit::CheckpointOptions;
 pub use mover_explicit::liveness::Fairness;

@@ -19,6 +19,7 @@ pub enum EngineChoice {
     Explicit,
     Bmc,
     Ic3,
+    Modular,
     Token,
 }
 
@@ -29,6 +30,7 @@ impl EngineChoice {
             EngineChoice::Explicit => "explicit",
             EngineChoice::Bmc => "bmc",
             EngineChoice::Ic3 => "ic3",
+            EngineChoice::Modular => "modular",
             EngineChoice::Token => "token",
         }
     }

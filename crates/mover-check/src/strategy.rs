@@ -5,11 +5,19 @@
 //! first run of the stage is reported. A later stage begins only under its condition.
 //!
 //! `auto` on one core is explicit search; programs that it refuses (for instance with a value
-//! that can be any of 2³²) go to `bmc` and `ic3` in parallel. On more cores these two run in
-//! parallel with explicit search from the start, on one core each.
+//! that can be any of 2³²) go to `bmc` and `ic3` in parallel. If there is a time limit, explicit
+//! search leaves them a part of it. On more cores these two run in parallel with explicit search
+//! from the start, on one core each.
+//!
+//! A program that creates threads in a loop has runs with more threads than can be searched. There
+//! explicit search gets a short turn, then `modular` tries a proof for any number of threads, and
+//! `bmc` and `ic3` look for violations, together with a second try of the proof.
 
 use std::fmt;
 use std::time::Duration;
+
+use mover_engine::Task;
+use mover_ir::program::BoundKind;
 
 use crate::options::{EngineChoice, Options, ReductionChoice};
 
@@ -27,6 +35,8 @@ pub enum When {
     Always,
     /// If the stage before met something that its engines do not take.
     AfterRefusal,
+    /// If no stage before has seen all runs up to the bounds of the translation.
+    Unfinished,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,8 +65,36 @@ impl Stage {
     }
 }
 
+/// What of a program the choice of engines depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Features {
+    /// Whether it may need more threads than the translation allows, and all that is asked can be
+    /// proved for any number of them.
+    pub any_number: bool,
+}
+
+impl Features {
+    pub fn of(task: &Task) -> Features {
+        let places = task.program().templates.iter().flat_map(|t| &t.locations);
+        let mut marks = places.filter_map(|place| place.bound.as_ref());
+        Features {
+            any_number: marks.any(|mark| mark.kind == BoundKind::Threads)
+                && !task.asks_for_deadlocks()
+                && !task.asks_for_races(),
+        }
+    }
+}
+
+/// The part of the time limit that explicit search has before formulas get their turn.
+const EXPLICIT_SHARE: f64 = 0.6;
+/// With threads in loops: the parts of explicit search and of the first try of a proof.
+const FIRST_LOOK: f64 = 0.1;
+const FIRST_PROOF: f64 = 0.4;
+/// The time that counts where there is no limit.
+const WITHOUT_LIMIT: Duration = Duration::from_secs(60);
+
 impl Strategy {
-    pub fn new(options: &Options) -> Strategy {
+    pub fn new(options: &Options, features: Features) -> Strategy {
         let explicit_reduction = options.explicit_reduction();
         // A symbolic engine without a chosen reduction uses none: it pays on few programs.
         let symbolic_reduction = options.reduction.unwrap_or(ReductionChoice::None);
@@ -90,6 +128,9 @@ impl Strategy {
                 jobs: 1,
             })
         };
+        if features.any_number {
+            return Strategy::for_any_number(options, explicit_reduction);
+        }
         let beside = options.jobs.saturating_sub(1).min(2);
         let mut first = one(explicit, explicit_reduction, options.jobs - beside);
         if beside > 0 {
@@ -104,16 +145,60 @@ impl Strategy {
             .reduction
             .filter(|&asked| asked != ReductionChoice::None)
             .unwrap_or(ReductionChoice::Dynamic);
+        first.budget = options.timeout.map(|time| time.mul_f64(EXPLICIT_SHARE));
+        let when = match first.budget {
+            Some(_) => When::Always,
+            None => When::AfterRefusal,
+        };
         Strategy {
             stages: vec![
                 first,
                 Stage {
                     runs: symbolic(after).to_vec(),
-                    when: When::AfterRefusal,
+                    when,
                     budget: None,
                 },
             ],
         }
+    }
+
+    /// For programs that create threads in loops.
+    fn for_any_number(options: &Options, explicit_reduction: ReductionChoice) -> Strategy {
+        let time = options.timeout.unwrap_or(WITHOUT_LIMIT);
+        let run = |engine, reduction, jobs| Run {
+            engine,
+            reduction,
+            jobs,
+        };
+        let stage = |runs, share: Option<f64>| Stage {
+            runs,
+            when: When::Always,
+            budget: share.map(|share| time.mul_f64(share)),
+        };
+        let modular = match options.reduction {
+            Some(ReductionChoice::None) | None => ReductionChoice::None,
+            Some(_) => ReductionChoice::Static,
+        };
+        let modular = run(EngineChoice::Modular, modular, 1);
+        let formulas = options
+            .reduction
+            .filter(|&asked| asked != ReductionChoice::None)
+            .unwrap_or(ReductionChoice::Dynamic);
+        let explicit = run(EngineChoice::Explicit, explicit_reduction, options.jobs);
+        let mut stages = vec![
+            stage(vec![explicit], Some(FIRST_LOOK)),
+            stage(vec![modular], Some(FIRST_PROOF)),
+        ];
+        let rest = vec![
+            run(EngineChoice::Ic3, formulas, 1),
+            run(EngineChoice::Bmc, formulas, 1),
+            modular,
+        ];
+        stages.push(Stage {
+            when: When::Unfinished,
+            ..stage(rest, None)
+        });
+        Strategy { stages }
     }
 }
 
@@ -123,8 +208,10 @@ impl fmt::Display for Strategy {
             if number > 0 {
                 f.write_str("; ")?;
             }
-            if stage.when == When::AfterRefusal {
-                f.write_str("if that is refused: ")?;
+            match stage.when {
+                When::Always => {}
+                When::AfterRefusal => f.write_str("if that is refused: ")?,
+                When::Unfinished => f.write_str("if not all runs were seen: ")?,
             }
             for (number, run) in stage.runs.iter().enumerate() {
                 if number > 0 {
@@ -149,7 +236,7 @@ mod tests {
     use super::*;
 
     fn told(options: Options) -> String {
-        Strategy::new(&options).to_string()
+        Strategy::new(&options, Features::default()).to_string()
     }
 
     #[test]
@@ -184,6 +271,34 @@ mod tests {
             told(options(5)),
             "explicit with reduction dynamic on 3 cores in parallel with ic3 with reduction none in \
              parallel with bmc with reduction none"
+        );
+    }
+
+    #[test]
+    fn auto_leaves_formulas_a_part_of_a_time_limit() {
+        let options = Options {
+            timeout: Some(Duration::from_secs(20)),
+            ..Options::default()
+        };
+        assert_eq!(
+            told(options),
+            "explicit with reduction dynamic for 12 s; ic3 with reduction dynamic in parallel with \
+             bmc with reduction dynamic"
+        );
+    }
+
+    #[test]
+    fn threads_in_loops_get_a_proof_for_any_number() {
+        let options = Options {
+            timeout: Some(Duration::from_secs(20)),
+            ..Options::default()
+        };
+        let features = Features { any_number: true };
+        assert_eq!(
+            Strategy::new(&options, features).to_string(),
+            "explicit with reduction dynamic for 2 s; modular with reduction none for 8 s; if not all \
+             runs were seen: ic3 with reduction dynamic in parallel with bmc with reduction dynamic in \
+             parallel with modular with reduction none"
         );
     }
 

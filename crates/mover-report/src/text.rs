@@ -263,7 +263,13 @@ pub fn verdict_line(answer: &Answer) -> String {
                     Property::Termination => "every fair run ends",
                 })
                 .collect();
-            format!("safe{bounds}: {}{uncovered}", claims.join(" and "))
+            // Of a modular proof that is the point.
+            let any_number = match answer.engine {
+                "modular" => " for any number of threads",
+                _ => "",
+            };
+            let claims = claims.join(" and ");
+            format!("safe{bounds}: {claims}{any_number}{uncovered}")
         }
         Verdict::Unsafe(trace) => {
             let place = trace

@@ -11,7 +11,7 @@ use crate::outcome::Question;
 use crate::token::encode::ContextBound;
 use crate::token::pairs::Pairs;
 use crate::token::{self, Settings};
-use crate::{bmc, ic3};
+use crate::{bmc, ic3, modular};
 
 /// What can be asked of the symbolic engines; each takes of it what it knows.
 #[derive(Clone, Debug)]
@@ -61,6 +61,14 @@ pub struct Bmc {
 /// IC3: proves programs that run for ever.
 #[derive(Clone, Debug, Default)]
 pub struct Ic3 {
+    pub reduction: Reduction,
+    pub options: SymbolicOptions,
+    pub certify: bool,
+}
+
+/// Proofs for any number of threads.
+#[derive(Clone, Debug, Default)]
+pub struct Modular {
     pub reduction: Reduction,
     pub options: SymbolicOptions,
     pub certify: bool,
@@ -239,6 +247,35 @@ impl Engine for Ic3 {
         with_races(task, |task| {
             with_stack(|| ic3::check(task, &self.question(task, control), progress))
         })
+    }
+}
+
+impl Engine for Modular {
+    fn name(&self) -> &'static str {
+        "modular"
+    }
+
+    fn reduction(&self) -> &'static str {
+        self.reduction.name()
+    }
+
+    fn unit(&self) -> &'static str {
+        "frames"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        false
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        control: &Control,
+        progress: &mut (dyn FnMut(&Statistics) + Send),
+    ) -> Result<Outcome, EngineError> {
+        let options = &self.options;
+        let question = options.question(task, self.reduction, self.certify, control);
+        with_stack(|| modular::check(task, &question, progress))
     }
 }
 

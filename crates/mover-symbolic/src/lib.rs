@@ -25,6 +25,7 @@ mod initial_prefix;
 mod layout;
 mod machine;
 mod memory;
+mod modular;
 mod outcome;
 mod peephole;
 mod rup;
@@ -34,7 +35,7 @@ mod system;
 pub mod term;
 pub mod token;
 
-pub use engine::{Bmc, Ic3, SymbolicOptions, Token};
+pub use engine::{Bmc, Ic3, Modular, SymbolicOptions, Token};
 pub use layout::Bounds;
 pub use token::encode::ContextBound;
 pub use token::pairs::Pairs;

@@ -410,7 +410,7 @@ impl<'a, 'p> System<'a, 'p> {
 }
 
 /// The comparisons in an expression that speak about numbers.
-fn collect<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+pub fn collect<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
     match expr {
         Expr::Binary(op, a, b) => {
             if op.is_comparison() && a.width() > 1 {

@@ -13,7 +13,7 @@ mod symbolic;
 use std::sync::Arc;
 
 use mover_check::mover_trial::{MoverTrial, try_movers};
-use mover_check::{CheckError, Strategy};
+use mover_check::{CheckError, Features, Strategy};
 use mover_cli::diagnostics::show;
 use mover_cli::output::print;
 use mover_cli::{Cause, CliError, Exit, stderr, stderr_line};
@@ -84,7 +84,8 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     let mut options = args.driver_options(&task)?;
     options.timeout = guard.time_left();
     if args.verbose {
-        stderr_line!("mover: {}", Strategy::new(&options));
+        let features = Features::of(&task);
+        stderr_line!("mover: {}", Strategy::new(&options, features));
     }
     let answer = mover_check::answer(&task, &options, &cancel, &watcher)
         .map_err(|error| told(&args, &task, error))?;

@@ -18,7 +18,7 @@ pub const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nlanguages: Promela, transactional memories",
     c_feature!(),
-    "\nengines: explicit, bmc, ic3, token\nreductions: none, static, left, phase, dynamic, peephole\n",
+    "\nengines: explicit, bmc, ic3, modular, token\nreductions: none, static, left, phase, dynamic, peephole\n",
     "formats: text, JSON, SARIF 2.1.0, SV-COMP witnesses (YAML 2.0 and 2.2, GraphML 1.0), ",
     "SPIN trails, DOT"
 );

@@ -14,6 +14,9 @@ pub enum Engine {
     Bmc,
     /// Search for an inductive invariant; can prove programs that run for ever
     Ic3,
+    /// Search for an invariant about each thread among any number; proves programs that create
+    /// threads in loops
+    Modular,
     /// Unroll each thread separately and pass a token between them; see the guide on symbolic
     /// engines
     Token,
@@ -26,6 +29,7 @@ impl Engine {
             Engine::Explicit => EngineChoice::Explicit,
             Engine::Bmc => EngineChoice::Bmc,
             Engine::Ic3 => EngineChoice::Ic3,
+            Engine::Modular => EngineChoice::Modular,
             Engine::Token => EngineChoice::Token,
         }
     }
