@@ -25,6 +25,7 @@ mod initial_prefix;
 mod layout;
 mod machine;
 mod memory;
+mod order;
 mod outcome;
 mod peephole;
 mod rup;

@@ -22,9 +22,12 @@
 
 pub mod encode;
 mod events;
+mod goals;
 pub mod pairs;
+mod reads_from;
 pub mod survey;
 pub mod unroll;
+mod words;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -42,8 +45,10 @@ use crate::outcome::{Question, RunEnd, confirm, note_checks, stopped};
 use crate::sat::{Answer, Lit};
 use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
+use goals::Goals;
 use pairs::Pairs;
-use unroll::{Cut, MOST_NODES, Plan, Unroller};
+use reads_from::ReadsFrom;
+use unroll::{Cut, MOST_NODES, Plan, Unrolled, Unroller};
 
 /// Options of this engine.
 #[derive(Clone, Debug)]
@@ -57,7 +62,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            pairs: Pairs::Lex,
+            pairs: Pairs::ReadsFrom,
             contexts: None,
         }
     }
@@ -229,6 +234,7 @@ impl Search<'_> {
         proof: &mut Proof,
         bounds: &mut BTreeSet<BoundMet>,
     ) -> Result<Found, EngineError> {
+        let is_token = self.settings.pairs != Pairs::ReadsFrom;
         let mut plan = Plan {
             depth,
             transactions: self.settings.pairs != Pairs::All,
@@ -236,6 +242,7 @@ impl Search<'_> {
             stops: self.question.deadlocks,
             maximal: self.settings.contexts.is_none(),
             unwritten: false,
+            ghosts: is_token,
         };
         let mut unroller = Unroller::new(self.layout, self.movers, plan);
         let mut terms = Terms::new();
@@ -252,31 +259,30 @@ impl Search<'_> {
                 None => return Ok(Found::Stopped),
             }
         }
-        let (encoding, switch) = Encoding::new(
-            &unroller,
-            unrolled,
-            &mut terms,
-            &mut blaster,
-            self.settings.pairs,
-            self.settings.contexts.as_deref(),
-            &self.question.limit,
-        );
-        if plan.maximal {
-            encoding.assert_maximal(&mut terms, &mut blaster);
+        let (mut encoding, switch) = self.encode(&unroller, unrolled, &mut terms, &mut blaster);
+        let goals = encoding.goals(&mut terms);
+        if is_token && plan.maximal {
+            goals.assert_maximal(&mut terms, &mut blaster);
         }
-        let mut goals = vec![encoding.error(&mut terms)];
+        let mut wanted = vec![goals.error(&mut terms)];
         if self.question.deadlocks {
-            goals.push(encoding.deadlock(&mut terms));
+            wanted.push(goals.deadlock(&mut terms));
         }
-        let goal = terms.any(goals);
-        let possible_cuts = encoding.cuts(&mut terms);
+        let goal = terms.any(wanted);
+        let possible_cuts = goals.cuts(&mut terms);
+        let some_bound = goals.bound(&mut terms, &BTreeSet::new());
+        if let Formula::ReadsFrom(reads_from) = &mut encoding {
+            let mut asked = vec![goal, some_bound];
+            asked.extend(possible_cuts.iter().map(|(_, condition)| *condition));
+            reads_from.assert(&mut terms, &mut blaster, &asked);
+        }
         let mut asker = Asker {
             terms: &terms,
             blaster: &mut blaster,
             switch,
         };
         let mut answer = Answer::Unsat;
-        if self.settings.contexts.is_none() {
+        if let (Formula::Token(encoding), None) = (&encoding, &self.settings.contexts) {
             answer = asker.ask_first(goal, encoding.few_changes);
         }
         if answer != Answer::Sat {
@@ -304,7 +310,7 @@ impl Search<'_> {
             }
         }
         while let Found::Nothing(_) = found {
-            let bound = encoding.bound(&mut terms, bounds);
+            let bound = encoding.goals(&mut terms).bound(&mut terms, bounds);
             if bound == Terms::FALSE {
                 break;
             }
@@ -345,9 +351,7 @@ impl Search<'_> {
                 }
             }
         }
-        statistics.bits = encoding.bits();
-        statistics.events = encoding.system.events() as u64;
-        statistics.pairs = encoding.pairs.len() as u64;
+        encoding.count(statistics);
         statistics.terms = terms.len() as u64;
         statistics.effort = blaster.solver.effort();
         proof.certified.clear();
@@ -355,15 +359,75 @@ impl Search<'_> {
         Ok(found)
     }
 
+    /// Combines the threads into runs.
+    fn encode<'e>(
+        &self,
+        unroller: &'e Unroller<'e>,
+        unrolled: Unrolled,
+        terms: &mut Terms,
+        blaster: &mut Blaster,
+    ) -> (Formula<'e>, Option<Lit>) {
+        if self.settings.pairs == Pairs::ReadsFrom {
+            let reads_from = ReadsFrom::new(unroller, unrolled, terms);
+            return (Formula::ReadsFrom(reads_from), None);
+        }
+        let (encoding, switch) = Encoding::new(
+            unroller,
+            unrolled,
+            terms,
+            blaster,
+            self.settings.pairs,
+            self.settings.contexts.as_deref(),
+            &self.question.limit,
+        );
+        (Formula::Token(encoding), switch)
+    }
+
     /// How the run ends that the solver found.
     fn run_end(
         &self,
-        encoding: &Encoding,
+        encoding: &Formula,
         terms: &Terms,
         blaster: &Blaster,
     ) -> Result<RunEnd, EngineError> {
         let steps = encoding.steps(terms, blaster, &self.movers.fused.made_of);
         confirm(self.original, finish(self.original, self.program, steps))
+    }
+}
+
+/// How unrolled threads are combined into runs.
+enum Formula<'e> {
+    Token(Encoding<'e, 'e>),
+    ReadsFrom(ReadsFrom<'e, 'e>),
+}
+
+impl<'e> Formula<'e> {
+    fn goals(&self, terms: &mut Terms) -> Goals<'_, 'e> {
+        match self {
+            Formula::Token(encoding) => encoding.goals(terms),
+            Formula::ReadsFrom(encoding) => encoding.goals(),
+        }
+    }
+
+    fn steps(&self, terms: &Terms, blaster: &Blaster, made_of: &words::MadeOf) -> Vec<Step> {
+        match self {
+            Formula::Token(encoding) => encoding.steps(terms, blaster, made_of),
+            Formula::ReadsFrom(encoding) => encoding.steps(terms, blaster, made_of),
+        }
+    }
+
+    fn count(&self, statistics: &mut Statistics) {
+        match self {
+            Formula::Token(encoding) => {
+                statistics.bits = encoding.bits();
+                statistics.events = encoding.system.events() as u64;
+                statistics.pairs = encoding.pairs.len() as u64;
+            }
+            Formula::ReadsFrom(encoding) => {
+                statistics.events = encoding.events();
+                statistics.pairs = encoding.choices;
+            }
+        }
     }
 }
 
