@@ -278,6 +278,7 @@ impl Engine for Token {
         let settings = Settings {
             pairs: options.pairs_used(),
             contexts: options.context_bound.clone(),
+            without: None,
         };
         with_races(task, |task| {
             let question = options.question(task, Reduction::None, self.certify, control);

@@ -24,7 +24,7 @@ pub mod encode;
 mod events;
 mod goals;
 pub mod pairs;
-mod reads_from;
+pub mod reads_from;
 pub mod survey;
 pub mod unroll;
 mod words;
@@ -47,7 +47,7 @@ use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
 use goals::Goals;
 use pairs::Pairs;
-use reads_from::ReadsFrom;
+use reads_from::{ReadsFrom, Rule};
 use unroll::{Cut, MOST_NODES, Plan, Unrolled, Unroller};
 
 /// Options of this engine.
@@ -57,6 +57,8 @@ pub struct Settings {
     /// How often each thread may be given the token; the last bound is that of all further
     /// threads.
     pub contexts: Option<Vec<ContextBound>>,
+    /// What tests leave out of the encoding by reads-from.
+    pub without: Option<Rule>,
 }
 
 impl Default for Settings {
@@ -64,6 +66,7 @@ impl Default for Settings {
         Settings {
             pairs: Pairs::ReadsFrom,
             contexts: None,
+            without: None,
         }
     }
 }
@@ -368,7 +371,7 @@ impl Search<'_> {
         blaster: &mut Blaster,
     ) -> (Formula<'e>, Option<Lit>) {
         if self.settings.pairs == Pairs::ReadsFrom {
-            let reads_from = ReadsFrom::new(unroller, unrolled, terms);
+            let reads_from = ReadsFrom::new(unroller, unrolled, terms, self.settings.without);
             return (Formula::ReadsFrom(reads_from), None);
         }
         let (encoding, switch) = Encoding::new(

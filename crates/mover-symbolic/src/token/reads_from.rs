@@ -40,6 +40,7 @@
 
 mod ordering;
 mod ports;
+mod select;
 
 use std::collections::BTreeMap;
 
@@ -54,18 +55,23 @@ use crate::token::unroll::{Unrolled, Unroller};
 use crate::token::words::{MadeOf, Words, words};
 
 use ordering::Ordering;
-use ports::{Ports, Read, Write};
+use ports::{OfCell, Ports, Read, Select, Write};
 
-/// What can be left out of the encoding to see that tests notice it.
-#[cfg(test)]
+/// A part of the encoding that tests leave out to see that it is noticed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Omission {
+pub enum Rule {
+    /// A write that is read takes place.
+    WriteTakesPlace,
+    /// A write that is read comes before.
+    WriteComesFirst,
+    /// No other write comes between.
     FromRead,
-    FromReadGuard,
-    WriteGuard,
-    WriteBeforeRead,
-    InitialFromRead,
-    Acyclicity,
+    /// No write comes before a read of the initial value.
+    FromReadOfInitial,
+    /// Writes count only if they take place.
+    FromReadOfEnabled,
+    /// The order has no cycle.
+    NoCycle,
 }
 
 pub struct ReadsFrom<'e, 'p> {
@@ -76,14 +82,21 @@ pub struct ReadsFrom<'e, 'p> {
     /// The shared cells at the end.
     finals: Vec<Term>,
     ordering: Ordering,
+    /// Reads of one cell among many.
+    selects: Vec<Select>,
     /// Literals that say where a read takes its value from.
     pub choices: u64,
-    #[cfg(test)]
-    pub omission: Option<Omission>,
+    without: Option<Rule>,
 }
 
 impl<'e, 'p> ReadsFrom<'e, 'p> {
-    pub fn new(unroller: &'e Unroller<'p>, unrolled: Unrolled, terms: &mut Terms) -> Self {
+    /// The encoding, possibly without one of its rules.
+    pub fn new(
+        unroller: &'e Unroller<'p>,
+        unrolled: Unrolled,
+        terms: &mut Terms,
+        without: Option<Rule>,
+    ) -> Self {
         let layout = unroller.layout;
         let finals: Vec<Term> = unrolled
             .shared
@@ -99,15 +112,14 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             unrolled,
             inputs,
             finals,
+            selects: Vec::new(),
             choices: 0,
-            #[cfg(test)]
-            omission: None,
+            without,
         }
     }
 
-    #[cfg(test)]
-    fn omits(&self, what: Omission) -> bool {
-        self.omission == Some(what)
+    fn has(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
     }
 
     pub fn goals(&self) -> Goals<'_, 'p> {
@@ -133,23 +145,34 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             terms,
             asked,
         );
-        #[cfg(test)]
-        let is_cyclic = self.omits(Omission::Acyclicity);
-        #[cfg(not(test))]
-        let is_cyclic = false;
-        if !is_cyclic {
+        if self.has(Rule::NoCycle) {
             self.ordering.assert_threads(&mut blaster.solver);
         }
+        // What they are is said by clauses of their own.
+        for select in &ports.selects {
+            blaster.release(terms, select.value);
+        }
+        let initial: Vec<Term> = self
+            .unrolled
+            .shared
+            .iter()
+            .map(|&cell| terms.constant(initial[cell], self.unroller.layout.widths[cell]))
+            .collect();
+        for select in &ports.selects {
+            if blaster.solver.is_over() {
+                blaster.solver.give_up();
+                return;
+            }
+            self.select(terms, blaster, select, &ports.cells, &initial);
+        }
+        self.selects = ports.selects;
         for (position, of_cell) in ports.cells.iter().enumerate() {
-            let cell = self.unrolled.shared[position];
-            let width = self.unroller.layout.widths[cell];
-            let initial = terms.constant(initial[cell], width);
             for read in &of_cell.reads {
                 if blaster.solver.is_over() {
                     blaster.solver.give_up();
                     return;
                 }
-                self.read(terms, blaster, read, &of_cell.writes, initial);
+                self.read(terms, blaster, read, &of_cell.writes, initial[position]);
             }
         }
     }
@@ -203,7 +226,7 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             .collect();
         if let Some((_, bits)) = sources.first() {
             for bit in (0..value.len()).filter(|&bit| same[bit]) {
-                equal(blaster, None, value[bit], bits[bit]);
+                equal(blaster, &[], value[bit], bits[bit]);
             }
         }
         let mut some = vec![!reached];
@@ -216,21 +239,14 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             self.choices += 1;
             some.push(from);
             for bit in (0..value.len()).filter(|&bit| !same[bit]) {
-                equal(blaster, Some(from), value[bit], bits[bit]);
+                equal(blaster, &[from], value[bit], bits[bit]);
             }
             if let Some(write) = source {
-                #[cfg(test)]
-                let (with_guard, with_order) = (
-                    !self.omits(Omission::WriteGuard),
-                    !self.omits(Omission::WriteBeforeRead),
-                );
-                #[cfg(not(test))]
-                let (with_guard, with_order) = (true, true);
-                if with_guard {
+                if self.has(Rule::WriteTakesPlace) {
                     let takes_place = blaster.lit(terms, write.guard);
                     blaster.solver.add(&[!from, takes_place]);
                 }
-                if with_order {
+                if self.has(Rule::WriteComesFirst) {
                     self.demand(blaster, &[!from], &[(write.point, read.point)]);
                 }
             }
@@ -251,10 +267,11 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
         source: Option<&Write>,
         others: &[&Write],
     ) {
-        #[cfg(test)]
-        if self.omits(Omission::FromRead)
-            || source.is_none() && self.omits(Omission::InitialFromRead)
-        {
+        let rule = match source {
+            Some(_) => Rule::FromRead,
+            None => Rule::FromReadOfInitial,
+        };
+        if !self.has(rule) {
             return;
         }
         for other in others {
@@ -266,14 +283,11 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
                 }
                 alternatives.push((other.point, source.point));
             }
-            let takes_place = blaster.lit(terms, other.guard);
-            let mut clause = vec![!from, !takes_place];
-            #[cfg(test)]
-            if self.omits(Omission::FromReadGuard) {
-                clause.pop();
+            let mut clause = vec![!from];
+            if self.has(Rule::FromReadOfEnabled) {
+                clause.push(!blaster.lit(terms, other.guard));
             }
             self.demand(blaster, &clause, &alternatives);
-            clause.clear();
         }
     }
 
@@ -283,13 +297,10 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             return;
         }
         let mut clause = clause.to_vec();
-        #[cfg(test)]
-        let is_cyclic = self.omits(Omission::Acyclicity);
-        #[cfg(not(test))]
-        let is_cyclic = false;
+        let has_edges = self.has(Rule::NoCycle);
         for &(a, b) in orders {
             if !self.ordering.is_before(b, a) {
-                clause.push(self.ordering.literal(&mut blaster.solver, a, b, !is_cyclic));
+                clause.push(self.ordering.literal(&mut blaster.solver, a, b, has_edges));
             }
         }
         blaster.solver.add(&clause);
@@ -302,7 +313,16 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
 
     /// The steps of the run that the solver found: the events in an order that fits.
     pub fn steps(&self, terms: &Terms, blaster: &Blaster, made_of: &MadeOf) -> Vec<Step> {
-        let values = blaster.assignment(terms, self.inputs.iter().copied());
+        let mut values = blaster.assignment(terms, self.inputs.iter().copied());
+        for select in &self.selects {
+            let is_it = |(condition, _): &(Term, usize)| blaster.value(*condition) == Some(1);
+            if let Some(case) = select.cases.iter().position(is_it)
+                && let Some(variable) = terms.as_var(select.variables[case])
+                && let Some(value) = blaster.value(select.value)
+            {
+                values.insert(variable, value);
+            }
+        }
         let value = |var| values.get(&var).copied().unwrap_or(0);
         let mut evaluation = Evaluation::new(terms, &value);
         let Words {
@@ -322,14 +342,14 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
     }
 }
 
-/// Two literals are equal, if a third is true.
-fn equal(blaster: &mut Blaster, condition: Option<Lit>, a: Lit, b: Lit) {
+/// Two literals are equal, if all conditions hold.
+fn equal(blaster: &mut Blaster, conditions: &[Lit], a: Lit, b: Lit) {
     if a == b {
         return;
     }
     for (one, other) in [(a, !b), (!a, b)] {
         let mut clause = vec![one, other];
-        clause.extend(condition.map(|condition| !condition));
+        clause.extend(conditions.iter().map(|&condition| !condition));
         blaster.solver.add(&clause);
     }
 }

@@ -478,6 +478,9 @@ impl<'p> Unrolling<'_, 'p> {
 
     /// A thread that may have been started begins.
     fn begin(&mut self, origin: Origin) {
+        // Another life: its loops are not repetitions of earlier ones. Each life costs a counted
+        // repetition, so this ends.
+        self.repeated.clear();
         let layout = self.of.layout;
         let state = self.thread.nodes[origin.number].state.clone();
         let mut options = Vec::new();

@@ -22,6 +22,22 @@ pub struct Read {
     pub value: Term,
 }
 
+/// A read of one cell among many, selected by conditions: an element of an array, or what a pointer
+/// points to. It is one port: which write it takes its value from does not depend on which
+/// element it is.
+pub struct Select {
+    pub point: Point,
+    pub guard: Term,
+    /// When it is which cell, by position; at most one of these holds.
+    pub cases: Vec<(Term, usize)>,
+    /// When it is none of them, and its value then.
+    pub none: Term,
+    pub default: Term,
+    /// The variables of the cells.
+    pub variables: Vec<Term>,
+    pub value: Term,
+}
+
 pub struct Write {
     pub point: Point,
     /// When the event takes place and writes the cell.
@@ -41,6 +57,47 @@ pub struct OfCell {
 pub struct Ports {
     /// By position among the shared cells.
     pub cells: Vec<OfCell>,
+    pub selects: Vec<Select>,
+}
+
+/// Cells from which on a read of one of them is one port.
+const FEWEST_CELLS: usize = 3;
+
+type Variables = FxHashMap<Term, (usize, Point, Term)>;
+
+/// Takes a choice between variables of one event apart.
+fn selection(terms: &mut Terms, variables: &Variables, value: Term) -> Option<Select> {
+    let mut found: Vec<(Term, Term, usize)> = Vec::new();
+    let mut rest = value;
+    let mut place: Option<(Point, Term)> = None;
+    while let TermNode::Ite(condition, then, otherwise) = terms.node(rest) {
+        let Some(&(position, point, guard)) = variables.get(&then) else {
+            break;
+        };
+        if place.is_some_and(|place| place != (point, guard)) {
+            break;
+        }
+        place = Some((point, guard));
+        found.push((condition, then, position));
+        rest = otherwise;
+    }
+    let (point, guard) = place.filter(|_| found.len() >= FEWEST_CELLS)?;
+    let mut cases = Vec::new();
+    let mut none = Terms::TRUE;
+    for &(condition, _, position) in &found {
+        cases.push((terms.and(none, condition), position));
+        let not = terms.not(condition);
+        none = terms.and(none, not);
+    }
+    Some(Select {
+        point,
+        guard,
+        cases,
+        none,
+        default: rest,
+        variables: found.into_iter().map(|(_, variable, _)| variable).collect(),
+        value,
+    })
 }
 
 /// Where an event may end: at the beginning of another, or where the thread stops.
@@ -69,7 +126,7 @@ impl Ports {
     ) -> Self {
         let writers = writers(unrolled, ordering, terms);
         // The variables that are read, with what they are.
-        let mut variables: FxHashMap<Term, (usize, Point, Term)> = FxHashMap::default();
+        let mut variables = Variables::default();
         for writer in &writers {
             let Some(node) = writer.node else { continue };
             let node = &unrolled.threads[writer.thread].nodes[node];
@@ -85,6 +142,7 @@ impl Ports {
             cells: (0..unrolled.shared.len())
                 .map(|_| OfCell::default())
                 .collect(),
+            selects: Vec::new(),
         };
         let mut is_wanted = vec![false; unrolled.shared.len()];
         let mut seen: FxHashSet<Term> = FxHashSet::default();
@@ -97,26 +155,38 @@ impl Ports {
             if !seen.insert(term) {
                 continue;
             }
-            terms.children(term, |child| work.push(child));
-            let Some(&(position, point, guard)) = variables.get(&term) else {
-                continue;
-            };
-            ports.cells[position].reads.push(Read {
-                point,
-                guard,
-                value: term,
-            });
-            work.push(guard);
-            if std::mem::replace(&mut is_wanted[position], true) {
-                continue;
+            let mut wanted: Vec<usize> = Vec::new();
+            if let Some(select) = selection(terms, &variables, term) {
+                work.extend([select.guard, select.none, select.default]);
+                for &(condition, position) in &select.cases {
+                    work.push(condition);
+                    wanted.push(position);
+                }
+                ports.selects.push(select);
+            } else {
+                terms.children(term, |child| work.push(child));
             }
-            let cell = unrolled.shared[position];
-            let first = terms.constant(initial[cell], unroller.layout.widths[cell]);
-            for writer in &writers {
-                let written = writer.written(unrolled, terms, position, first);
-                if let Some(write) = written {
-                    work.extend([write.guard, write.value]);
-                    ports.cells[position].writes.push(write);
+            if let Some(&(position, point, guard)) = variables.get(&term) {
+                ports.cells[position].reads.push(Read {
+                    point,
+                    guard,
+                    value: term,
+                });
+                work.push(guard);
+                wanted.push(position);
+            }
+            for position in wanted {
+                if std::mem::replace(&mut is_wanted[position], true) {
+                    continue;
+                }
+                let cell = unrolled.shared[position];
+                let first = terms.constant(initial[cell], unroller.layout.widths[cell]);
+                for writer in &writers {
+                    let written = writer.written(unrolled, terms, position, first);
+                    if let Some(write) = written {
+                        work.extend([write.guard, write.value]);
+                        ports.cells[position].writes.push(write);
+                    }
                 }
             }
         }
