@@ -133,17 +133,16 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
     /// Asserts where values come from, as far as the conditions of all steps and those given
     /// depend on them.
     pub fn assert(&mut self, terms: &mut Terms, blaster: &mut Blaster, asked: &[Term]) {
-        for &assumption in &self.unrolled.assumptions {
-            blaster.assert(terms, assumption);
-        }
         let initial = self.unroller.layout.initial();
+        let mut asked = asked.to_vec();
+        asked.extend(&self.unrolled.assumptions);
         let ports = Ports::new(
             self.unroller,
             &self.unrolled,
             &self.ordering,
             &self.finals,
             terms,
-            asked,
+            &asked,
         );
         if self.has(Rule::NoCycle) {
             self.ordering.assert_threads(&mut blaster.solver);
@@ -151,6 +150,9 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
         // What they are is said by clauses of their own.
         for select in &ports.selects {
             blaster.release(terms, select.value);
+        }
+        for &assumption in &self.unrolled.assumptions {
+            blaster.assert(terms, assumption);
         }
         let initial: Vec<Term> = self
             .unrolled
