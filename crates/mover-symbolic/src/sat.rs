@@ -219,6 +219,18 @@ impl Solver {
         self.bat.add_clause_reuse(&mut self.buffer);
     }
 
+    /// Finds what follows from the clauses by unit propagation alone.
+    pub fn settle(&mut self) {
+        if !self.has_given_up {
+            self.bat.simplify();
+        }
+    }
+
+    /// Whether a literal is known to be false in all models.
+    pub fn is_never(&self, lit: Lit) -> bool {
+        self.bat.value_lvl_0(lit.0) == lbool::FALSE
+    }
+
     /// Demands that points of an order have no cycle of edges. This edge is there always, or while
     /// a literal is true.
     pub fn edge(&mut self, literal: Option<Lit>, from: Point, to: Point) {

@@ -47,9 +47,11 @@ use std::collections::BTreeMap;
 use mover_ir::semantics::Step;
 
 use crate::blast::Blaster;
+use crate::layout::Cell;
 use crate::order::Point;
 use crate::sat::Lit;
 use crate::term::{Evaluation, Term, Terms};
+use crate::token::events::{event_nodes, waits};
 use crate::token::goals::Goals;
 use crate::token::unroll::{Unrolled, Unroller};
 use crate::token::words::{MadeOf, Words, words};
@@ -106,9 +108,10 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
         let mut inputs = unrolled.inputs.clone();
         inputs.extend(&finals);
         let is_alone = layout.program.initial.len() == 1;
+        let waits = waits(unroller, &unrolled, terms, &event_nodes(&unrolled));
         ReadsFrom {
             unroller,
-            ordering: Ordering::new(&unrolled, is_alone),
+            ordering: Ordering::new(&unrolled, &waits, is_alone),
             unrolled,
             inputs,
             finals,
@@ -160,6 +163,17 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             .iter()
             .map(|&cell| terms.constant(initial[cell], self.unroller.layout.widths[cell]))
             .collect();
+        // Which threads begin comes first: all of a thread that does not can be left out.
+        let is_place = |&position: &usize| {
+            let cell = self.unrolled.shared[position];
+            matches!(self.unroller.layout.cells[cell], Cell::Place { .. })
+        };
+        let positions = 0..ports.cells.len();
+        let (places, rest): (Vec<usize>, Vec<usize>) = positions.partition(is_place);
+        for &position in &places {
+            self.reads(terms, blaster, &ports.cells[position], initial[position]);
+        }
+        blaster.solver.settle();
         for select in &ports.selects {
             if blaster.solver.is_over() {
                 blaster.solver.give_up();
@@ -167,15 +181,19 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             }
             self.select(terms, blaster, select, &ports.cells, &initial);
         }
+        for &position in &rest {
+            self.reads(terms, blaster, &ports.cells[position], initial[position]);
+        }
         self.selects = ports.selects;
-        for (position, of_cell) in ports.cells.iter().enumerate() {
-            for read in &of_cell.reads {
-                if blaster.solver.is_over() {
-                    blaster.solver.give_up();
-                    return;
-                }
-                self.read(terms, blaster, read, &of_cell.writes, initial[position]);
+    }
+
+    fn reads(&mut self, terms: &Terms, blaster: &mut Blaster, cell: &OfCell, initial: Term) {
+        for read in &cell.reads {
+            if blaster.solver.is_over() {
+                blaster.solver.give_up();
+                return;
             }
+            self.read(terms, blaster, read, &cell.writes, initial);
         }
     }
 
@@ -189,27 +207,33 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
         initial: Term,
     ) {
         let reached = blaster.lit(terms, read.guard);
-        if reached == !blaster.solver.truth() {
+        if blaster.solver.is_never(reached) {
             return;
         }
         // Writes that can be enabled together with the read.
         let others: Vec<&Write> = writes
             .iter()
             .filter(|write| {
-                write.point != read.point && !self.ordering.excludes(write.point, read.point)
+                let takes_place = blaster.lit(terms, write.guard);
+                write.point != read.point
+                    && !self.ordering.excludes(write.point, read.point)
+                    && !blaster.solver.is_never(takes_place)
             })
             .collect();
-        // What the thread has written for sure hides what was before.
-        let hiding = others
+        // What was written for sure hides what was before.
+        let hiding: Vec<Point> = others
             .iter()
-            .filter(|write| write.is_certain && self.ordering.passes(write.point, read.point))
+            .filter(|write| {
+                write.is_certain && self.ordering.is_sure(write.point, read.point)
+                    || write.is_passed && self.ordering.is_done(write.point, read.point)
+            })
             .map(|write| write.point)
-            .max();
+            .collect();
         let is_candidate = |ordering: &Ordering, write: &Write| {
-            !ordering.is_before(read.point, write.point)
-                && hiding.is_none_or(|hiding| {
-                    write.point == hiding || !ordering.is_before(write.point, hiding)
-                })
+            !ordering.comes_first(read.point, write.point)
+                && !hiding
+                    .iter()
+                    .any(|&hiding| ordering.comes_first(write.point, hiding))
         };
         let mut sources: Vec<(Option<&Write>, Vec<Lit>)> = Vec::new();
         for write in &others {
@@ -218,7 +242,7 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
                 sources.push((Some(write), bits));
             }
         }
-        if hiding.is_none() {
+        if hiding.is_empty() {
             sources.push((None, blaster.bits(terms, initial).to_vec()));
         }
         let value = blaster.bits(terms, read.value).to_vec();
@@ -295,13 +319,13 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
 
     /// Adds a clause with one of some orders as last literals.
     fn demand(&mut self, blaster: &mut Blaster, clause: &[Lit], orders: &[(Point, Point)]) {
-        if orders.iter().any(|&(a, b)| self.ordering.is_before(a, b)) {
+        if orders.iter().any(|&(a, b)| self.ordering.comes_first(a, b)) {
             return;
         }
         let mut clause = clause.to_vec();
         let has_edges = self.has(Rule::NoCycle);
         for &(a, b) in orders {
-            if !self.ordering.is_before(b, a) {
+            if !self.ordering.comes_first(b, a) {
                 clause.push(self.ordering.literal(&mut blaster.solver, a, b, has_edges));
             }
         }

@@ -43,8 +43,10 @@ pub struct Write {
     /// When the event takes place and writes the cell.
     pub guard: Term,
     pub value: Term,
-    /// Whether it writes the cell whenever its thread passes it.
+    /// Whether it writes the cell whenever it takes place.
     pub is_certain: bool,
+    /// Whether it writes the cell whenever its thread goes on to another event.
+    pub is_passed: bool,
 }
 
 /// The ports of a cell.
@@ -261,7 +263,13 @@ impl Writer {
         let nodes: &[Node] = &unrolled.threads[self.thread].nodes;
         let (live, old) = match self.node {
             Some(node) => (nodes[node].live, nodes[node].received[position]),
-            None => (Terms::TRUE, initial),
+            None => {
+                // The terms may look as if the initial value were written back: those of single
+                // bits do not keep the shape of a choice. An event has read what it writes back,
+                // in one point; this here has not.
+                unrolled.threads[self.thread].early.get(&position)?;
+                (Terms::TRUE, initial)
+            }
         };
         let value = |end: &End| match *end {
             End::Flow(node) => nodes[node].flow[position],
@@ -285,12 +293,17 @@ impl Writer {
         if guard == Terms::FALSE {
             return None;
         }
-        let value = splitter.value(terms, left);
+        let new = splitter.value(terms, left);
+        let is_passed = self.ends.iter().all(|(_, end)| match end {
+            End::Flow(_) => splitter.changes(terms, value(end)) == Terms::TRUE,
+            End::State(_) => true,
+        });
         Some(Write {
             point: self.point,
             guard,
-            value,
+            value: new,
             is_certain: changes == Terms::TRUE,
+            is_passed,
         })
     }
 }

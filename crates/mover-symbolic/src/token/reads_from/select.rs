@@ -33,7 +33,7 @@ impl ReadsFrom<'_, '_> {
         initial: &[Term],
     ) {
         let reached = blaster.lit(terms, select.guard);
-        if reached == !blaster.solver.truth() {
+        if blaster.solver.is_never(reached) {
             return;
         }
         let value = blaster.bits(terms, select.value).to_vec();
@@ -47,7 +47,7 @@ impl ReadsFrom<'_, '_> {
         let writers = self.writers(terms, blaster, select, cells, &cases);
         let mut some = vec![!reached, none];
         for writer in &writers {
-            if self.ordering.is_before(select.point, writer.point) {
+            if self.ordering.comes_first(select.point, writer.point) {
                 continue;
             }
             let from = self.choice(blaster, &mut some);
@@ -108,7 +108,9 @@ impl ReadsFrom<'_, '_> {
         let mut by_point: BTreeMap<Point, BTreeMap<usize, &Write>> = BTreeMap::new();
         for (number, &(_, position)) in select.cases.iter().enumerate() {
             for write in &cells[position].writes {
-                let is_apart = self.ordering.excludes(write.point, select.point);
+                let takes_place = blaster.lit(terms, write.guard);
+                let is_apart = self.ordering.excludes(write.point, select.point)
+                    || blaster.solver.is_never(takes_place);
                 if write.point != select.point && !is_apart {
                     by_point
                         .entry(write.point)

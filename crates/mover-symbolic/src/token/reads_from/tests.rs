@@ -358,6 +358,19 @@ fn deadlocks() {
     }
 }
 
+/// A cell of one bit, and events that are reached with and without others before them: what a
+/// thread does before its first event must not write the initial value back.
+#[test]
+fn single_bits_are_not_written_back() {
+    let text = "chan r = [1] of { byte };\n\
+        active proctype P() { byte l; do :: do :: l = 1 - l :: break od; r?l od }\n\
+        active proctype Q() { r!0 }\n";
+    let program = program(text);
+    let judgement = judge(&program).expect("a small program");
+    assert!(judgement.deadlock);
+    assert_eq!(said(&program, true, None), Ok(Some(true)));
+}
+
 /// Threads that are started and waited for.
 #[test]
 fn started_threads() {
