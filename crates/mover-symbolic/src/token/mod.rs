@@ -36,6 +36,7 @@ use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, Up
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{BoundMet, ChannelDecl, Effect, Init, Program, Template};
 use mover_ir::semantics::{Machine, Step};
+use mover_reduce::transform::unfold::Unfolded;
 use mover_reduce::{Movers, movers};
 use mover_source::Span;
 
@@ -94,8 +95,10 @@ pub fn check(
         };
         return Ok(outcome(conclusion, statistics));
     }
-    let parked = park(original);
-    let program = parked.as_ref().unwrap_or(original);
+    let unfolded = unfolded(task, question, settings);
+    let source = unfolded.map_or(original, |unfolded| &unfolded.program);
+    let parked = park(source);
+    let program = parked.as_ref().unwrap_or(source);
     let movers = movers(program).map_err(|reason| EngineError::Unsupported(reason.to_string()))?;
     let mut question = question.clone();
     let mut depth = 0;
@@ -105,6 +108,8 @@ pub fn check(
         let layout = Layout::new(&movers.fused.program, question.bounds)?;
         let search = Search {
             original,
+            unfolded,
+            source,
             program,
             movers: &movers,
             layout: &layout,
@@ -188,6 +193,17 @@ pub fn check(
     Ok(outcome)
 }
 
+/// The program with one template for each thread, if there is one and no bound would have to be
+/// translated back. There no slot has room for several threads, one after the other.
+fn unfolded<'t>(task: &'t Task, question: &Question, settings: &Settings) -> Option<&'t Unfolded> {
+    let is_asked = settings.pairs == Pairs::ReadsFrom && question.unfold;
+    let unfolded = is_asked.then(|| task.unfolded()).flatten()?;
+    let templates = &unfolded.program.templates;
+    let mut places = templates.iter().flat_map(|template| &template.locations);
+    let is_bounded = places.any(|place| place.bound.is_some());
+    (!is_bounded && refusal(&unfolded.program).is_none()).then_some(unfolded)
+}
+
 /// What is known when the search at a depth did not come to its end.
 fn so_far(depth: u64) -> String {
     match depth {
@@ -219,6 +235,9 @@ enum Found {
 
 struct Search<'a> {
     original: &'a Program,
+    unfolded: Option<&'a Unfolded>,
+    /// The original, or the unfolded one.
+    source: &'a Program,
     /// The one that is unrolled, before its steps were fused.
     program: &'a Program,
     movers: &'a Movers,
@@ -394,7 +413,14 @@ impl Search<'_> {
         blaster: &Blaster,
     ) -> Result<RunEnd, EngineError> {
         let steps = encoding.steps(terms, blaster, &self.movers.fused.made_of);
-        confirm(self.original, finish(self.original, self.program, steps))
+        let steps = finish(self.source, self.program, steps);
+        let steps = match self.unfolded {
+            Some(unfolded) => unfolded
+                .original_steps(self.original, &steps)
+                .map_err(|reason| EngineError::Internal(reason.to_string()))?,
+            None => steps,
+        };
+        confirm(self.original, steps)
     }
 }
 
