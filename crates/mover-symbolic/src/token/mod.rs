@@ -1,21 +1,25 @@
-//! Token passing without a scheduler, after Ganai and Kundu (2009).
+//! Runs without a scheduler: each thread is unrolled on its own, and events are combined.
 //!
-//! *Reduction of Verification Conditions for Concurrent System using Mutually Atomic
-//! Transactions*. There is no transition relation and no scheduler: every thread is unrolled
-//! separately ([`unroll`]), and a token that is passed between accesses combines them into runs
-//! ([`encode`]). The formula stays small because the token may be passed between few pairs of
-//! accesses only ([`pairs`], [`events`]).
+//! There is no transition relation. Every thread is unrolled separately ([`unroll`]) into events
+//! that read and write shared cells. Two ways to combine them into runs:
+//!
+//! - [`reads_from`], the default: each read takes its value from a write, and a theory in the
+//!   solver orders the events.
+//! - Token passing, after Ganai and Kundu (2009), *Reduction of Verification Conditions for
+//!   Concurrent System using Mutually Atomic Transactions*: a token that is passed between
+//!   accesses carries all values ([`encode`]). The formula depends on the number of pairs of
+//!   accesses between which it may be passed ([`pairs`], [`events`]).
 //!
 //! **When the verdict is `safe`.** The unrolling is deepened until a solver shows that no run
-//! reaches its end; before that the answer is at best `safe up to`. And `safe` requires a set
-//! of pairs that is proved adequate: `all` and `lex` are. For `mat` there is no proof for more
+//! reaches its end; before that the answer is at best `safe up to`. With a token `safe` requires a
+//! set of pairs that is proved adequate: `all` and `lex` are. For `mat` there is no proof for more
 //! than two threads, and its printed form is wrong; so the pairs that `lex` has in addition to
 //! those of `mat` are guarded by a switch, and before the answer is given the query is repeated
-//! with the switch on. In addition some run must satisfy the formula.
+//! with the switch on. In addition some run must satisfy the formula, whichever it is.
 //!
-//! **What is searched first.** Most violations need few passes of the token (which makes the
-//! paper's bound on contexts fast), so runs in which each thread receives the token once are
-//! tried first, with a limit. Only a violation counts as an answer of this first search.
+//! **What is searched first.** With a token most violations need few passes (which makes the
+//! paper's bound on contexts fast), so runs in which each thread receives it once are tried
+//! first, with a limit. Only a violation counts as an answer of this first search.
 //!
 //! Programs with features that the engine does not support (`timeout`, rendezvous, priorities,
 //! dynamic objects) get `unknown` with the line.

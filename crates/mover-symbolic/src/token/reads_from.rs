@@ -4,8 +4,10 @@
 //! free variable. Here a *reads-from* relation gives these variables their values. Alglave,
 //! Kroening and Tautschnig (2013), *Partial Orders for Efficient Bounded Model Checking of
 //! Concurrent Software*, encode memory so; that the order is decided by a theory inside the
-//! solver instead of clauses is as in Sun, Fan and He (2022, Deagle). The formula grows with the
-//! accesses of each cell, not with pairs of events times cells.
+//! solver instead of clauses is as in He, Sun and Fan (2021), *Satisfiability Modulo Ordering
+//! Consistency Theory for Multi-Threaded Program Verification*; theirs derives from-read in the
+//! theory, here it is clauses, and events are transactions. The formula grows with the accesses of
+//! each cell, not with pairs of events times cells.
 //!
 //! **Ports** ([`ports`]). An event is a point of the order. Since events are transactions, it may
 //! read and write many cells; others see only the first read and the last write of each. A read
@@ -252,7 +254,9 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
             .collect();
         if let Some((_, bits)) = sources.first() {
             for bit in (0..value.len()).filter(|&bit| same[bit]) {
-                equal(blaster, &[], value[bit], bits[bit]);
+                // Not in any case: values of events that are not reached may depend on each other
+                // in a circle.
+                equal(blaster, &[reached], value[bit], bits[bit]);
             }
         }
         let mut some = vec![!reached];

@@ -43,7 +43,7 @@ impl ReadsFrom<'_, '_> {
             .map(|(condition, _)| blaster.lit(terms, *condition))
             .collect();
         let none = blaster.lit(terms, select.none);
-        self.agree(terms, blaster, &[none], &value, select.default);
+        self.agree(terms, blaster, &[reached, none], &value, select.default);
         let writers = self.writers(terms, blaster, select, cells, &cases);
         let mut some = vec![!reached, none];
         for writer in &writers {

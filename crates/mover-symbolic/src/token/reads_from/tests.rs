@@ -231,6 +231,24 @@ const PITFALLS: &[Pitfall] = &[
         false,
     ),
     pitfall(
+        "values of events that are not reached depend on each other",
+        &[
+            "m == 1; y = y + 1; n = 1; a = x; assert(a == 1)",
+            "n == 1; y = y + 1; m = 1",
+            "b = x; x = 0; assert(b == 0)",
+        ],
+        false,
+    ),
+    pitfall(
+        "nothing behind a wait for oneself",
+        &[
+            "a = x; do :: b = s[a]; y == 1; assert(y == 0) :: break od; assert(y == 0)",
+            "do :: s[b] == 0; s[b] = 2; s[b] == 0; s[b] = 2; \
+             if :: s[c] != 2 :: y = y + 1; y = y + 1; b = 1 - b :: c = 1 - c fi od",
+        ],
+        false,
+    ),
+    pitfall(
         "an error while another thread runs on",
         &[
             "do :: z < 100 -> z = z + 1 :: z == 200 -> break od",
