@@ -61,6 +61,21 @@ impl Blaster {
         self.bits(terms, term)[0]
     }
 
+    /// Makes a term that has not been met yet a free variable. Its children are not looked at.
+    pub fn release(&mut self, terms: &Terms, term: Term) {
+        debug_assert!(!self.bits.contains_key(&term));
+        let bits = (0..terms.width(term)).map(|_| self.solver.new_lit());
+        let bits: Box<[Lit]> = bits.collect();
+        self.bits.insert(term, bits);
+    }
+
+    /// The value of a term in the model, if the solver has seen it.
+    pub fn value(&self, term: Term) -> Option<u64> {
+        let bits = self.bits.get(&term)?.iter().enumerate();
+        let set = bits.filter(|(_, bit)| self.solver.value(**bit));
+        Some(set.fold(0, |value, (place, _)| value | 1 << place))
+    }
+
     /// Makes a truth value hold for good.
     pub fn assert(&mut self, terms: &Terms, term: Term) {
         if let Node::And(a, b) = terms.node(term)

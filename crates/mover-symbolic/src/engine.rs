@@ -37,7 +37,7 @@ impl Default for SymbolicOptions {
         SymbolicOptions {
             depth: None,
             contexts: None,
-            pairs: Pairs::Lex,
+            pairs: Pairs::ReadsFrom,
             context_bound: None,
             bounds: Bounds::default(),
             heuristics: Heuristics::ALL,
@@ -82,6 +82,14 @@ pub struct Token {
 }
 
 impl SymbolicOptions {
+    /// A bound on how often threads take over is about passes of the token.
+    fn pairs_used(&self) -> Pairs {
+        match self.pairs {
+            Pairs::ReadsFrom if self.context_bound.is_some() => Pairs::Lex,
+            pairs => pairs,
+        }
+    }
+
     fn question(
         &self,
         task: &Task,
@@ -286,7 +294,7 @@ impl Engine for Token {
 
     /// Its reduction is the set of pairs.
     fn reduction(&self) -> &'static str {
-        self.options.pairs.name()
+        self.options.pairs_used().name()
     }
 
     fn unit(&self) -> &'static str {
@@ -305,8 +313,9 @@ impl Engine for Token {
     ) -> Result<Outcome, EngineError> {
         let options = &self.options;
         let settings = Settings {
-            pairs: options.pairs,
+            pairs: options.pairs_used(),
             contexts: options.context_bound.clone(),
+            without: None,
         };
         with_races(task, |task| {
             let question = options.question(task, Reduction::None, self.certify, control);

@@ -26,6 +26,7 @@ mod layout;
 mod machine;
 mod memory;
 mod modular;
+mod order;
 mod outcome;
 mod peephole;
 mod rup;

@@ -62,14 +62,19 @@ fn describe(checked: Checked) -> String {
         given,
         learnt,
         claims,
+        cycles,
     } = checked;
     let (answers, follow) = match claims {
         1 => ("answer", "follows"),
         _ => ("answers", "follow"),
     };
+    let and_cycles = match cycles {
+        0 => String::new(),
+        _ => format!(" and {cycles} lemmas about the order of events, each checked to be a cycle"),
+    };
     format!(
-        "{claims} unsatisfiable {answers} of the solver {follow} from the {given} clauses given to it, \
-         checked by reverse unit propagation through {learnt} learnt clauses"
+        "{claims} unsatisfiable {answers} of the solver {follow} from the {given} clauses given to \
+         it{and_cycles}, checked by reverse unit propagation through {learnt} learnt clauses"
     )
 }
 

@@ -48,6 +48,8 @@ pub struct Checked {
     pub learnt: u64,
     /// Answers "unsatisfiable", each checked.
     pub claims: u64,
+    /// Lemmas about the order of events, each checked to be a cycle.
+    pub cycles: u64,
 }
 
 impl std::ops::AddAssign for Checked {
@@ -55,6 +57,7 @@ impl std::ops::AddAssign for Checked {
         self.given += other.given;
         self.learnt += other.learnt;
         self.claims += other.claims;
+        self.cycles += other.cycles;
     }
 }
 
@@ -82,6 +85,12 @@ impl Checker {
     /// Takes in a clause of the formula.
     pub fn give(&mut self, clause: &[Literal]) {
         self.checked.given += 1;
+        self.add(clause);
+    }
+
+    /// Takes in a lemma of a theory, which is checked elsewhere.
+    pub fn accept(&mut self, clause: &[Literal]) {
+        self.checked.cycles += 1;
         self.add(clause);
     }
 

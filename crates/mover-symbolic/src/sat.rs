@@ -13,6 +13,7 @@ use batsat::{
 
 use mover_engine::{Control, SolverEffort};
 
+use crate::order::{Graph, Log, Order, OrderEffort, Point};
 use crate::rup::{Checked, Checker, Literal};
 
 /// A variable or its negation.
@@ -50,6 +51,9 @@ struct Patience {
 struct Witness {
     checker: Checker,
     clause: Vec<Literal>,
+    /// What the theory of order claims, and the edges to check it against.
+    lemmas: Option<Log>,
+    graph: Graph,
     /// The first thing that did not follow.
     flaw: Option<&'static str>,
 }
@@ -62,6 +66,24 @@ impl Witness {
         self.clause.extend(clause.iter().map(number));
         (&mut self.checker, &self.clause)
     }
+
+    /// Checks the lemmas of the theory since the last look. They count as clauses of the formula
+    /// from then on.
+    fn take_lemmas(&mut self) {
+        let lemmas = match &self.lemmas {
+            Some(log) => std::mem::take(&mut *log.borrow_mut()),
+            None => return,
+        };
+        for lemma in lemmas {
+            if self.graph.is_lemma(&lemma) {
+                let (checker, clause) = self.told(&lemma);
+                checker.accept(clause);
+            } else {
+                self.flaw
+                    .get_or_insert("a lemma about the order of events is no cycle");
+            }
+        }
+    }
 }
 
 /// A decision in a formula of millions of clauses can take milliseconds; a look at the clock
@@ -72,6 +94,7 @@ impl Callbacks for Patience {
     fn on_new_clause(&mut self, clause: &[BatLit], _: ClauseKind) {
         self.conflicts_left = self.conflicts_left.map(|left| left.saturating_sub(1));
         if let Some(witness) = &mut self.witness {
+            witness.take_lemmas();
             let (checker, clause) = witness.told(clause);
             if !checker.learn(clause) {
                 witness
@@ -129,6 +152,8 @@ pub struct Solver {
     buffer: Vec<BatLit>,
     /// Whether clauses are missing, so that no answer means anything.
     has_given_up: bool,
+    /// The theory of order, if some literals have edges.
+    order: Option<Box<Order>>,
 }
 
 impl Solver {
@@ -163,6 +188,7 @@ impl Solver {
             questions: 0,
             buffer: Vec::new(),
             has_given_up: false,
+            order: None,
         };
         solver.add(&[truth]);
         solver
@@ -193,17 +219,58 @@ impl Solver {
         self.bat.add_clause_reuse(&mut self.buffer);
     }
 
+    /// Finds what follows from the clauses by unit propagation alone.
+    pub fn settle(&mut self) {
+        if !self.has_given_up {
+            self.bat.simplify();
+        }
+    }
+
+    /// Whether a literal is known to be false in all models.
+    pub fn is_never(&self, lit: Lit) -> bool {
+        self.bat.value_lvl_0(lit.0) == lbool::FALSE
+    }
+
+    /// Demands that points of an order have no cycle of edges. This edge is there always, or while
+    /// a literal is true.
+    pub fn edge(&mut self, literal: Option<Lit>, from: Point, to: Point) {
+        let literal = literal.map(|lit| lit.0);
+        let order = self.order.get_or_insert_with(Box::default);
+        order.edge(literal, from, to);
+        if let Some(witness) = &mut self.bat.cb_mut().witness {
+            witness.graph.edge(literal, from, to);
+            witness.lemmas.get_or_insert_with(|| order.log());
+        }
+        if order.is_broken() {
+            self.has_given_up = true;
+        }
+    }
+
+    /// What the theory of order did.
+    pub fn order_effort(&self) -> OrderEffort {
+        self.order
+            .as_ref()
+            .map_or_else(OrderEffort::default, |order| order.effort)
+    }
+
     pub fn solve(&mut self, assumptions: &[Lit]) -> Answer {
         if self.has_given_up || self.limit.is_over() {
             return Answer::Stopped;
         }
         self.questions += 1;
         let assumptions: Vec<BatLit> = assumptions.iter().map(|lit| lit.0).collect();
-        let answer = self.bat.solve_limited(&assumptions);
+        let answer = match &mut self.order {
+            None => self.bat.solve_limited(&assumptions),
+            Some(order) => {
+                order.begin();
+                self.bat.solve_limited_th(order.as_mut(), &assumptions)
+            }
+        };
         if answer == lbool::TRUE {
             Answer::Sat
         } else if answer == lbool::FALSE {
             if let Some(witness) = &mut self.bat.cb_mut().witness {
+                witness.take_lemmas();
                 let (checker, assumptions) = witness.told(&assumptions);
                 if !checker.refutes(assumptions) {
                     witness

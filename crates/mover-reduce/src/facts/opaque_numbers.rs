@@ -114,7 +114,11 @@ pub fn numbers_are_opaque(program: &Program) -> bool {
     let uses_channels = program
         .effects()
         .any(|effect| matches!(effect, Effect::Send { .. } | Effect::Receive { .. }));
-    if !program.pointers_stay || uses_channels {
+    // Which freed number comes back depends on the order of numbers.
+    let reuses = program
+        .effects()
+        .any(|effect| matches!(effect, Effect::Allocate { reuse: 1.., .. }));
+    if !program.pointers_stay || uses_channels || reuses {
         return false;
     }
     let mut analysis = Analysis {

@@ -151,9 +151,13 @@ impl Standing {
                     }
                 }
             }
-            Effect::Allocate { result, .. } => {
+            Effect::Allocate { reuse, result, .. } => {
                 if let Some(local) = scalar_local(program, template, result) {
-                    self.known.insert(local, Holds::Fresh(group));
+                    self.known.remove(&local);
+                    // Others may have an address that comes back.
+                    if *reuse == 0 {
+                        self.known.insert(local, Holds::Fresh(group));
+                    }
                 }
             }
             Effect::Free { address } => self.publish(address),

@@ -18,7 +18,6 @@
 //! Whether a thread has the token, its clock and the number of times it received the token are
 //! terms that are propagated along its graph like its variables.
 
-mod goals;
 mod order;
 mod run;
 
@@ -31,6 +30,7 @@ use crate::layout::bits_for;
 use crate::sat::Lit;
 use crate::term::{Term, Terms};
 use crate::token::events::{Events, Wait, events};
+use crate::token::goals::Goals;
 use crate::token::pairs::{Id, Pairs, System};
 use crate::token::unroll::{Node, Unrolled, Unroller};
 use mover_engine::Control;
@@ -127,7 +127,7 @@ impl<'e, 'p> Encoding<'e, 'p> {
                 let lex = encoding.system.pairs(Pairs::Lex);
                 lex.difference(&encoding.pairs).copied().collect()
             }
-            Pairs::All | Pairs::Lex => BTreeSet::new(),
+            Pairs::All | Pairs::Lex | Pairs::ReadsFrom => BTreeSet::new(),
         };
         for assumption in encoding.unrolled.assumptions.clone() {
             blaster.assert(terms, assumption);
@@ -141,6 +141,29 @@ impl<'e, 'p> Encoding<'e, 'p> {
         let switch = (!extra.is_empty()).then(|| blaster.solver.new_lit());
         encoding.pass(terms, blaster, &all, (&extra, switch), limit);
         (encoding, switch)
+    }
+
+    /// Bits that are passed with the token.
+    pub fn bits(&self) -> u64 {
+        let widths = &self.unroller.layout.widths;
+        let shared = self.unrolled.shared.iter();
+        shared.map(|&cell| u64::from(widths[cell])).sum()
+    }
+
+    /// What can be asked: the shared cells are at the end as the last holder of the token left
+    /// them.
+    pub fn goals(&self, terms: &mut Terms) -> Goals<'_, 'p> {
+        let ends = self
+            .ends_with
+            .iter()
+            .copied()
+            .zip(self.ends.iter().cloned());
+        let cases: Vec<(Term, Vec<Term>)> = self.alone.clone().into_iter().chain(ends).collect();
+        Goals {
+            unroller: self.unroller,
+            unrolled: &self.unrolled,
+            values: merge(terms, &cases),
+        }
     }
 
     fn input(&mut self, terms: &mut Terms, name: String, width: u8) -> Term {

@@ -29,17 +29,19 @@ pub struct Events {
     pub waits: Vec<Wait>,
 }
 
+/// By thread: the nodes that are events.
+pub fn event_nodes(unrolled: &Unrolled) -> Vec<Vec<usize>> {
+    let of_thread = |thread: &Thread| {
+        let nodes = thread.nodes.iter().enumerate();
+        let events = nodes.filter(|(_, node)| node.is_event);
+        events.map(|(number, _)| number).collect()
+    };
+    unrolled.threads.iter().map(of_thread).collect()
+}
+
 /// The events of the threads.
 pub fn events(unroller: &Unroller, unrolled: &Unrolled, terms: &mut Terms) -> Events {
-    let events: Vec<Vec<usize>> = unrolled
-        .threads
-        .iter()
-        .map(|thread| {
-            let nodes = thread.nodes.iter().enumerate();
-            let events = nodes.filter(|(_, node)| node.is_event);
-            events.map(|(number, _)| number).collect()
-        })
-        .collect();
+    let events = event_nodes(unrolled);
     let threads: Vec<Vec<Event>> = unrolled
         .threads
         .iter()
@@ -86,7 +88,7 @@ pub fn events(unroller: &Unroller, unrolled: &Unrolled, terms: &mut Terms) -> Ev
 }
 
 /// The events that wait for a value that only certain events write.
-fn waits(
+pub fn waits(
     unroller: &Unroller,
     unrolled: &Unrolled,
     terms: &mut Terms,

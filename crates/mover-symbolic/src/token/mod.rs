@@ -1,30 +1,37 @@
-//! Token passing without a scheduler, after Ganai and Kundu (2009).
+//! Runs without a scheduler: each thread is unrolled on its own, and events are combined.
 //!
-//! *Reduction of Verification Conditions for Concurrent System using Mutually Atomic
-//! Transactions*. There is no transition relation and no scheduler: every thread is unrolled
-//! separately ([`unroll`]), and a token that is passed between accesses combines them into runs
-//! ([`encode`]). The formula stays small because the token may be passed between few pairs of
-//! accesses only ([`pairs`], [`events`]).
+//! There is no transition relation. Every thread is unrolled separately ([`unroll`]) into events
+//! that read and write shared cells. Two ways to combine them into runs:
+//!
+//! - [`reads_from`], the default: each read takes its value from a write, and a theory in the
+//!   solver orders the events.
+//! - Token passing, after Ganai and Kundu (2009), *Reduction of Verification Conditions for
+//!   Concurrent System using Mutually Atomic Transactions*: a token that is passed between
+//!   accesses carries all values ([`encode`]). The formula depends on the number of pairs of
+//!   accesses between which it may be passed ([`pairs`], [`events`]).
 //!
 //! **When the verdict is `safe`.** The unrolling is deepened until a solver shows that no run
-//! reaches its end; before that the answer is at best `safe up to`. And `safe` requires a set
-//! of pairs that is proved adequate: `all` and `lex` are. For `mat` there is no proof for more
+//! reaches its end; before that the answer is at best `safe up to`. With a token `safe` requires a
+//! set of pairs that is proved adequate: `all` and `lex` are. For `mat` there is no proof for more
 //! than two threads, and its printed form is wrong; so the pairs that `lex` has in addition to
 //! those of `mat` are guarded by a switch, and before the answer is given the query is repeated
-//! with the switch on. In addition some run must satisfy the formula.
+//! with the switch on. In addition some run must satisfy the formula, whichever it is.
 //!
-//! **What is searched first.** Most violations need few passes of the token (which makes the
-//! paper's bound on contexts fast), so runs in which each thread receives the token once are
-//! tried first, with a limit. Only a violation counts as an answer of this first search.
+//! **What is searched first.** With a token most violations need few passes (which makes the
+//! paper's bound on contexts fast), so runs in which each thread receives it once are tried
+//! first, with a limit. Only a violation counts as an answer of this first search.
 //!
 //! Programs with features that the engine does not support (`timeout`, rendezvous, priorities,
 //! dynamic objects) get `unknown` with the line.
 
 pub mod encode;
 mod events;
+mod goals;
 pub mod pairs;
+pub mod reads_from;
 pub mod survey;
 pub mod unroll;
+mod words;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -33,6 +40,7 @@ use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, Up
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
 use mover_ir::program::{BoundMet, ChannelDecl, Effect, Init, Program, Template};
 use mover_ir::semantics::{Machine, Step};
+use mover_reduce::transform::unfold::Unfolded;
 use mover_reduce::{Movers, movers};
 use mover_source::Span;
 
@@ -42,8 +50,10 @@ use crate::outcome::{Question, RunEnd, confirm, note_checks, stopped};
 use crate::sat::{Answer, Lit};
 use crate::term::{Term, Terms};
 use encode::{ContextBound, Encoding};
+use goals::Goals;
 use pairs::Pairs;
-use unroll::{Cut, MOST_NODES, Plan, Unroller};
+use reads_from::{ReadsFrom, Rule};
+use unroll::{Cut, MOST_NODES, Plan, Unrolled, Unroller};
 
 /// Options of this engine.
 #[derive(Clone, Debug)]
@@ -52,13 +62,16 @@ pub struct Settings {
     /// How often each thread may be given the token; the last bound is that of all further
     /// threads.
     pub contexts: Option<Vec<ContextBound>>,
+    /// What tests leave out of the encoding by reads-from.
+    pub without: Option<Rule>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            pairs: Pairs::Lex,
+            pairs: Pairs::ReadsFrom,
             contexts: None,
+            without: None,
         }
     }
 }
@@ -86,8 +99,10 @@ pub fn check(
         };
         return Ok(outcome(conclusion, statistics));
     }
-    let parked = park(original);
-    let program = parked.as_ref().unwrap_or(original);
+    let unfolded = unfolded(task, question, settings);
+    let source = unfolded.map_or(original, |unfolded| &unfolded.program);
+    let parked = park(source);
+    let program = parked.as_ref().unwrap_or(source);
     let movers = movers(program).map_err(|reason| EngineError::Unsupported(reason.to_string()))?;
     let mut question = question.clone();
     let mut depth = 0;
@@ -97,6 +112,8 @@ pub fn check(
         let layout = Layout::new(&movers.fused.program, question.bounds)?;
         let search = Search {
             original,
+            unfolded,
+            source,
             program,
             movers: &movers,
             layout: &layout,
@@ -180,6 +197,17 @@ pub fn check(
     Ok(outcome)
 }
 
+/// The program with one template for each thread, if there is one and no bound would have to be
+/// translated back. There no slot has room for several threads, one after the other.
+fn unfolded<'t>(task: &'t Task, question: &Question, settings: &Settings) -> Option<&'t Unfolded> {
+    let is_asked = settings.pairs == Pairs::ReadsFrom && question.unfold;
+    let unfolded = is_asked.then(|| task.unfolded()).flatten()?;
+    let templates = &unfolded.program.templates;
+    let mut places = templates.iter().flat_map(|template| &template.locations);
+    let is_bounded = places.any(|place| place.bound.is_some());
+    (!is_bounded && refusal(&unfolded.program).is_none()).then_some(unfolded)
+}
+
 /// What is known when the search at a depth did not come to its end.
 fn so_far(depth: u64) -> String {
     match depth {
@@ -211,6 +239,9 @@ enum Found {
 
 struct Search<'a> {
     original: &'a Program,
+    unfolded: Option<&'a Unfolded>,
+    /// The original, or the unfolded one.
+    source: &'a Program,
     /// The one that is unrolled, before its steps were fused.
     program: &'a Program,
     movers: &'a Movers,
@@ -229,6 +260,7 @@ impl Search<'_> {
         proof: &mut Proof,
         bounds: &mut BTreeSet<BoundMet>,
     ) -> Result<Found, EngineError> {
+        let is_token = self.settings.pairs != Pairs::ReadsFrom;
         let mut plan = Plan {
             depth,
             transactions: self.settings.pairs != Pairs::All,
@@ -236,6 +268,7 @@ impl Search<'_> {
             stops: self.question.deadlocks,
             maximal: self.settings.contexts.is_none(),
             unwritten: false,
+            ghosts: is_token,
         };
         let mut unroller = Unroller::new(self.layout, self.movers, plan);
         let mut terms = Terms::new();
@@ -252,31 +285,30 @@ impl Search<'_> {
                 None => return Ok(Found::Stopped),
             }
         }
-        let (encoding, switch) = Encoding::new(
-            &unroller,
-            unrolled,
-            &mut terms,
-            &mut blaster,
-            self.settings.pairs,
-            self.settings.contexts.as_deref(),
-            &self.question.limit,
-        );
-        if plan.maximal {
-            encoding.assert_maximal(&mut terms, &mut blaster);
+        let (mut encoding, switch) = self.encode(&unroller, unrolled, &mut terms, &mut blaster);
+        let goals = encoding.goals(&mut terms);
+        if is_token && plan.maximal {
+            goals.assert_maximal(&mut terms, &mut blaster);
         }
-        let mut goals = vec![encoding.error(&mut terms)];
+        let mut wanted = vec![goals.error(&mut terms)];
         if self.question.deadlocks {
-            goals.push(encoding.deadlock(&mut terms));
+            wanted.push(goals.deadlock(&mut terms));
         }
-        let goal = terms.any(goals);
-        let possible_cuts = encoding.cuts(&mut terms);
+        let goal = terms.any(wanted);
+        let possible_cuts = goals.cuts(&mut terms);
+        let some_bound = goals.bound(&mut terms, &BTreeSet::new());
+        if let Formula::ReadsFrom(reads_from) = &mut encoding {
+            let mut asked = vec![goal, some_bound];
+            asked.extend(possible_cuts.iter().map(|(_, condition)| *condition));
+            reads_from.assert(&mut terms, &mut blaster, &asked);
+        }
         let mut asker = Asker {
             terms: &terms,
             blaster: &mut blaster,
             switch,
         };
         let mut answer = Answer::Unsat;
-        if self.settings.contexts.is_none() {
+        if let (Formula::Token(encoding), None) = (&encoding, &self.settings.contexts) {
             answer = asker.ask_first(goal, encoding.few_changes);
         }
         if answer != Answer::Sat {
@@ -304,7 +336,7 @@ impl Search<'_> {
             }
         }
         while let Found::Nothing(_) = found {
-            let bound = encoding.bound(&mut terms, bounds);
+            let bound = encoding.goals(&mut terms).bound(&mut terms, bounds);
             if bound == Terms::FALSE {
                 break;
             }
@@ -345,9 +377,7 @@ impl Search<'_> {
                 }
             }
         }
-        statistics.bits = encoding.bits();
-        statistics.events = encoding.system.events() as u64;
-        statistics.pairs = encoding.pairs.len() as u64;
+        encoding.count(statistics);
         statistics.terms = terms.len() as u64;
         statistics.effort = blaster.solver.effort();
         proof.certified.clear();
@@ -355,15 +385,82 @@ impl Search<'_> {
         Ok(found)
     }
 
+    /// Combines the threads into runs.
+    fn encode<'e>(
+        &self,
+        unroller: &'e Unroller<'e>,
+        unrolled: Unrolled,
+        terms: &mut Terms,
+        blaster: &mut Blaster,
+    ) -> (Formula<'e>, Option<Lit>) {
+        if self.settings.pairs == Pairs::ReadsFrom {
+            let reads_from = ReadsFrom::new(unroller, unrolled, terms, self.settings.without);
+            return (Formula::ReadsFrom(reads_from), None);
+        }
+        let (encoding, switch) = Encoding::new(
+            unroller,
+            unrolled,
+            terms,
+            blaster,
+            self.settings.pairs,
+            self.settings.contexts.as_deref(),
+            &self.question.limit,
+        );
+        (Formula::Token(encoding), switch)
+    }
+
     /// How the run ends that the solver found.
     fn run_end(
         &self,
-        encoding: &Encoding,
+        encoding: &Formula,
         terms: &Terms,
         blaster: &Blaster,
     ) -> Result<RunEnd, EngineError> {
         let steps = encoding.steps(terms, blaster, &self.movers.fused.made_of);
-        confirm(self.original, finish(self.original, self.program, steps))
+        let steps = finish(self.source, self.program, steps);
+        let steps = match self.unfolded {
+            Some(unfolded) => unfolded
+                .original_steps(self.original, &steps)
+                .map_err(|reason| EngineError::Internal(reason.to_string()))?,
+            None => steps,
+        };
+        confirm(self.original, steps)
+    }
+}
+
+/// How unrolled threads are combined into runs.
+enum Formula<'e> {
+    Token(Encoding<'e, 'e>),
+    ReadsFrom(ReadsFrom<'e, 'e>),
+}
+
+impl<'e> Formula<'e> {
+    fn goals(&self, terms: &mut Terms) -> Goals<'_, 'e> {
+        match self {
+            Formula::Token(encoding) => encoding.goals(terms),
+            Formula::ReadsFrom(encoding) => encoding.goals(),
+        }
+    }
+
+    fn steps(&self, terms: &Terms, blaster: &Blaster, made_of: &words::MadeOf) -> Vec<Step> {
+        match self {
+            Formula::Token(encoding) => encoding.steps(terms, blaster, made_of),
+            Formula::ReadsFrom(encoding) => encoding.steps(terms, blaster, made_of),
+        }
+    }
+
+    fn count(&self, statistics: &mut Statistics) {
+        match self {
+            Formula::Token(encoding) => {
+                statistics.bits = encoding.bits();
+                statistics.events = encoding.system.events() as u64;
+                statistics.pairs = encoding.pairs.len() as u64;
+            }
+            Formula::ReadsFrom(encoding) => {
+                statistics.events = encoding.events();
+                statistics.pairs = encoding.choices;
+            }
+        }
     }
 }
 

@@ -41,6 +41,8 @@ pub enum Pairs {
     All,
     Mat,
     Lex,
+    /// No token is passed: reads take their values from writes (see `reads_from`).
+    ReadsFrom,
 }
 
 impl Pairs {
@@ -49,6 +51,7 @@ impl Pairs {
             Pairs::All => "all",
             Pairs::Mat => "mat",
             Pairs::Lex => "lex",
+            Pairs::ReadsFrom => "reads-from",
         }
     }
 }
@@ -226,6 +229,7 @@ impl System {
             Pairs::All => self.all(),
             Pairs::Lex => self.lex(),
             Pairs::Mat => pairs_of(&self.mats()),
+            Pairs::ReadsFrom => BTreeSet::new(),
         }
         .into_iter()
         .filter(|&(from, to)| self.is_possible(from, to))

@@ -61,6 +61,7 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineEr
         stops: false,
         maximal: true,
         unwritten: true,
+        ghosts: true,
     };
     let unroller = Unroller::new(&layout, &movers, plan);
     let mut terms = Terms::new();

@@ -152,6 +152,8 @@ pub struct Plan {
     pub maximal: bool,
     /// Whether reading a cell that is never written is an event.
     pub unwritten: bool,
+    /// Whether a thread that stops continues as a ghost.
+    pub ghosts: bool,
 }
 
 /// Maximum number of nodes of a thread.
@@ -476,6 +478,9 @@ impl<'p> Unrolling<'_, 'p> {
 
     /// A thread that may have been started begins.
     fn begin(&mut self, origin: Origin) {
+        // Another life: its loops are not repetitions of earlier ones. Each life costs a counted
+        // repetition, so this ends.
+        self.repeated.clear();
         let layout = self.of.layout;
         let state = self.thread.nodes[origin.number].state.clone();
         let mut options = Vec::new();
@@ -709,7 +714,10 @@ impl<'p> Unrolling<'_, 'p> {
         }
         let stays = self.terms.not(goes);
         let reach = self.thread.nodes[node].reach;
-        let ghost = self.terms.and(reach, stays);
+        let ghost = match self.of.plan.ghosts {
+            true => self.terms.and(reach, stays),
+            false => Terms::FALSE,
+        };
         // A ghost takes the way that looks shortest.
         let ghost_way = (0..options.len())
             .filter(|&number| taken[number] != Terms::FALSE)

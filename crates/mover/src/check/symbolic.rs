@@ -23,6 +23,8 @@ pub enum PairSet {
     Mat,
     /// Where the lexicographically least schedule of each class switches threads
     Lex,
+    /// No token: each read takes its value from a write, and a theory in the solver orders them
+    ReadsFrom,
 }
 
 /// Reads `2` or `1..3`.
@@ -54,7 +56,8 @@ pub struct SymbolicArgs {
     #[arg(long, value_name = "N")]
     pub contexts: Option<u64>,
 
-    /// With `--engine token`: pairs of accesses between which the token may be passed (default: lex)
+    /// With `--engine token`: pairs of accesses between which the token may be passed, or no token
+    /// (default: reads-from; with `--context-bound`: lex)
     #[arg(long, value_enum, value_name = "SET")]
     pub pairs: Option<PairSet>,
 
@@ -111,6 +114,11 @@ impl SymbolicArgs {
         if !is_token && (self.pairs.is_some() || self.context_bound.is_some()) {
             return Err("--pairs and --context-bound need `--engine token`".into());
         }
+        if self.pairs == Some(PairSet::ReadsFrom) && self.context_bound.is_some() {
+            return Err(
+                "--context-bound counts passes of the token; `--pairs reads-from` has none".into(),
+            );
+        }
         if self
             .thread_slots
             .is_some_and(|threads| threads == 0 || threads > 255)
@@ -140,7 +148,8 @@ impl SymbolicArgs {
             pairs: match self.pairs {
                 Some(PairSet::All) => Pairs::All,
                 Some(PairSet::Mat) => Pairs::Mat,
-                Some(PairSet::Lex) | None => Pairs::Lex,
+                Some(PairSet::Lex) => Pairs::Lex,
+                Some(PairSet::ReadsFrom) | None => Pairs::ReadsFrom,
             },
             context_bound: self.context_bound.clone(),
             bounds: self.bounds(),

@@ -8,20 +8,20 @@ use std::collections::BTreeSet;
 
 use mover_ir::program::BoundMet;
 
-use super::{Encoding, merge};
 use crate::blast::Blaster;
 use crate::machine::{Readiness, View};
 use crate::term::{Term, Terms};
-use crate::token::unroll::{Cut, Node, Standing, cut_at};
+use crate::token::unroll::{Cut, Node, Standing, Unrolled, Unroller, cut_at};
 
-impl Encoding<'_, '_> {
-    /// Bits that are passed with the token.
-    pub fn bits(&self) -> u64 {
-        let widths = &self.unroller.layout.widths;
-        let shared = self.unrolled.shared.iter();
-        shared.map(|&cell| u64::from(widths[cell])).sum()
-    }
+/// What can be asked about the runs of an unrolling, however they are encoded.
+pub struct Goals<'g, 'p> {
+    pub unroller: &'g Unroller<'p>,
+    pub unrolled: &'g Unrolled,
+    /// The shared cells when all is over.
+    pub values: Vec<Term>,
+}
 
+impl Goals<'_, '_> {
     /// The condition that a thread reaches an error, and none a bound.
     pub fn error(&self, terms: &mut Terms) -> Term {
         let error = self.some_error(terms);
@@ -64,30 +64,12 @@ impl Encoding<'_, '_> {
         terms.not(broken)
     }
 
-    /// The values of the shared cells when all is over.
-    fn final_values(&self, terms: &mut Terms) -> Vec<Term> {
-        let ends = self
-            .ends_with
-            .iter()
-            .copied()
-            .zip(self.ends.iter().cloned());
-        let cases: Vec<(Term, Vec<Term>)> = self.alone.clone().into_iter().chain(ends).collect();
-        merge(terms, &cases)
-    }
-
     /// Whether a thread that has stopped at a node could still take a step when all is over,
     /// or only a step that leads to something.
-    fn could_go(
-        &self,
-        terms: &mut Terms,
-        values: &[Term],
-        slot: usize,
-        node: &Node,
-        only_useful: bool,
-    ) -> Term {
+    fn could_go(&self, terms: &mut Terms, slot: usize, node: &Node, only_useful: bool) -> Term {
         let layout = self.unroller.layout;
         let mut state = node.state.clone();
-        for (&cell, &value) in self.unrolled.shared.iter().zip(values) {
+        for (&cell, &value) in self.unrolled.shared.iter().zip(&self.values) {
             state[cell] = value;
         }
         let Standing::At { template, location } = node.standing else {
@@ -129,12 +111,11 @@ impl Encoding<'_, '_> {
 
     /// No thread that could continue stops at the end.
     pub fn assert_maximal(&self, terms: &mut Terms, blaster: &mut Blaster) {
-        let values = self.final_values(terms);
         for thread in &self.unrolled.threads {
             for node in thread.nodes.iter().filter(|node| node.is_free) {
                 let stays = terms.not(node.goes);
                 let stops = terms.and(node.live, stays);
-                let could = self.could_go(terms, &values, thread.slot, node, true);
+                let could = self.could_go(terms, thread.slot, node, true);
                 let cannot = terms.not(could);
                 let sense = terms.implies(stops, cannot);
                 blaster.assert(terms, sense);
@@ -144,13 +125,12 @@ impl Encoding<'_, '_> {
 
     /// Where runs are cut off, and when.
     pub fn cuts(&self, terms: &mut Terms) -> Vec<(Cut, Term)> {
-        let values = self.final_values(terms);
         let mut cuts = Vec::new();
         for thread in &self.unrolled.threads {
             cuts.extend(&thread.cuts);
             for &number in &thread.unborn {
                 let node = &thread.nodes[number];
-                let could = self.could_go(terms, &values, thread.slot, node, true);
+                let could = self.could_go(terms, thread.slot, node, true);
                 cuts.push((cut_at(number), terms.and(node.live, could)));
             }
         }
@@ -160,7 +140,6 @@ impl Encoding<'_, '_> {
     /// That no thread can move at the end although one is not at a proper end.
     pub fn deadlock(&self, terms: &mut Terms) -> Term {
         let layout = self.unroller.layout;
-        let values = self.final_values(terms);
         let mut all = Vec::new();
         let mut waits = Vec::new();
         for thread in &self.unrolled.threads {
@@ -171,7 +150,7 @@ impl Encoding<'_, '_> {
                 if here == Terms::FALSE {
                     continue;
                 }
-                let mut moves = self.could_go(terms, &values, thread.slot, node, false);
+                let mut moves = self.could_go(terms, thread.slot, node, false);
                 if let Standing::At { template, location } = node.standing {
                     let place = &layout.program.templates[template].locations[location];
                     if !place.valid_end {
