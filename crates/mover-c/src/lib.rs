@@ -18,6 +18,7 @@ mod claims;
 mod clang;
 mod expr_builder;
 mod flatten;
+mod handles;
 mod left_locked;
 mod lifetimes;
 mod llvm;
@@ -403,6 +404,7 @@ fn translate(
     }
     let routines = flattener.start_routines();
     let mut notes = std::mem::take(&mut flattener.notes);
+    handles::compare(&mut bodies);
     if !options.zero_init {
         for body in &mut bodies {
             let are_all_read = unread::clear(body, notes.uses_join_results);

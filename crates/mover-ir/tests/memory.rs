@@ -222,6 +222,34 @@ fn new_objects_are_zero_and_do_not_come_where_a_pointer_points() {
 }
 
 #[test]
+fn a_freed_number_comes_back_to_an_allocation_that_reuses() {
+    let again = |reuse: u32| {
+        let reusing = match allocate(0, 4, Q) {
+            Effect::Allocate {
+                site, size, result, ..
+            } => Effect::Allocate {
+                site,
+                reuse,
+                size,
+                result,
+            },
+            other => other,
+        };
+        run(vec![
+            allocate(0, 4, P),
+            store(read(P), 5, 32),
+            free(read(P)),
+            reusing,
+        ])
+    };
+    let (program, state) = again(1);
+    assert_eq!(number(&state, &program, Q), 3, "where p still points");
+    assert_eq!(value(&program, &state, &load(read(P), 32)), 0, "and new");
+    let (program, state) = again(2);
+    assert_eq!(number(&state, &program, Q), 4, "there is no second one");
+}
+
+#[test]
 fn pointers_inside_of_objects_are_mentions_if_aligned() {
     // The address of a dead object survives only in an object with narrow cells.
     let kept_at = |offset: i64| {

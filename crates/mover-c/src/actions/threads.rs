@@ -186,10 +186,16 @@ impl Builder<'_, '_> {
             return Ok(vec![path]);
         }
         let mut alive = Part::same(Expr::TRUE);
-        for handle in args {
+        for handle in &args[..2] {
             let (cell, known, _) = self.status_cell(&mut path, handle)?;
             let is_free = is_zero(&self.read(&path, &cell));
             alive = both(&alive, &both(&known, &negated(&is_free)));
+        }
+        if args.len() > 2 {
+            // Compared as numbers: 0, the initial value of a variable, is no thread's.
+            alive = Part::combine(&[&alive, &is_zero(&one), &is_zero(&other)], |args| {
+                args[0].clone().or(args[1].clone()).or(args[2].clone())
+            });
         }
         let differ = negated(&same);
         let way = |condition: Part, result: u64| Way {
