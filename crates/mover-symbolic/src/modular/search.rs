@@ -145,7 +145,9 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .iter()
             .map(|&(term, bit)| evaluation.eval(term) >> bit & 1 == 1)
             .collect();
-        let costs = (0..views.observables.len()).map(|n| views.cost(n)).collect();
+        let costs = (0..views.observables.len())
+            .map(|n| views.cost(n))
+            .collect();
         let samples = samples(views, limit);
         let allowed = (0..views.observables.len())
             .map(|n| bits || !views.is_wide(n))
@@ -487,7 +489,11 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         order.sort_by_key(|lit| std::cmp::Reverse(self.costs[lit.0]));
         for lit in order {
             if cube.len() > 1 && cube.contains(&lit) {
-                let shorter: Cube = cube.iter().filter(|&&other| other != lit).copied().collect();
+                let shorter: Cube = cube
+                    .iter()
+                    .filter(|&&other| other != lit)
+                    .copied()
+                    .collect();
                 if let Some(core) = self.try_cube(&shorter, level)? {
                     cube = core;
                 }

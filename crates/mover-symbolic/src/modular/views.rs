@@ -45,20 +45,45 @@ pub enum Who {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Observable {
     /// A bit of shared memory or of a fixed thread.
-    Shared { cell: usize, bit: u8 },
+    Shared {
+        cell: usize,
+        bit: u8,
+    },
     /// A bit of a thread of the view: by its position, and the number of the cell in its slot.
-    Own { position: usize, cell: usize, bit: u8 },
+    Own {
+        position: usize,
+        cell: usize,
+        bit: u8,
+    },
     /// Whether a thread of the view stands at a place; 0 is that there is none.
-    At { position: usize, place: u64 },
+    At {
+        position: usize,
+        place: u64,
+    },
     /// Whether only this thread may move.
-    Turn { who: Who, kind: usize },
+    Turn {
+        who: Who,
+        kind: usize,
+    },
     /// Whether an owner is this constant.
-    OwnerIs { cell: usize, value: u64 },
-    Owner { cell: usize, who: Who },
+    OwnerIs {
+        cell: usize,
+        value: u64,
+    },
+    Owner {
+        cell: usize,
+        who: Who,
+    },
     /// Whether the cell with this number among the changers was changed last by this thread.
-    Changer { number: usize, who: Who },
+    Changer {
+        number: usize,
+        who: Who,
+    },
     /// A comparison of the program, by its number.
-    Comparison { number: usize, who: Who },
+    Comparison {
+        number: usize,
+        who: Who,
+    },
 }
 
 /// Which thread stands in each position: a slot, or none.
@@ -337,7 +362,11 @@ impl<'a, 'p> Views<'a, 'p> {
         let fixed_cells: Vec<Vec<usize>> = (0..layout.slots.len())
             .map(|slot| cells_of(layout, slot))
             .collect();
-        let created: FxHashSet<usize> = fixed_cells[self.fixed..].iter().flatten().copied().collect();
+        let created: FxHashSet<usize> = fixed_cells[self.fixed..]
+            .iter()
+            .flatten()
+            .copied()
+            .collect();
         let whos: Vec<Who> = (0..self.fixed)
             .map(Who::Fixed)
             .chain((0..self.width).map(Who::Position))
@@ -709,7 +738,9 @@ impl<'a, 'p> Views<'a, 'p> {
             return false;
         }
         let layout = &self.blocks.layout;
-        let at = layout.standing(self.fixed, place).map(|(template, _)| template.index());
+        let at = layout
+            .standing(self.fixed, place)
+            .map(|(template, _)| template.index());
         let template = match self.observables[other] {
             Observable::Comparison { number, who } => match who {
                 Who::Position(_) if !self.speaks_of_globals(other) => {
@@ -717,10 +748,12 @@ impl<'a, 'p> Views<'a, 'p> {
                 }
                 _ => None,
             },
-            Observable::Own { cell, .. } => match layout.cells[cells_of(layout, self.fixed)[cell]] {
-                Cell::Local { template, .. } => Some(template),
-                _ => None,
-            },
+            Observable::Own { cell, .. } => {
+                match layout.cells[cells_of(layout, self.fixed)[cell]] {
+                    Cell::Local { template, .. } => Some(template),
+                    _ => None,
+                }
+            }
             _ => None,
         };
         template.is_none() || template == at
@@ -803,7 +836,10 @@ impl<'a, 'p> Views<'a, 'p> {
 
     fn describe_bits(&self, position: usize, cell: usize, bits: &[(u8, bool)]) -> String {
         let layout = &self.blocks.layout;
-        let fits = |value: u64| bits.iter().all(|&(bit, set)| (value >> bit & 1 == 1) == set);
+        let fits = |value: u64| {
+            bits.iter()
+                .all(|&(bit, set)| (value >> bit & 1 == 1) == set)
+        };
         let name = match layout.cells[cell] {
             Cell::Local {
                 template, variable, ..
@@ -844,7 +880,12 @@ impl<'a, 'p> Views<'a, 'p> {
             let line = layout.program.info.sources.locate(span).line;
             format!(" (line {line})")
         });
-        format!("{}:{}{}", body.name, location.index(), line.unwrap_or_default())
+        format!(
+            "{}:{}{}",
+            body.name,
+            location.index(),
+            line.unwrap_or_default()
+        )
     }
 
     fn describe_one(&self, observable: &Observable) -> String {
