@@ -22,8 +22,8 @@ const MOST_PAIRS: usize = 4_000;
 const MOST_PLACED: usize = 60_000;
 
 /// Conflicts of the solver after which candidates are looked at one by one, and for each of them.
-const PATIENCE: u64 = 3_000;
-const PATIENCE_EACH: u64 = 300;
+const PATIENCE: u64 = 1_000;
+const PATIENCE_EACH: u64 = 100;
 
 /// The candidates, as cubes to be excluded, that hold at the start.
 fn candidates(views: &Views, initial: &[bool]) -> Vec<Cube> {

@@ -25,6 +25,7 @@ mod search;
 mod tests;
 mod trial;
 mod views;
+mod words;
 
 use std::time::{Duration, Instant};
 

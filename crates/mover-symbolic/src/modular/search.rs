@@ -121,6 +121,8 @@ pub struct Search<'s, 'a, 'p> {
 
 /// A solver is built anew after this many clauses that were needed only once.
 const MOST_TEMPORARY: usize = 3_000;
+/// The part of the time that the simple part of an invariant may take.
+const SIMPLE_PART: f64 = 0.5;
 /// A literal that costs this much is one of a wide number.
 const WIDE: u32 = 12;
 
@@ -154,7 +156,10 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .collect();
         let views: &'s Views<'a, 'p> = views;
         let relation = || Relation::new(views, &observed_now, &observed_next, limit);
-        let known = houdini::simple_invariant(views, relation(), &initial, &samples, limit);
+        let share = limit.time_left().map(|left| left.mul_f64(SIMPLE_PART));
+        let hurry = share.map_or(limit.clone(), |share| limit.within(share));
+        let fresh = Relation::new(views, &observed_now, &observed_next, &hurry);
+        let known = houdini::simple_invariant(views, fresh, &initial, &samples, &hurry);
         let mut search = Search {
             relation: relation(),
             lifter: relation(),
