@@ -90,9 +90,7 @@ pub fn certify_any_number(
     // The bound on handles is one of the translation and not of the proof.
     let places = few.templates.iter_mut().flat_map(|t| &mut t.locations);
     for place in places {
-        place
-            .bound
-            .take_if(|mark| mark.kind == BoundKind::Threads);
+        place.bound.take_if(|mark| mark.kind == BoundKind::Threads);
     }
     // The other created threads are missing, so those that wait for them wait for ever.
     let mut properties = task.properties().to_vec();

@@ -22,8 +22,8 @@ const MOST_PAIRS: usize = 4_000;
 const MOST_PLACED: usize = 60_000;
 
 /// Conflicts of the solver after which candidates are looked at one by one, and for each of them.
-const PATIENCE: u64 = 3_000;
-const PATIENCE_EACH: u64 = 300;
+const PATIENCE: u64 = 1_000;
+const PATIENCE_EACH: u64 = 100;
 
 /// The candidates, as cubes to be excluded, that hold at the start.
 fn candidates(views: &Views, initial: &[bool]) -> Vec<Cube> {
@@ -115,7 +115,10 @@ pub fn simple_invariant(
         let holds = relation.blaster.solver.new_lit();
         for lits in &relation.now {
             let mut clause = vec![!holds];
-            clause.extend(cube.iter().map(|&(n, value)| if value { !lits[n] } else { lits[n] }));
+            clause.extend(
+                cube.iter()
+                    .map(|&(n, value)| if value { !lits[n] } else { lits[n] }),
+            );
             relation.blaster.solver.add(&clause);
         }
         let mut broken = Vec::new();
@@ -180,7 +183,10 @@ fn one_by_one(relation: &mut Relation, left: &mut Vec<Candidate>, limit: &Contro
         let mut keeps = true;
         for &broken in &left[number].broken.clone() {
             assumptions.push(broken);
-            let answer = relation.blaster.solver.solve_within(PATIENCE_EACH, &assumptions);
+            let answer = relation
+                .blaster
+                .solver
+                .solve_within(PATIENCE_EACH, &assumptions);
             assumptions.pop();
             match answer {
                 Answer::Unsat => {}
@@ -215,7 +221,10 @@ pub fn needed(mut relation: Relation, cubes: Vec<Cube>) -> Vec<Cube> {
             let holds = relation.blaster.solver.new_lit();
             for lits in &relation.now {
                 let mut clause = vec![!holds];
-                clause.extend(cube.iter().map(|&(n, v)| if v { !lits[n] } else { lits[n] }));
+                clause.extend(
+                    cube.iter()
+                        .map(|&(n, v)| if v { !lits[n] } else { lits[n] }),
+                );
                 relation.blaster.solver.add(&clause);
             }
             holds
@@ -249,5 +258,7 @@ pub fn needed(mut relation: Relation, cubes: Vec<Cube>) -> Vec<Cube> {
         }
     }
     let kept = cubes.into_iter().zip(is_needed);
-    kept.filter(|(_, needed)| *needed).map(|(cube, _)| cube).collect()
+    kept.filter(|(_, needed)| *needed)
+        .map(|(cube, _)| cube)
+        .collect()
 }

@@ -25,6 +25,7 @@ mod search;
 mod tests;
 mod trial;
 mod views;
+mod words;
 
 use std::time::{Duration, Instant};
 
@@ -151,7 +152,11 @@ pub fn check(
             invariant: excluded.iter().map(|cube| views.describe(cube)).collect(),
             ..Proof::default()
         };
-        let threads = if width == 1 { "one thread" } else { "two threads" };
+        let threads = if width == 1 {
+            "one thread"
+        } else {
+            "two threads"
+        };
         proof.certified.push(format!(
             "for any number of threads: the invariant of {} clauses about shared memory and {threads} \
              holds at the start, is kept by the thread's own steps, by all other threads and by \

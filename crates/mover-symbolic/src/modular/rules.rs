@@ -55,7 +55,9 @@ impl Rules {
             return Err("threads have channels of their own".into());
         }
         let mut rules = Rules::default();
-        rules.free_rows.extend(program.presence.map(|row| row.index()));
+        rules
+            .free_rows
+            .extend(program.presence.map(|row| row.index()));
         rules.find_opaque(program);
         rules.find_owners(program)?;
         let mut spawned: BTreeSet<usize> = BTreeSet::new();
@@ -201,7 +203,9 @@ impl Rules {
             }
         }
         let globals = self.opaque.iter().filter(|(of, _)| of.is_none());
-        let mut rows = globals.map(|&(_, number)| number).chain(self.free_rows.iter().copied());
+        let mut rows = globals
+            .map(|&(_, number)| number)
+            .chain(self.free_rows.iter().copied());
         if rows.any(|number| program.globals[number].addressable) {
             return Err("the handle of a thread is kept at an address".into());
         }
@@ -279,14 +283,18 @@ impl Rules {
                     }
                     let mut result = Ok(());
                     effect.parts(&mut |part| {
-                        result = result.clone().and_then(|()| self.check(part, template, false));
+                        result = result
+                            .clone()
+                            .and_then(|()| self.check(part, template, false));
                     });
                     result?;
                 }
                 _ => {
                     let mut result = Ok(());
                     effect.parts(&mut |part| {
-                        result = result.clone().and_then(|()| self.check(part, template, false));
+                        result = result
+                            .clone()
+                            .and_then(|()| self.check(part, template, false));
                     });
                     result?;
                 }
@@ -309,7 +317,11 @@ impl Rules {
                 self.check_owner_value(owner, otherwise, template)
             }
             Expr::Const { value, .. } => {
-                self.owners.entry(owner).or_default().constants.insert(*value);
+                self.owners
+                    .entry(owner)
+                    .or_default()
+                    .constants
+                    .insert(*value);
                 Ok(())
             }
             _ if self.owners[&owner].me.as_ref() == Some(value) => Ok(()),
@@ -360,7 +372,9 @@ impl Rules {
             _ => {
                 let mut result = Ok(());
                 expr.parts(&mut |part| {
-                    result = result.clone().and_then(|()| self.check(part, template, opaque));
+                    result = result
+                        .clone()
+                        .and_then(|()| self.check(part, template, opaque));
                 });
                 result
             }

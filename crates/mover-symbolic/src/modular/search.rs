@@ -121,6 +121,8 @@ pub struct Search<'s, 'a, 'p> {
 
 /// A solver is built anew after this many clauses that were needed only once.
 const MOST_TEMPORARY: usize = 3_000;
+/// The part of the time that the simple part of an invariant may take.
+const SIMPLE_PART: f64 = 0.5;
 /// A literal that costs this much is one of a wide number.
 const WIDE: u32 = 12;
 
@@ -145,14 +147,19 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             .iter()
             .map(|&(term, bit)| evaluation.eval(term) >> bit & 1 == 1)
             .collect();
-        let costs = (0..views.observables.len()).map(|n| views.cost(n)).collect();
+        let costs = (0..views.observables.len())
+            .map(|n| views.cost(n))
+            .collect();
         let samples = samples(views, limit);
         let allowed = (0..views.observables.len())
             .map(|n| bits || !views.is_wide(n))
             .collect();
         let views: &'s Views<'a, 'p> = views;
         let relation = || Relation::new(views, &observed_now, &observed_next, limit);
-        let known = houdini::simple_invariant(views, relation(), &initial, &samples, limit);
+        let share = limit.time_left().map(|left| left.mul_f64(SIMPLE_PART));
+        let hurry = share.map_or(limit.clone(), |share| limit.within(share));
+        let fresh = Relation::new(views, &observed_now, &observed_next, &hurry);
+        let known = houdini::simple_invariant(views, fresh, &initial, &samples, &hurry);
         let mut search = Search {
             relation: relation(),
             lifter: relation(),
@@ -487,7 +494,11 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         order.sort_by_key(|lit| std::cmp::Reverse(self.costs[lit.0]));
         for lit in order {
             if cube.len() > 1 && cube.contains(&lit) {
-                let shorter: Cube = cube.iter().filter(|&&other| other != lit).copied().collect();
+                let shorter: Cube = cube
+                    .iter()
+                    .filter(|&&other| other != lit)
+                    .copied()
+                    .collect();
                 if let Some(core) = self.try_cube(&shorter, level)? {
                     cube = core;
                 }

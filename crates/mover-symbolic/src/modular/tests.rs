@@ -122,10 +122,7 @@ fn locations(statements: &[Do]) -> Vec<Location> {
             }
             Do::Cas(x, from, to) => go(is(x, from, BinaryOp::Eq), set(place(x), number(to))),
             Do::Take(m) => go(is(m, 0, BinaryOp::Eq), set(place(m), me())),
-            Do::Release(m) => go(
-                Expr::TRUE,
-                set(place(m), Expr::constant(0, NAME.width)),
-            ),
+            Do::Release(m) => go(Expr::TRUE, set(place(m), Expr::constant(0, NAME.width))),
             Do::Own => go(Expr::TRUE, set(place(OWN), me())),
             Do::SkipIfOwn => {
                 let mine = |op| Expr::binary(op, Expr::Read(place(OWN)), me());
@@ -143,12 +140,8 @@ fn locations(statements: &[Do]) -> Vec<Location> {
         };
         all.push(Location::with_edges(edges));
     }
-    let mut gone = Location::with_edges(vec![Edge::new(
-        Expr::TRUE,
-        vec![Effect::Exit],
-        end,
-        "end",
-    )]);
+    let mut gone =
+        Location::with_edges(vec![Edge::new(Expr::TRUE, vec![Effect::Exit], end, "end")]);
     gone.valid_end = true;
     all.push(gone);
     all.push(Location::failure("an assertion fails", None));
@@ -342,7 +335,13 @@ fn no_wrong_variant_is_this_one() {
 #[test]
 fn what_needs_one_or_two_threads_is_proved() {
     use Do::*;
-    let cas_lock: &[Do] = &[Cas(X, 0, 1), Set(Y, 1), AssertIs(Y, 1), Set(Y, 0), Set(X, 0)];
+    let cas_lock: &[Do] = &[
+        Cas(X, 0, 1),
+        Set(Y, 1),
+        AssertIs(Y, 1),
+        Set(Y, 0),
+        Set(X, 0),
+    ];
     let programs = [
         (
             "a lock",

@@ -45,20 +45,45 @@ pub enum Who {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Observable {
     /// A bit of shared memory or of a fixed thread.
-    Shared { cell: usize, bit: u8 },
+    Shared {
+        cell: usize,
+        bit: u8,
+    },
     /// A bit of a thread of the view: by its position, and the number of the cell in its slot.
-    Own { position: usize, cell: usize, bit: u8 },
+    Own {
+        position: usize,
+        cell: usize,
+        bit: u8,
+    },
     /// Whether a thread of the view stands at a place; 0 is that there is none.
-    At { position: usize, place: u64 },
+    At {
+        position: usize,
+        place: u64,
+    },
     /// Whether only this thread may move.
-    Turn { who: Who, kind: usize },
+    Turn {
+        who: Who,
+        kind: usize,
+    },
     /// Whether an owner is this constant.
-    OwnerIs { cell: usize, value: u64 },
-    Owner { cell: usize, who: Who },
+    OwnerIs {
+        cell: usize,
+        value: u64,
+    },
+    Owner {
+        cell: usize,
+        who: Who,
+    },
     /// Whether the cell with this number among the changers was changed last by this thread.
-    Changer { number: usize, who: Who },
+    Changer {
+        number: usize,
+        who: Who,
+    },
     /// A comparison of the program, by its number.
-    Comparison { number: usize, who: Who },
+    Comparison {
+        number: usize,
+        who: Who,
+    },
 }
 
 /// Which thread stands in each position: a slot, or none.
@@ -71,7 +96,7 @@ pub struct Views<'a, 'p> {
     pub now: Vec<Term>,
     pub next: Vec<Term>,
     /// The cells with a changer.
-    changed: Vec<usize>,
+    pub(super) changed: Vec<usize>,
     changers_now: Vec<Term>,
     changers_next: Vec<Term>,
     pub inputs: Vec<Term>,
@@ -85,8 +110,8 @@ pub struct Views<'a, 'p> {
     pub domain: Term,
     pub observables: Vec<Observable>,
     /// The comparisons of the program, each with its template.
-    comparisons: Vec<(usize, Expr)>,
-    fixed: usize,
+    pub(super) comparisons: Vec<(usize, Expr)>,
+    pub(super) fixed: usize,
     pub width: usize,
 }
 
@@ -337,7 +362,11 @@ impl<'a, 'p> Views<'a, 'p> {
         let fixed_cells: Vec<Vec<usize>> = (0..layout.slots.len())
             .map(|slot| cells_of(layout, slot))
             .collect();
-        let created: FxHashSet<usize> = fixed_cells[self.fixed..].iter().flatten().copied().collect();
+        let created: FxHashSet<usize> = fixed_cells[self.fixed..]
+            .iter()
+            .flatten()
+            .copied()
+            .collect();
         let whos: Vec<Who> = (0..self.fixed)
             .map(Who::Fixed)
             .chain((0..self.width).map(Who::Position))
@@ -474,6 +503,8 @@ impl<'a, 'p> Views<'a, 'p> {
             size += 1;
             match part {
                 Expr::ThreadId => may = false,
+                // Too hard for the solver to be asked about everywhere.
+                Expr::Binary(op, a, _) if a.width() > NARROW && is_hard(*op) => may = false,
                 Expr::Read(place) => {
                     let (of, number) = match place.variable {
                         VariableRef::Global(id) => (None, id.index()),
@@ -709,7 +740,9 @@ impl<'a, 'p> Views<'a, 'p> {
             return false;
         }
         let layout = &self.blocks.layout;
-        let at = layout.standing(self.fixed, place).map(|(template, _)| template.index());
+        let at = layout
+            .standing(self.fixed, place)
+            .map(|(template, _)| template.index());
         let template = match self.observables[other] {
             Observable::Comparison { number, who } => match who {
                 Who::Position(_) if !self.speaks_of_globals(other) => {
@@ -717,10 +750,12 @@ impl<'a, 'p> Views<'a, 'p> {
                 }
                 _ => None,
             },
-            Observable::Own { cell, .. } => match layout.cells[cells_of(layout, self.fixed)[cell]] {
-                Cell::Local { template, .. } => Some(template),
-                _ => None,
-            },
+            Observable::Own { cell, .. } => {
+                match layout.cells[cells_of(layout, self.fixed)[cell]] {
+                    Cell::Local { template, .. } => Some(template),
+                    _ => None,
+                }
+            }
             _ => None,
         };
         template.is_none() || template == at
@@ -747,132 +782,11 @@ impl<'a, 'p> Views<'a, 'p> {
             Observable::Comparison { .. } => 3,
         }
     }
+}
 
-    fn person(&self, who: Who) -> String {
-        let program = self.blocks.layout.program;
-        match who {
-            Who::Nobody => "nobody".into(),
-            Who::Fixed(slot) => {
-                let template = program.initial[slot].template;
-                program.template(template).name.clone()
-            }
-            Who::Position(0) => "this thread".into(),
-            Who::Position(1) => "another thread".into(),
-            Who::Position(number) => format!("thread {}", number + 1),
-        }
-    }
-
-    /// A cube in the words of the source.
-    pub fn describe(&self, cube: &[(usize, bool)]) -> String {
-        let layout = &self.blocks.layout;
-        let mut parts = Vec::new();
-        let mut done: FxHashSet<(usize, usize)> = FxHashSet::default();
-        for &(number, value) in cube {
-            let (position, cell, own) = match self.observables[number] {
-                Observable::Shared { cell, .. } => (usize::MAX, cell, cell),
-                Observable::Own { position, cell, .. } => {
-                    (position, cells_of(layout, self.fixed)[cell], cell)
-                }
-                ref other => {
-                    let text = self.describe_one(other);
-                    parts.push(if value { text } else { format!("!({text})") });
-                    continue;
-                }
-            };
-            if !done.insert((position, own)) {
-                continue;
-            }
-            let bits: Vec<(u8, bool)> = cube
-                .iter()
-                .filter_map(|&(other, value)| match self.observables[other] {
-                    Observable::Shared { cell, bit } if position == usize::MAX && cell == own => {
-                        Some((bit, value))
-                    }
-                    Observable::Own {
-                        position: at,
-                        cell,
-                        bit,
-                    } if at == position && cell == own => Some((bit, value)),
-                    _ => None,
-                })
-                .collect();
-            parts.push(self.describe_bits(position, cell, &bits));
-        }
-        format!("not ({})", parts.join(" && "))
-    }
-
-    fn describe_bits(&self, position: usize, cell: usize, bits: &[(u8, bool)]) -> String {
-        let layout = &self.blocks.layout;
-        let fits = |value: u64| bits.iter().all(|&(bit, set)| (value >> bit & 1 == 1) == set);
-        let name = match layout.cells[cell] {
-            Cell::Local {
-                template, variable, ..
-            } if position != usize::MAX => {
-                let body = &layout.program.templates[template];
-                let owner = self.person(Who::Position(position));
-                format!("{} of {owner}", body.locals[variable].name)
-            }
-            _ => layout.name(cell),
-        };
-        if let Cell::Place { slot } = layout.cells[cell] {
-            let places: Vec<String> = (0..layout.slots[slot].places)
-                .filter(|&place| fits(place))
-                .map(|place| self.describe_place(slot, place))
-                .collect();
-            return format!("{name} at {}", places.join(" or "));
-        }
-        if bits.len() == usize::from(layout.widths[cell]) {
-            let value = bits
-                .iter()
-                .fold(0, |value, &(bit, set)| value | u64::from(set) << bit);
-            return format!("{name} == {value}");
-        }
-        let bits: Vec<String> = bits
-            .iter()
-            .map(|&(bit, set)| format!("{name}.bit{bit} == {}", u8::from(set)))
-            .collect();
-        bits.join(" && ")
-    }
-
-    fn describe_place(&self, slot: usize, place: u64) -> String {
-        let layout = &self.blocks.layout;
-        let Some((template, location)) = layout.standing(slot, place) else {
-            return "nowhere".into();
-        };
-        let body = layout.program.template(template);
-        let line = body.location(location).span.map(|span| {
-            let line = layout.program.info.sources.locate(span).line;
-            format!(" (line {line})")
-        });
-        format!("{}:{}{}", body.name, location.index(), line.unwrap_or_default())
-    }
-
-    fn describe_one(&self, observable: &Observable) -> String {
-        let layout = &self.blocks.layout;
-        match *observable {
-            Observable::At { position, place } => {
-                let place = self.describe_place(self.fixed, place);
-                format!("{} at {place}", self.person(Who::Position(position)))
-            }
-            Observable::Turn { who, .. } => format!("only {} may move", self.person(who)),
-            Observable::OwnerIs { cell, value } => format!("{} == {value}", layout.name(cell)),
-            Observable::Owner { cell, who } => {
-                format!("{} names {}", layout.name(cell), self.person(who))
-            }
-            Observable::Changer { number, who } => format!(
-                "{} was last changed by {}",
-                layout.name(self.changed[number]),
-                self.person(who)
-            ),
-            Observable::Comparison { number, who } => {
-                let (template, expr) = &self.comparisons[number];
-                let body = &layout.program.templates[*template];
-                let text = mover_ir::print::print_expr(layout.program, Some(body), expr);
-                format!("{text} of {}", self.person(who))
-            }
-            Observable::Shared { .. } | Observable::Own { .. } => String::new(),
-        }
-    }
+fn is_hard(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, Mul | UDiv | SDiv | URem | SRem)
 }
 
 /// That a variable is what is assigned to it somewhere.
@@ -921,7 +835,7 @@ fn before(body: &Template, comparison: &Expr) -> Vec<Expr> {
 }
 
 /// The cells of a slot, in an order that is the same for all slots that hold the same templates.
-fn cells_of(layout: &crate::layout::Layout, slot: usize) -> Vec<usize> {
+pub fn cells_of(layout: &crate::layout::Layout, slot: usize) -> Vec<usize> {
     let mut cells = vec![layout.slots[slot].place];
     for (template, resident) in layout.slots[slot].residents.iter().enumerate() {
         let Some(resident) = resident else { continue };

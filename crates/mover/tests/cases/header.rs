@@ -251,6 +251,7 @@ fn way(engine: &str, second: Option<&str>, third: Option<&str>) -> Result<Way, S
             "explicit" => EngineChoice::Explicit,
             "bmc" => EngineChoice::Bmc,
             "ic3" => EngineChoice::Ic3,
+            "modular" => EngineChoice::Modular,
             "token" => EngineChoice::Token,
             _ => return Err(unknown("engine", engine)),
         },
