@@ -992,6 +992,18 @@ mod tests {
                     first: 0,
                     phases: vec!["commit"],
                 }],
+                timeline: Some(Timeline {
+                    lanes: vec![evil.into()],
+                    bars: vec![timeline::Bar {
+                        lane: 0,
+                        name: evil.into(),
+                        text: evil.into(),
+                        from: 0,
+                        to: None,
+                        matters: true,
+                    }],
+                    arrows: vec![(0, 0, evil.into())],
+                }),
             }],
             files: vec![(evil.into(), evil.into())],
             movers: Some(MoverTable {
