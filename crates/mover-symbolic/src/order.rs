@@ -95,15 +95,6 @@ struct Visit {
     literal: Option<Lit>,
 }
 
-/// What the theory did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct OrderEffort {
-    /// Literals that have edges.
-    pub literals: u64,
-    pub cycles: u64,
-    pub propagations: u64,
-}
-
 #[derive(Default)]
 pub struct Order {
     outgoing: Vec<Vec<Link>>,
@@ -127,7 +118,6 @@ pub struct Order {
     log: Option<Log>,
     /// Whether the edges that are always there have a cycle.
     is_broken: bool,
-    pub effort: OrderEffort,
 }
 
 impl Order {
@@ -170,7 +160,6 @@ impl Order {
         if self.place[number] == 0 {
             self.edges.push(Vec::new());
             self.place[number] = self.edges.len() as u32;
-            self.effort.literals += 1;
         }
         self.edges[self.place[number] as usize - 1].push((from, to));
     }
@@ -194,15 +183,15 @@ impl Order {
         }
     }
 
-    /// Adds an edge; the literals of a path back, if there is one. If there is none, what was
-    /// visited is given back.
+    /// Adds an edge. If there is a path back, its literals are an error; if not, the points behind
+    /// the edge are given that were visited.
     fn insert(
         &mut self,
         literal: Option<Lit>,
         from: Point,
         to: Point,
-    ) -> Result<Option<(Vec<Point>, Vec<Point>)>, Vec<Lit>> {
-        let mut visited = None;
+    ) -> Result<Vec<Point>, Vec<Lit>> {
+        let mut visited = Vec::new();
         if from == to {
             return Err(Vec::new());
         }
@@ -211,7 +200,7 @@ impl Order {
             let behind = self.points_behind(to, from)?;
             let before = self.points_before(from, self.rank[to as usize]);
             self.rearrange(&before, &behind);
-            visited = Some((before, behind));
+            visited = behind;
         }
         self.outgoing[from as usize].push(Link { to, literal });
         self.incoming[to as usize].push(Link { to: from, literal });
@@ -336,17 +325,13 @@ impl Order {
             for at in 0..self.edges[place].len() {
                 let (from, to) = self.edges[place][at];
                 match self.insert(Some(literal), from, to) {
-                    Ok(None) => {}
-                    Ok(Some((before, behind))) => {
-                        self.propagate(acts, literal, (from, to), &before, &behind);
-                    }
+                    Ok(behind) => self.propagate(acts, literal, (from, to), &behind),
                     Err(path) => {
                         // The literal is followed again if it stays.
                         let mut lemma: Vec<Lit> = path.into_iter().map(|lit| !lit).collect();
                         lemma.push(!literal);
                         lemma.sort_unstable();
                         lemma.dedup();
-                        self.effort.cycles += 1;
                         acts.raise_conflict(&lemma, false);
                         self.note(lemma);
                         return;
@@ -363,13 +348,8 @@ impl Order {
         acts: &mut TheoryArg,
         literal: Lit,
         (from, to): (Point, Point),
-        before: &[Point],
         behind: &[Point],
     ) {
-        // Searching from the smaller side is not possible: edges are known by their source.
-        if before.is_empty() {
-            return;
-        }
         for &last in behind {
             for at in 0..self.possible[last as usize].len() {
                 let (first, open) = self.possible[last as usize][at];
@@ -382,7 +362,6 @@ impl Order {
                 self.path_from(first, from, &mut reason);
                 reason.sort_unstable();
                 reason.dedup();
-                self.effort.propagations += 1;
                 if self.log.is_some() {
                     let mut lemma: Vec<Lit> = reason.iter().map(|&lit| !lit).collect();
                     lemma.push(!open);
@@ -428,5 +407,135 @@ impl Theory for Order {
 
     fn explain_propagation(&mut self, p: Lit) -> &[Lit] {
         self.reasons.get(&p).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mover_engine::Control;
+
+    use super::*;
+    use crate::sat::{Answer, Lit as SolverLit, Solver};
+
+    fn is_cyclic(points: usize, edges: &[(Point, Point)]) -> bool {
+        let mut reaches = vec![vec![false; points]; points];
+        for &(from, to) in edges {
+            reaches[from as usize][to as usize] = true;
+        }
+        for via in 0..points {
+            for from in 0..points {
+                for to in 0..points {
+                    reaches[from][to] |= reaches[from][via] && reaches[via][to];
+                }
+            }
+        }
+        (0..points).any(|point| reaches[point][point])
+    }
+
+    /// Random edges, fixed and of literals of either sign, with random clauses and assumptions
+    /// added between questions: each answer is that of enumeration, models have no cycle, and
+    /// each lemma is one.
+    #[test]
+    fn answers_are_those_of_enumeration() {
+        let mut random = 7u64;
+        let mut below = |bound: usize| {
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (random >> 33) as usize % bound
+        };
+        let (mut sat, mut unsat, mut lemmas) = (0, 0, 0);
+        for _ in 0..400 {
+            let points = 4 + below(3);
+            let mut solver = Solver::checked(Control::unlimited());
+            let literals: Vec<SolverLit> = (0..9).map(|_| solver.new_lit()).collect();
+            let pick = |(var, sign): (usize, bool)| match sign {
+                true => literals[var],
+                false => !literals[var],
+            };
+            // Fixed edges go up, so they have no cycle.
+            let mut always = Vec::new();
+            for _ in 0..2 {
+                let from = below(points - 1);
+                let to = from + 1 + below(points - from - 1);
+                always.push((from as Point, to as Point));
+                solver.edge(None, from as Point, to as Point);
+            }
+            let mut owned: Vec<((usize, bool), (Point, Point))> = Vec::new();
+            let mut formula: Vec<Vec<(usize, bool)>> = Vec::new();
+            for _ in 0..4 {
+                for _ in 0..4 {
+                    let (from, to) = (below(points), below(points));
+                    if from == to {
+                        continue;
+                    }
+                    let literal = (below(9), below(4) > 0);
+                    let edge = (from as Point, to as Point);
+                    owned.push((literal, edge));
+                    solver.edge(Some(pick(literal)), edge.0, edge.1);
+                }
+                for _ in 0..4 {
+                    let clause: Vec<(usize, bool)> =
+                        (0..2).map(|_| (below(9), below(4) > 0)).collect();
+                    solver.add(&clause.iter().map(|&lit| pick(lit)).collect::<Vec<_>>());
+                    formula.push(clause);
+                }
+                let assumed: Vec<(usize, bool)> =
+                    (0..below(3)).map(|_| (below(9), below(2) == 0)).collect();
+                let fits = |bits: u32| {
+                    let is_true = |&(var, sign): &(usize, bool)| (bits >> var & 1 == 1) == sign;
+                    let present = owned.iter().filter(|(literal, _)| is_true(literal));
+                    let mut edges = always.clone();
+                    edges.extend(present.map(|(_, edge)| *edge));
+                    assumed.iter().all(is_true)
+                        && formula.iter().all(|clause| clause.iter().any(is_true))
+                        && !is_cyclic(points, &edges)
+                };
+                let expected = (0..1u32 << 9).any(fits);
+                let assumptions: Vec<SolverLit> = assumed.iter().map(|&lit| pick(lit)).collect();
+                let answer = solver.solve(&assumptions);
+                assert_eq!(answer == Answer::Sat, expected);
+                if expected {
+                    sat += 1;
+                    let model = literals.iter().enumerate();
+                    let bits = model.fold(0, |bits, (number, &literal)| {
+                        bits | u32::from(solver.value(literal)) << number
+                    });
+                    assert!(fits(bits));
+                } else {
+                    unsat += 1;
+                }
+            }
+            let checked = solver.checks().expect("nothing is wrong");
+            lemmas += checked.map_or(0, |checked| checked.cycles);
+        }
+        assert!(
+            sat > 200 && unsat > 200 && lemmas > 500,
+            "{sat} {unsat} {lemmas}"
+        );
+    }
+
+    /// A lemma that is no cycle is refused.
+    #[test]
+    fn a_lemma_that_is_no_cycle_is_noticed() {
+        let mut solver = Solver::checked(Control::unlimited());
+        let [a, b, c] = std::array::from_fn(|_| solver.new_lit());
+        let mut graph = Graph::default();
+        for (literal, from, to) in [(a, 0, 1), (b, 1, 2), (c, 2, 0)] {
+            solver.edge(Some(literal), from, to);
+            graph.edge(Some(literal.inner()), from, to);
+        }
+        graph.edge(None, 0, 3);
+        let clause = |literals: &[SolverLit]| -> Vec<Lit> {
+            literals.iter().map(|&literal| (!literal).inner()).collect()
+        };
+        assert!(graph.is_lemma(&clause(&[a, b, c])));
+        assert!(!graph.is_lemma(&clause(&[a, b])));
+        assert!(!graph.is_lemma(&clause(&[a, b, !c])));
+        assert_eq!(solver.solve(&[a, b, c]), Answer::Unsat);
+        assert!(solver.checks().is_ok());
+        solver.claim(&[!a, !b]);
+        assert_eq!(solver.solve(&[a, b, c]), Answer::Unsat);
+        assert!(solver.checks().is_err());
     }
 }

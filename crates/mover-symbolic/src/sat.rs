@@ -13,7 +13,7 @@ use batsat::{
 
 use mover_engine::{Control, SolverEffort};
 
-use crate::order::{Graph, Log, Order, OrderEffort, Point};
+use crate::order::{Graph, Log, Order, Point};
 use crate::rup::{Checked, Checker, Literal};
 
 /// A variable or its negation.
@@ -32,6 +32,14 @@ impl std::ops::Not for Lit {
 
     fn not(self) -> Lit {
         Lit(!self.0)
+    }
+}
+
+#[cfg(test)]
+impl Lit {
+    /// The literal as the solver knows it.
+    pub fn inner(self) -> BatLit {
+        self.0
     }
 }
 
@@ -246,11 +254,13 @@ impl Solver {
         }
     }
 
-    /// What the theory of order did.
-    pub fn order_effort(&self) -> OrderEffort {
-        self.order
-            .as_ref()
-            .map_or_else(OrderEffort::default, |order| order.effort)
+    /// Claims a lemma in the name of the theory of order.
+    #[cfg(test)]
+    pub fn claim(&mut self, clause: &[Lit]) {
+        let clause = clause.iter().map(|lit| lit.0).collect();
+        if let Some(order) = &mut self.order {
+            order.log().borrow_mut().push(clause);
+        }
     }
 
     pub fn solve(&mut self, assumptions: &[Lit]) -> Answer {

@@ -280,7 +280,7 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
                     self.demand(blaster, &[!from], &[(write.point, read.point)]);
                 }
             }
-            self.from_read(terms, blaster, from, read, *source, &others);
+            self.assert_from_read(terms, blaster, from, read, *source, &others);
         }
         if !is_only {
             blaster.solver.add(&some);
@@ -288,7 +288,7 @@ impl<'e, 'p> ReadsFrom<'e, 'p> {
     }
 
     /// No other write comes between a write and a read of it.
-    fn from_read(
+    fn assert_from_read(
         &mut self,
         terms: &Terms,
         blaster: &mut Blaster,
