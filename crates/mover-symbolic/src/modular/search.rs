@@ -41,6 +41,9 @@ pub enum Found {
 
 struct Stop;
 
+/// The views of a state: as few literals as matter, and all.
+type Lifted = (Vec<Cube>, Vec<Cube>);
+
 enum Step {
     /// There is no predecessor; which literals are needed for that.
     None(Cube),
@@ -288,7 +291,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
     }
 
     /// Views of a bad state of a frame.
-    fn find_bad(&mut self, level: usize) -> Result<Option<(Vec<Cube>, Vec<Cube>)>, Stop> {
+    fn find_bad(&mut self, level: usize) -> Result<Option<Lifted>, Stop> {
         let mut assumptions = self.frame(level);
         assumptions.push(self.relation.bad);
         if !self.solve(&assumptions)? {
@@ -304,7 +307,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
     }
 
     /// The views of the state that the solver found, from which the clause is false.
-    fn lift(&mut self, clause: &[Lit]) -> Result<(Vec<Cube>, Vec<Cube>), Stop> {
+    fn lift(&mut self, clause: &[Lit]) -> Result<Lifted, Stop> {
         let solver = &self.relation.blaster.solver;
         let all: Vec<Cube> = self
             .relation

@@ -394,10 +394,9 @@ impl<'a, 'p> Views<'a, 'p> {
             }
         }
         for position in 0..self.width {
-            for number in 0..fixed_cells[self.fixed].len() {
+            for (number, &cell) in fixed_cells[self.fixed].iter().enumerate() {
                 let is_used = (self.fixed..layout.slots.len())
                     .any(|slot| cells.contains(&fixed_cells[slot][number]));
-                let cell = fixed_cells[self.fixed][number];
                 if let Cell::Place { slot } = layout.cells[cell] {
                     let places = 0..layout.slots[slot].places;
                     all.extend(places.map(|place| Observable::At { position, place }));
@@ -510,8 +509,8 @@ impl<'a, 'p> Views<'a, 'p> {
                         VariableRef::Global(id) => (None, id.index()),
                         VariableRef::Local(id) => (Some(template), id.index()),
                     };
-                    may &= !self.rules.is_opaque(of, number)
-                        && !(of.is_none() && self.rules.owners.contains_key(&number));
+                    let is_owner = of.is_none() && self.rules.owners.contains_key(&number);
+                    may &= !(is_owner || self.rules.is_opaque(of, number));
                 }
                 _ => {}
             }
