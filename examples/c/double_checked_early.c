@@ -16,7 +16,7 @@ static struct config *get(void) {
     if (!instance) {
         pthread_mutex_lock(&lock);
         if (!instance) {
-            instance = malloc(sizeof *instance);
+            instance = calloc(1, sizeof *instance);
             instance->size = 7;
             instance->mode = 3;
         }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use mover_ir::program::Program;
+use mover_ir::program::{Effect, Program};
 use mover_ir::semantics::Machine;
 use mover_ir::validate::validate;
 
@@ -424,13 +424,19 @@ fn translated(program: &Program) -> Result<Vec<u64>, String> {
     validate(program).map_err(|error| error.to_string())?;
     let machine = Machine::new(program);
     let mut state = machine.initial();
+    let has_reuse = program
+        .effects()
+        .any(|effect| matches!(effect, Effect::Allocate { reuse, .. } if *reuse > 0));
     loop {
         if let Some((_, mark)) = machine.error(&state) {
             return Err(format!("ends in the error: {}", mark.message));
         }
         let steps = machine.steps(&state);
-        let [step] = steps[..] else {
-            return Err(format!("{} steps where there should be one", steps.len()));
+        // Only an allocation has a choice: a new address, or one of three that were freed.
+        let step = match steps[..] {
+            [step] => step,
+            [_, _, _, reuses] if has_reuse => reuses,
+            _ => return Err(format!("{} steps where there should be one", steps.len())),
         };
         let next = machine.apply(&state, step);
         if next == state {
