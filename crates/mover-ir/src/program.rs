@@ -209,6 +209,7 @@ pub struct CellNames {
     /// By offset; those that overlap (unions) are all printed.
     pub fields: Vec<CellName>,
     /// So many bytes at the end of the object are the front end's own.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub hidden_bytes: u64,
 }
 
@@ -697,6 +698,7 @@ pub enum Effect {
     /// object and `result` is 0.
     Allocate {
         site: SiteId,
+        #[cfg_attr(feature = "serde", serde(default))]
         reuse: u32,
         /// Width of a pointer.
         size: Expr,

@@ -45,7 +45,8 @@ pub fn run(mut args: ExplainArgs) -> Result<Exit, CliError> {
     } else if args.plan {
         plan_text(&input.program)
     } else {
-        let task = Task::new(input.program, input.properties);
+        // Variables that a search would not keep are part of the source, too.
+        let task = Task::new(input.program, input.properties).keep_dead_values(true);
         let movers = task
             .movers()
             .map_err(|reason| CliError::input("U009", format!("{name}: {reason}")))?;

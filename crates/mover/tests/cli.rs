@@ -41,11 +41,11 @@ use serde_json::Value;
 
 /// Four billion states: no run of a test gets to the end.
 const ENDLESS: &str = "\
-byte a, b, c, d;
-active proctype A() { do :: a++ od }
-active proctype B() { do :: b++ od }
-active proctype C() { do :: c++ od }
-active proctype D() { do :: d++ od }
+int a, b, c, d;
+active proctype A() { do :: a = b + 1 :: a == 7 -> b = a od }
+active proctype B() { do :: b = c + 1 od }
+active proctype C() { do :: c = d + 1 od }
+active proctype D() { do :: d = a + 1 od }
 ";
 
 const FAILING: &str = "\

@@ -181,6 +181,20 @@ impl Reader {
         out
     }
 
+    /// The bytes of a type that is a name for another one, of which LLVM does not tell them.
+    unsafe fn named_size(&self, mut ty: LLVMMetadataRef) -> u64 {
+        unsafe {
+            for _ in 0..32 {
+                let bytes = LLVMDITypeGetSizeInBits(ty) / 8;
+                match self.node_operand(ty, 3) {
+                    Some(base) if bytes == 0 && LLVMGetDINodeTag(ty) == TYPEDEF => ty = base,
+                    _ => return bytes,
+                }
+            }
+            0
+        }
+    }
+
     /// Flattens a type of the source to its scalar fields.
     unsafe fn debug_fields(
         &self,
@@ -220,7 +234,13 @@ impl Reader {
                 }
                 POINTER => out.push(leaf(false)),
                 // Those of the thread library are not looked into.
-                TYPEDEF if is_library_type(&self.type_name(ty)) => out.push(leaf(false)),
+                TYPEDEF if is_library_type(&self.type_name(ty)) => {
+                    let extent = self.named_size(ty);
+                    out.push(DebugField {
+                        extent,
+                        ..leaf(false)
+                    });
+                }
                 TYPEDEF | CONST | VOLATILE | RESTRICT | ATOMIC => {
                     if let Some(base) = self.node_operand(ty, 3) {
                         self.debug_fields(base, offset, path, depth + 1, out);

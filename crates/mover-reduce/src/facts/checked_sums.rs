@@ -99,25 +99,29 @@ impl CheckedSums {
 
     /// What an effect of the edge leaves of it: the guard has checked the values before the edge.
     pub fn after(&mut self, effect: &Effect) {
-        let written: Vec<VariableRef> = (effect.written_places().iter())
-            .map(|place| place.variable)
-            .collect();
-        let stores = matches!(effect, Effect::Store { .. } | Effect::Free { .. });
         self.checked.retain(|checked| {
-            let mut stays = true;
-            let mut look = |part: &Expr| match part {
-                Expr::Read(place) => stays &= !written.contains(&place.variable),
-                Expr::Load { .. } => stays &= !stores && written.is_empty(),
-                _ => {}
-            };
             checked
                 .sum
                 .terms
                 .iter()
-                .for_each(|term| term.walk(&mut look));
-            stays
+                .all(|term| is_unchanged(term, effect))
         });
     }
+}
+
+/// Whether an expression has the same value before and after an effect.
+pub fn is_unchanged(expr: &Expr, effect: &Effect) -> bool {
+    let written: Vec<VariableRef> = (effect.written_places().iter())
+        .map(|place| place.variable)
+        .collect();
+    let stores = matches!(effect, Effect::Store { .. } | Effect::Free { .. });
+    let mut stays = true;
+    expr.walk(&mut |part| match part {
+        Expr::Read(place) => stays &= !written.contains(&place.variable),
+        Expr::Load { .. } => stays &= !stores && written.is_empty(),
+        _ => {}
+    });
+    stays
 }
 
 /// The two sides of a comparison of object numbers, `a ^ b < 2^B`.

@@ -783,6 +783,15 @@ impl Reader<'_, '_> {
     }
 
     fn access(&mut self, address: &Expr, width: u8, usage: Use) {
+        // Nothing is at address 0: this accesses the other address, or nothing.
+        let address = match (address, usage) {
+            (Expr::If(_, other, nothing), Use::Reads | Use::Writes)
+                if nothing.as_const() == Some(0) =>
+            {
+                other
+            }
+            _ => address,
+        };
         let search = self.search;
         let targets = search.points_to.targets(self.at.template, address);
         let globals = targets.globals.into_iter().map(Object::Variable);

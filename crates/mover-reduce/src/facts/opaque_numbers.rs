@@ -39,7 +39,7 @@
 //! numbers if the address points into the object. In front of the object it has the number of
 //! another one. So the question must be asked together with the offset: a size is compared with
 //! the offset, which is larger than any size in front of the object, and a site is asked of
-//! addresses with offset 0.
+//! addresses with offset 0 or with an offset that was compared with the size.
 //!
 //! Bytes of an address must not be accessed one by one. So an access to a family that is narrower
 //! than a pointer, or at another offset, must not overlap with one that may store an address.
@@ -49,7 +49,7 @@ use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef, mask};
 use mover_ir::literal::{Literal, flatten};
 use mover_ir::program::{Effect, Init, Program, Variable};
 
-use crate::facts::checked_sums::{CheckedSums, sides_of_check, terms};
+use crate::facts::checked_sums::{CheckedSums, is_unchanged, sides_of_check, terms};
 use crate::facts::points_to::{PointsTo, Targets};
 
 /// What a value may be; a set of the four constants.
@@ -105,8 +105,8 @@ struct Context<'e> {
     template: usize,
     /// Sums that the guard has checked.
     checked: &'e CheckedSums,
-    /// Addresses that have offset 0 if the expression matters.
-    at_start: &'e [Expr],
+    /// Addresses that point into their objects if the expression matters.
+    inside: &'e [Expr],
 }
 
 /// Whether no behaviour of the program depends on the numbers of its dynamic objects.
@@ -190,7 +190,7 @@ impl Analysis<'_> {
         let program = self.program;
         for (template, body) in program.templates.iter().enumerate() {
             for edge in body.locations.iter().flat_map(|location| &location.edges) {
-                let mut checked = CheckedSums::of_guard(program, &edge.guard);
+                let mut checked = Guarded::new(program, &edge.guard);
                 self.plain(template, &checked, &edge.guard);
                 for effect in &edge.effects {
                     self.effect(template, &checked, &edge.guard, effect);
@@ -200,7 +200,7 @@ impl Analysis<'_> {
         }
     }
 
-    fn effect(&mut self, template: usize, checked: &CheckedSums, guard: &Expr, effect: &Effect) {
+    fn effect(&mut self, template: usize, checked: &Guarded, guard: &Expr, effect: &Effect) {
         for place in effect.written_places() {
             self.plain(template, checked, &place.index);
         }
@@ -297,17 +297,17 @@ impl Analysis<'_> {
     }
 
     /// The kinds of an expression's values.
-    fn value(&mut self, template: usize, checked: &CheckedSums, expr: &Expr) -> Kind {
+    fn value(&mut self, template: usize, checked: &Guarded, expr: &Expr) -> Kind {
         let context = Context {
             template,
-            checked,
-            at_start: &[],
+            checked: &checked.sums,
+            inside: &checked.inside,
         };
         self.kind(&context, expr)
     }
 
     /// An expression that must not depend on numbers of objects.
-    fn plain(&mut self, template: usize, checked: &CheckedSums, expr: &Expr) {
+    fn plain(&mut self, template: usize, checked: &Guarded, expr: &Expr) {
         let kind = self.value(template, checked, expr);
         self.is_observed |= kind.is_derived();
     }
@@ -378,7 +378,7 @@ impl Analysis<'_> {
             Expr::ObjectSite { address, .. } => {
                 let kind = self.kind(context, address);
                 let offset = self.points_to.offset(context.template, address);
-                let is_asked = context.at_start.contains(address);
+                let is_asked = context.inside.contains(address);
                 self.is_observed |= kind.is_derived() && offset.is_none() && !is_asked;
                 Kind::OUTSIDE
             }
@@ -474,14 +474,10 @@ impl Analysis<'_> {
     fn condition(&mut self, context: &Context, expr: &Expr) -> Kind {
         let mut literals = Vec::new();
         flatten(expr, true, &mut literals);
-        let is_start = |literal: &Literal| match &literal.condition {
-            condition if literal.holds => start_of(self.program, condition).cloned(),
-            _ => None,
-        };
-        let mut at_start: Vec<Expr> = literals.iter().filter_map(is_start).collect();
-        at_start.extend_from_slice(context.at_start);
+        let mut inside = addresses_inside(self.program, &literals);
+        inside.extend_from_slice(context.inside);
         let inner = Context {
-            at_start: &at_start,
+            inside: &inside,
             ..*context
         };
         for literal in &literals {
@@ -624,14 +620,23 @@ fn offset_within_size<'e>(program: &Program, expr: &'e Expr) -> Option<&'e Expr>
         return None;
     };
     let offset = match &**lhs {
-        Expr::Binary(BinaryOp::Add, offset, by)
-            if by.as_const()? <= program.pointers.room_before() =>
-        {
-            offset
-        }
+        Expr::Binary(BinaryOp::Add, offset, by) if is_small(program, by, address) => offset,
         _ => lhs,
     };
     (masked(program, offset)? == &**address).then_some(address)
+}
+
+/// Whether a number of bytes cannot lead from the room in front of an object into it: a constant, or a
+/// choice between constants by the site of the object.
+fn is_small(program: &Program, bytes: &Expr, of: &Expr) -> bool {
+    match bytes {
+        Expr::If(condition, then, otherwise) => {
+            matches!(&**condition, Expr::ObjectSite { address, .. } if **address == *of)
+                && is_small(program, then, of)
+                && is_small(program, otherwise, of)
+        }
+        _ => (bytes.as_const()).is_some_and(|bytes| bytes <= program.pointers.room_before()),
+    }
 }
 
 /// The address of which an expression is the offset.
@@ -647,6 +652,39 @@ fn start_of<'e>(program: &Program, condition: &'e Expr) -> Option<&'e Expr> {
     match condition {
         Expr::Binary(BinaryOp::Eq, lhs, rhs) if rhs.as_const() == Some(0) => masked(program, lhs),
         _ => None,
+    }
+}
+
+/// The addresses that literals put into their objects: at their beginning or within their size.
+fn addresses_inside(program: &Program, literals: &[Literal]) -> Vec<Expr> {
+    let literals = literals.iter().filter(|literal| literal.holds);
+    literals
+        .filter_map(|Literal { condition, .. }| {
+            start_of(program, condition).or_else(|| offset_within_size(program, condition))
+        })
+        .cloned()
+        .collect()
+}
+
+/// What the guard of an edge has checked, as far as it still holds.
+struct Guarded {
+    sums: CheckedSums,
+    inside: Vec<Expr>,
+}
+
+impl Guarded {
+    fn new(program: &Program, guard: &Expr) -> Guarded {
+        let mut literals = Vec::new();
+        flatten(guard, true, &mut literals);
+        Guarded {
+            sums: CheckedSums::of_guard(program, guard),
+            inside: addresses_inside(program, &literals),
+        }
+    }
+
+    fn after(&mut self, effect: &Effect) {
+        self.sums.after(effect);
+        self.inside.retain(|address| is_unchanged(address, effect));
     }
 }
 

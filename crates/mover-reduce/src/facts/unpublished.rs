@@ -179,7 +179,7 @@ impl Standing {
         }
     }
 
-    /// What an expression holds if it is a fresh variable, or one plus numbers.
+    /// What an expression holds if it is a fresh variable, one plus numbers, or a choice between such.
     fn base(&self, points_to: &PointsTo, template: usize, expr: &Expr) -> Option<Holds> {
         match expr {
             Expr::Read(place) => match place.variable {
@@ -193,6 +193,17 @@ impl Standing {
                     self.base(points_to, template, rhs)
                 } else {
                     None
+                }
+            }
+            Expr::If(_, then, otherwise) => {
+                let of = |part: &Expr| match self.is_number(points_to, template, part) {
+                    true => Some(Holds::Number),
+                    false => self.base(points_to, template, part),
+                };
+                match (of(then)?, of(otherwise)?) {
+                    (one, other) if one == other => Some(one),
+                    (Holds::Number, fresh) | (fresh, Holds::Number) => Some(fresh),
+                    _ => None,
                 }
             }
             _ => None,

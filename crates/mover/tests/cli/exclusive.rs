@@ -22,7 +22,7 @@ fn states(ended: &Ended) -> u64 {
 const WATCHED: &str = "byte owner = 255, x, seen;\n\
     ANNOTATION\n\
     active [2] proctype P() { byte t;\n\
-      do :: atomic { owner == 255 -> owner = _pid }; t = x; x = t + 1; x = 0; owner = 255 od }\n\
+      do :: atomic { owner == 255 -> owner = _pid }; t = x; x = t + 1; assert(x == 1); x = 0; owner = 255 od }\n\
     active proctype Watch() { do :: seen = owner :: atomic { owner == 200 -> owner = 255 } od }\n";
 
 #[test]

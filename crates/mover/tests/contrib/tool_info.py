@@ -30,7 +30,10 @@ overflow = scratch / "no-overflow.prp"
 overflow.write_text("CHECK( init(main()), LTL(G ! overflow) )\n")
 
 HEADER = "#include <assert.h>\n#include <stdlib.h>\n#include <pthread.h>\n"
-LOOP = "int x; int main(void) { for (unsigned i = 0; i < 4000000000u; i++) x = i & 1; return 0; }"
+LOOP = (
+    "int main(void) { unsigned y = 1; for (unsigned i = 0; i < 4000000000u; i++)"
+    " { y = y * (y + i) + 3; assert(y != 1000006u); } return 0; }"
+)
 TASKS = [
     (reach, "int x; int main(void) { x = 1; assert(x == 1); return 0; }", [], "true"),
     (reach, "int x; int main(void) { x = 1; assert(x == 2); return 0; }", [], "false(unreach-call)"),
