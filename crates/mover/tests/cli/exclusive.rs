@@ -23,7 +23,7 @@ const WATCHED: &str = "byte owner = 255, x, seen;\n\
     ANNOTATION\n\
     active [2] proctype P() { byte t;\n\
       do :: atomic { owner == 255 -> owner = _pid }; t = x; x = t + 1; assert(x == 1); x = 0; owner = 255 od }\n\
-    active proctype Watch() { do :: seen = owner :: atomic { owner == 200 -> owner = 255 } od }\n";
+    active proctype Watch() { do :: seen = owner :: seen == 77 -> seen = 0 :: atomic { owner == 200 -> owner = 255 } od }\n";
 
 #[test]
 fn a_predicate_that_holds_is_used_in_either_kind_of_comment() {

@@ -8,18 +8,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::HARD;
 use crate::common::{mover, run};
-
-/// More states than anybody can visit, and a question that no solver answers in a hurry.
-const ENDLESS: &str = "\
-int a = 1, b = 1;
-active proctype A() { do :: a = a * (a + b) + 3 od }
-active proctype B() { do :: b = b * (a + 7) + 1; assert(a * b != 1000006) od }
-";
 
 fn model(name: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("progress_{name}.pml"));
-    std::fs::write(&file, ENDLESS).expect("a scratch file");
+    std::fs::write(&file, HARD).expect("a scratch file");
     file
 }
 
