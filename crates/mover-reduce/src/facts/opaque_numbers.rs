@@ -482,7 +482,7 @@ impl Analysis<'_> {
         };
         for literal in &literals {
             match &literal.condition {
-                // Not taken apart by the conjunction above.
+                // A disjunction, or a negated conjunction.
                 condition @ Expr::Binary(BinaryOp::And | BinaryOp::Or, lhs, rhs)
                     if lhs.width() == 1 =>
                 {

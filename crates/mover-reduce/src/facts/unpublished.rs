@@ -104,13 +104,18 @@ fn locations(
                 after.follow(program, points_to, number, effect, groups[location] + at);
             }
             let target = edge.target.index();
-            let joined = match &found[target] {
-                None => after,
-                Some(known) => known.joined(&after),
-            };
-            if found[target].as_ref() != Some(&joined) {
-                found[target] = Some(joined);
-                work.push(target);
+            // A search that continues after an error resumes at another location.
+            let error = template.locations[target].error.as_ref();
+            let resume = error.and_then(|error| error.resume).map(|at| at.index());
+            for target in [Some(target), resume].into_iter().flatten() {
+                let joined = match &found[target] {
+                    None => after.clone(),
+                    Some(known) => known.joined(&after),
+                };
+                if found[target].as_ref() != Some(&joined) {
+                    found[target] = Some(joined);
+                    work.push(target);
+                }
             }
         }
     }

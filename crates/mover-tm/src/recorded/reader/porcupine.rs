@@ -8,7 +8,7 @@
 //! keeps two numbers for each operation more than the others.
 //!
 //! An append puts a text behind that of the key, and a get returns the whole text. Such a history is one
-//! of lists: a text that was read is taken apart into texts that were appended to the key, which must be
+//! of lists: a text that was read is split into texts that were appended to the key, which must be
 //! possible in one way only. What remains is an element that nobody appended. The texts that were read are
 //! kept until the end of the file, because their parts may be appended by operations that come later in it.
 //! Puts and appends in one history are refused: a list cannot be overwritten.
