@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mover_engine::words::grouped;
 use mover_engine::{
-    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task, Unchecked,
+    Conclusion, Control, Engine, EngineError, Outcome, Progress, Stop, Task, Unchecked,
 };
 use mover_ir::program::Property;
 use mover_reduce::{Movers, Reduction};
@@ -236,7 +236,7 @@ impl Engine for Explicit {
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let plan = self.plan(task);
         let options = Options {
@@ -306,7 +306,7 @@ impl Engine for Completion {
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let plan = self.search.plan(task);
         let Some(movers) = plan.movers() else {

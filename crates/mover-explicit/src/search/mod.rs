@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use mover_engine::{BrokenClaim, Control, EngineError, Statistics, Stop, Violation};
+use mover_engine::{BrokenClaim, Control, EngineError, Progress, Statistics, Stop, Violation};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
@@ -64,7 +64,7 @@ pub(crate) struct Options<'a> {
     pub keep_going: bool,
     pub control: &'a Control,
     /// Called about ten times a second.
-    pub progress: &'a mut (dyn FnMut(&Statistics) + Send),
+    pub progress: &'a mut Progress<'a>,
 }
 
 /// For which violations a search continues.
