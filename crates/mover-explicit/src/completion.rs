@@ -16,8 +16,10 @@
 //!   scheduling point itself if it is a commit point: it was reached by a step that is not a
 //!   right mover (line L19 of Figure 8).
 //! - [`Ignoring::CpcNoL19`]: every incomplete state, commit point or not.
-//! - [`Ignoring::Cycle`]: a state in post from which a step closes a cycle, that is, leads to a
-//!   state on the stack.
+//! - [`Ignoring::Cycle`]: a state from which a step closes a cycle in the part of the transaction
+//!   after its commit point, that is, leads to a state on the stack with nothing but states in
+//!   post and no scheduling point in between. A cycle that leaves this part is no danger: it
+//!   passes the scheduling point at which the transaction began.
 //! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the feedback set
 //!   (`mover_reduce::facts::feedback`), with Flanagan and Qadeer's rule that a thread at its
 //!   first location is between transactions.
@@ -340,8 +342,8 @@ impl<'m, 'o> Search<'m, 'o> {
             if marks & COMPLETE != 0 {
                 self.complete(from, top);
             }
-            let closes_cycle = self.ignoring == Ignoring::Cycle && marks & ON_STACK != 0;
-            if closes_cycle && self.stack[top].phase == Phase::Post {
+            let may_close = self.ignoring == Ignoring::Cycle && marks & ON_STACK != 0;
+            if may_close && self.closes_cycle_after_commit(number) {
                 self.stack[top].is_scheduling_point = true;
             }
             return ControlFlow::Continue(());
@@ -368,6 +370,15 @@ impl<'m, 'o> Search<'m, 'o> {
             self.complete(number, top + 1);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether the state is on the stack in the part of the present transaction after its commit
+    /// point.
+    fn closes_cycle_after_commit(&self, number: u32) -> bool {
+        let from_top = self.stack.iter().rev();
+        from_top
+            .take_while(|frame| frame.phase == Phase::Post && !frame.is_scheduling_point)
+            .any(|frame| frame.number == number)
     }
 
     /// The phase that a step of the topmost state's thread leads to.

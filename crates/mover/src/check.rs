@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod choices;
+mod effects;
 mod formats;
 mod ltl;
 mod options;
@@ -35,6 +36,7 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     args.input.complete()?;
     args.check()
         .map_err(|reason| CliError::usage("U002", reason))?;
+    effects::check(&args).map_err(|error| CliError::usage("U002", error))?;
     let mut from_files = Vec::new();
     for file in &args.property_file {
         let properties = property_file::read(file)

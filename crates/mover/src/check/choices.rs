@@ -37,7 +37,7 @@ impl Engine {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Reduction {
-    /// The strongest that pays: `dynamic` for explicit search, `none` for the other engines
+    /// What pays: `dynamic` for explicit search, `static` for bmc and ic3, `none` for modular and token
     Auto,
     /// All interleavings
     None,
