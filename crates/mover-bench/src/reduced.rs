@@ -11,12 +11,13 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use crate::error::BenchError;
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
 use crate::searches::{Search, search};
 use crate::section::{Ratio, Section, mean_and_range};
 use crate::spin::SPIN_EXAMPLES;
 use crate::table::Table;
-use crate::{Trouble, is_wanted, pan, scratch};
+use crate::{is_wanted, pan, scratch};
 
 #[derive(Args)]
 pub struct ReducedArgs {
@@ -99,20 +100,20 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if self.complete && self.states.is_none_or(|states| states == 0) {
-            return Err(format!("{}: a complete search without states", self.model));
+            return Err(RowError::NoStates(self.model.clone()));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &ReducedArgs) -> Result<Section, Trouble> {
-    pan::check_tools().map_err(Trouble::Usage)?;
+pub fn run(args: &ReducedArgs) -> Result<Section, BenchError> {
+    pan::check_tools()?;
     let wanted = |subject: &&Subject| is_wanted(subject.1, &args.models);
     let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
     if subjects.is_empty() {
-        return Err(Trouble::Usage("no model is called like that".into()));
+        return Err(BenchError::NothingChosen("model"));
     }
     let scratch = scratch()?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
@@ -128,7 +129,7 @@ pub fn run(args: &ReducedArgs) -> Result<Section, Trouble> {
         stderr_line!("{model}");
         for way in SEARCHES {
             let found = search(way, &path, defines, 1, args.limit.seconds, scratch.path())
-                .map_err(|reason| Trouble::Input(format!("{model}: {reason}")))?;
+                .map_err(|error| error.on(model))?;
             recorder.record(Point {
                 model: model.to_string(),
                 made_of: (*made_of).to_string(),

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ask;
+use crate::error::MeasureError;
 use crate::pan::{GCC_OPTIONS, GCC_OPTIONS_REDUCED, MEGABYTE, Pan, Ran};
 use crate::records::rounded;
 
@@ -68,7 +69,7 @@ pub fn search(
     jobs: u32,
     limit_s: u32,
     scratch: &Path,
-) -> Result<Found, String> {
+) -> Result<Found, MeasureError> {
     if search.is_spin() {
         spin(search, model, defines, limit_s, scratch)
     } else {
@@ -82,7 +83,7 @@ fn spin(
     defines: &[&str],
     limit_s: u32,
     scratch: &Path,
-) -> Result<Found, String> {
+) -> Result<Found, MeasureError> {
     let options: &[&str] = match search {
         Search::SpinReduced => &GCC_OPTIONS_REDUCED,
         _ => &GCC_OPTIONS,
@@ -104,7 +105,7 @@ fn spin(
                 is_complete: true,
             })
         }
-        Some(_) => Err("SPIN finds an error in a safe model".into()),
+        Some(_) => Err(MeasureError::SpinFindsError),
         None => Ok(Found::cut_off(limit_s)),
     }
 }
@@ -115,7 +116,7 @@ fn mover(
     defines: &[&str],
     jobs: u32,
     limit_s: u32,
-) -> Result<Found, String> {
+) -> Result<Found, MeasureError> {
     let jobs = jobs.to_string();
     let options = [
         "--engine",
@@ -131,7 +132,7 @@ fn mover(
     let is_complete = match answer.verdict() {
         "safe" => true,
         "unknown" => false,
-        _ => return Err(format!("mover does not find it safe: {}", answer.reason())),
+        _ => return Err(MeasureError::MoverNotSafe(answer.reason().into())),
     };
     let bytes = Some(answer.number("store_bytes")? as u64);
     Ok(Found {

@@ -11,12 +11,13 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{BenchError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
 use crate::searches::{Search, search};
 use crate::section::{Plot, Ratio, Section};
 use crate::table::Table;
-use crate::{Trouble, is_wanted, pan, scratch};
+use crate::{is_wanted, pan, scratch};
 
 #[derive(Args)]
 pub struct ThreadsArgs {
@@ -85,44 +86,41 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !SUBJECTS.iter().any(|subject| subject.name == self.model) {
-            return Err(format!("no model is called `{}`", self.model));
+            return Err(RowError::unknown("model", &self.model));
         }
         if !(2..=100).contains(&self.threads) {
-            return Err(format!("{} threads cannot be", self.threads));
+            return Err(RowError::Impossible("threads", self.threads));
         }
         if self.complete && self.states.is_none_or(|states| states == 0) {
-            return Err("a complete search without states".into());
+            return Err(RowError::NoStates(self.model.clone()));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &ThreadsArgs) -> Result<Section, Trouble> {
-    pan::check_tools().map_err(Trouble::Usage)?;
+pub fn run(args: &ThreadsArgs) -> Result<Section, BenchError> {
+    pan::check_tools()?;
     let wanted = |subject: &&Subject| is_wanted(subject.name, &args.models);
     let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
     if subjects.is_empty() {
-        return Err(Trouble::Usage("no model is called like that".into()));
+        return Err(BenchError::NothingChosen("model"));
     }
     let scratch = scratch()?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for subject in subjects {
         let path = args.root.join(subject.file);
-        if !path.exists() {
-            let missing = format!("there is no {}; see --root", path.display());
-            return Err(Trouble::Input(missing));
-        }
+        must_exist(&path, "--root")?;
         for way in SEARCHES {
             stderr!("{}: {}", subject.name, way.name());
             for threads in 2..=subject.most_threads {
                 let define = format!("-DN={threads}");
                 let seconds = args.limit.seconds;
                 let found = search(way, &path, &[&define], 1, seconds, scratch.path());
-                let found = found.map_err(|reason| {
+                let found = found.map_err(|error| {
                     stderr_line!();
-                    Trouble::Input(format!("{} {define}: {reason}", subject.name))
+                    error.on(format!("{} {define}", subject.name))
                 })?;
                 recorder.record(Point {
                     model: subject.name.into(),

@@ -4,6 +4,7 @@ mod checkpoint;
 mod choices;
 mod formats;
 mod ltl;
+mod option_error;
 mod options;
 mod outputs;
 mod properties;

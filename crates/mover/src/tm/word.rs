@@ -32,11 +32,16 @@ pub struct WordArgs {
     json: bool,
 }
 
-fn parse_update(name: &str) -> Result<Update, String> {
+/// A name that no kind of update has.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("there are deferred and direct")]
+struct UnknownUpdate;
+
+fn parse_update(name: &str) -> Result<Update, UnknownUpdate> {
     [Update::Deferred, Update::Direct]
         .into_iter()
         .find(|update| update.name() == name)
-        .ok_or_else(|| "there are deferred and direct".to_string())
+        .ok_or(UnknownUpdate)
 }
 
 /// Longer words are judged, but not explained.
