@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{BenchError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
 use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
-use crate::searches::{Search, search};
+use crate::searches::{SearchMethod, search};
 use crate::section::{Plot, Ratio, Section, mean_and_range};
 use crate::table::{Table, median};
 
@@ -44,13 +44,17 @@ const MODELS: &[(&str, &str)] = &[
     ("examples/promela/peterson_filter.pml", "-DN=4"),
     ("examples/promela/bakery.pml", "-DN=3"),
 ];
-const SEARCHES: [Search; 3] = [Search::None, Search::Static, Search::Dynamic];
+const SEARCHES: [SearchMethod; 3] = [
+    SearchMethod::None,
+    SearchMethod::Static,
+    SearchMethod::Dynamic,
+];
 
 /// One search.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Point {
     model: String,
-    search: Search,
+    search: SearchMethod,
     jobs: u32,
     round: u32,
     states: Option<u64>,
@@ -130,7 +134,7 @@ pub fn section(results: &Results<Point>) -> Section {
     }
     let medians = medians(&results.rows);
     for model in models {
-        let of = |way: Search| {
+        let of = |way: SearchMethod| {
             let points = medians.iter();
             points.filter(move |p| p.model == model && p.search == way)
         };

@@ -82,7 +82,7 @@ const WAYS: &[Way] = &[
 
 /// One search of one program.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Search {
+pub struct MatRow {
     program: String,
     search: String,
     verdict: String,
@@ -99,7 +99,7 @@ pub struct Search {
     lex_pairs: u64,
 }
 
-impl Row for Search {
+impl Row for MatRow {
     fn check(&self) -> Result<(), RowError> {
         if !PROGRAMS.iter().any(|program| program.name == self.program) {
             return Err(RowError::unknown("program", &self.program));
@@ -156,7 +156,7 @@ fn search(
     way: &Way,
     path: &Path,
     [all_pairs, mat_pairs, mats, lex_pairs]: [u64; 4],
-) -> Result<Search, BenchError> {
+) -> Result<MatRow, BenchError> {
     let options: Vec<&str> = ["--property", "unreach-call"]
         .into_iter()
         .chain(way.options.split(' '))
@@ -178,7 +178,7 @@ fn search(
         return Err(error.on(format!("{} {}", program.name, way.name)));
     }
     let figure = |name: &str| answer.and_then(|answer| answer.symbolic(name));
-    Ok(Search {
+    Ok(MatRow {
         program: program.name.into(),
         search: way.name.into(),
         verdict: verdict.into(),
@@ -194,7 +194,7 @@ fn search(
     })
 }
 
-pub fn section(results: &Results<Search>) -> Section {
+pub fn section(results: &Results<MatRow>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Token passing and mutually atomic transactions");
     out.text(

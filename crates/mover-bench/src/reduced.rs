@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
-use crate::searches::{Search, search};
+use crate::searches::{SearchMethod, search};
 use crate::section::{Ratio, Section, mean_and_range};
 use crate::spin::SPIN_EXAMPLES;
 use crate::table::Table;
@@ -77,12 +77,12 @@ const SUBJECTS: &[Subject] = &[
     Subject(Home::Examples, "sliding_window", &[], "channels"),
 ];
 
-const SEARCHES: [Search; 5] = [
-    Search::Spin,
-    Search::SpinReduced,
-    Search::None,
-    Search::Phase,
-    Search::Dynamic,
+const SEARCHES: [SearchMethod; 5] = [
+    SearchMethod::Spin,
+    SearchMethod::SpinReduced,
+    SearchMethod::None,
+    SearchMethod::Phase,
+    SearchMethod::Dynamic,
 ];
 
 /// One search of one model.
@@ -90,7 +90,7 @@ const SEARCHES: [Search; 5] = [
 pub struct Point {
     model: String,
     made_of: String,
-    search: Search,
+    search: SearchMethod,
     states: Option<u64>,
     seconds: f64,
     cpu_s: Option<f64>,
@@ -170,12 +170,12 @@ pub fn section(results: &Results<Point>) -> Section {
         }
     }
     for model in models {
-        let of = |way: Search| {
+        let of = |way: SearchMethod| {
             let mut rows = results.rows.iter();
             rows.find(|point| point.model == model && point.search == way)
         };
         let made_of = SEARCHES.into_iter().find_map(of).map_or("", |p| &p.made_of);
-        let both = of(Search::SpinReduced).zip(of(Search::Dynamic));
+        let both = of(SearchMethod::SpinReduced).zip(of(SearchMethod::Dynamic));
         let both = both.filter(|(theirs, ours)| theirs.complete || ours.complete);
         let ratio = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
         let row = |first: Vec<String>, cell: &dyn Fn(&Point) -> String, value: Option<f64>| {
@@ -255,7 +255,7 @@ pub fn section(results: &Results<Point>) -> Section {
 }
 
 fn titled(first: &str, before: &[&str], behind: &[&str]) -> Table {
-    let searches = SEARCHES.map(Search::name);
+    let searches = SEARCHES.map(SearchMethod::name);
     Table::new(&[&[first], before, &searches, behind].concat())
 }
 

@@ -17,7 +17,7 @@ use crate::records::rounded;
 
 /// A way to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Search {
+pub enum SearchMethod {
     #[serde(rename = "SPIN")]
     Spin,
     #[serde(rename = "SPIN reduced")]
@@ -32,20 +32,20 @@ pub enum Search {
     Dynamic,
 }
 
-impl Search {
+impl SearchMethod {
     pub fn name(self) -> &'static str {
         match self {
-            Search::Spin => "SPIN",
-            Search::SpinReduced => "SPIN reduced",
-            Search::None => "none",
-            Search::Static => "static",
-            Search::Phase => "phase",
-            Search::Dynamic => "dynamic",
+            SearchMethod::Spin => "SPIN",
+            SearchMethod::SpinReduced => "SPIN reduced",
+            SearchMethod::None => "none",
+            SearchMethod::Static => "static",
+            SearchMethod::Phase => "phase",
+            SearchMethod::Dynamic => "dynamic",
         }
     }
 
     pub fn is_spin(self) -> bool {
-        matches!(self, Search::Spin | Search::SpinReduced)
+        matches!(self, SearchMethod::Spin | SearchMethod::SpinReduced)
     }
 }
 
@@ -63,7 +63,7 @@ pub struct Found {
 }
 
 pub fn search(
-    search: Search,
+    search: SearchMethod,
     model: &Path,
     defines: &[&str],
     jobs: u32,
@@ -78,14 +78,14 @@ pub fn search(
 }
 
 fn spin(
-    search: Search,
+    search: SearchMethod,
     model: &Path,
     defines: &[&str],
     limit_s: u32,
     scratch: &Path,
 ) -> Result<Found, MeasureError> {
     let options: &[&str] = match search {
-        Search::SpinReduced => &GCC_OPTIONS_REDUCED,
+        SearchMethod::SpinReduced => &GCC_OPTIONS_REDUCED,
         _ => &GCC_OPTIONS,
     };
     let name = format!("{} {} {defines:?}", search.name(), model.display());
@@ -111,7 +111,7 @@ fn spin(
 }
 
 fn mover(
-    search: Search,
+    search: SearchMethod,
     model: &Path,
     defines: &[&str],
     jobs: u32,
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_search_is_written_as_it_is_called() {
-        use Search::{Dynamic, None, Phase, Spin, SpinReduced, Static};
+        use SearchMethod::{Dynamic, None, Phase, Spin, SpinReduced, Static};
         for search in [Spin, SpinReduced, None, Static, Phase, Dynamic] {
             let written = serde_json::to_value(search).expect("a name");
             assert_eq!(written, search.name());

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{BenchError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
 use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
-use crate::searches::{Search, search};
+use crate::searches::{SearchMethod, search};
 use crate::section::{Plot, Ratio, Section};
 use crate::table::Table;
 use crate::{is_wanted, pan, scratch};
@@ -64,12 +64,12 @@ const SUBJECTS: &[Subject] = &[
     },
 ];
 
-const SEARCHES: [Search; 5] = [
-    Search::Spin,
-    Search::SpinReduced,
-    Search::None,
-    Search::Static,
-    Search::Dynamic,
+const SEARCHES: [SearchMethod; 5] = [
+    SearchMethod::Spin,
+    SearchMethod::SpinReduced,
+    SearchMethod::None,
+    SearchMethod::Static,
+    SearchMethod::Dynamic,
 ];
 
 /// One search.
@@ -77,7 +77,7 @@ const SEARCHES: [Search; 5] = [
 pub struct Point {
     model: String,
     threads: u32,
-    search: Search,
+    search: SearchMethod,
     states: Option<u64>,
     seconds: f64,
     cpu_s: Option<f64>,
@@ -165,7 +165,7 @@ pub fn section(results: &Results<Point>) -> Section {
             continue;
         };
         out.heading(format!("{} ({})", subject.name, subject.made_of));
-        let of = |way: Search, threads: u32| {
+        let of = |way: SearchMethod, threads: u32| {
             let mut points = points.iter();
             points
                 .find(|p| p.search == way && p.threads == threads)
@@ -187,7 +187,7 @@ pub fn section(results: &Results<Point>) -> Section {
             }
             out.table(table);
         }
-        let reached = |way: Search| {
+        let reached = |way: SearchMethod| {
             let complete = points.iter().filter(|p| p.search == way && p.complete);
             complete.map(|p| p.threads).max()
         };
@@ -196,7 +196,9 @@ pub fn section(results: &Results<Point>) -> Section {
             format!("{} {threads}", way.name())
         });
         out.text(format!("Threads reached: {}.", told.join(", ")));
-        if let Some((ours, theirs)) = reached(Search::Dynamic).zip(reached(Search::SpinReduced)) {
+        if let Some((ours, theirs)) =
+            reached(SearchMethod::Dynamic).zip(reached(SearchMethod::SpinReduced))
+        {
             out.ratios.push(Ratio {
                 subject: subject.name.into(),
                 measure: format!("threads reached within {limit}"),
@@ -231,10 +233,10 @@ pub fn section(results: &Results<Point>) -> Section {
     let styles = SEARCHES.map(|way| Style {
         name: way.name().into(),
         colour: match way {
-            Search::Spin => 4,
-            Search::SpinReduced => 5,
-            Search::Static => 1,
-            Search::Dynamic => 3,
+            SearchMethod::Spin => 4,
+            SearchMethod::SpinReduced => 5,
+            SearchMethod::Static => 1,
+            SearchMethod::Dynamic => 3,
             _ => 0,
         },
         is_dashed: way.is_spin(),
@@ -274,9 +276,10 @@ pub fn section(results: &Results<Point>) -> Section {
 fn at_common_size<'a>(
     subject: &Subject,
     threads: u32,
-    of: &dyn Fn(Search, u32) -> Option<&'a Point>,
+    of: &dyn Fn(SearchMethod, u32) -> Option<&'a Point>,
 ) -> Vec<Ratio> {
-    let Some((ours, theirs)) = of(Search::Dynamic, threads).zip(of(Search::SpinReduced, threads))
+    let Some((ours, theirs)) =
+        of(SearchMethod::Dynamic, threads).zip(of(SearchMethod::SpinReduced, threads))
     else {
         return Vec::new();
     };
