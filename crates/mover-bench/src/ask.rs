@@ -1,16 +1,44 @@
 //! mover itself as a child process: one search, its JSON and what it took.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use mover_cli::sibling;
+use mover_cli::{Cause, sibling};
 use serde_json::Value;
 
-use crate::child::{self, Finished};
+use crate::child::{self, ChildError, Finished};
 
 /// How much longer than its own limit a search may take before it is ended from outside.
 const GRACE_S: u64 = 30;
+
+/// Why mover has no answer that can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    #[error(
+        "the program `mover` is neither next to this one nor in a directory of PATH; \
+         `cargo build --release --package mover` builds it"
+    )]
+    NoMover,
+    #[error(transparent)]
+    Child(#[from] ChildError),
+    #[error("mover gives no answer: {said}")]
+    NoAnswer { code: Option<i32>, said: String },
+    #[error("mover's answer has no number `{0}`")]
+    NoNumber(String),
+}
+
+impl AskError {
+    pub fn cause(&self) -> Cause {
+        match self {
+            AskError::NoAnswer { code, .. } if *code == Some(Cause::Input.code().into()) => {
+                Cause::Input
+            }
+            AskError::NoMover | AskError::Child(_) | AskError::NoAnswer { .. } => Cause::Output,
+            AskError::NoNumber(_) => Cause::Internal,
+        }
+    }
+}
 
 /// What mover answered.
 pub struct Answer {
@@ -19,10 +47,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn number(&self, field: &str) -> Result<f64, String> {
+    pub fn number(&self, field: &str) -> Result<f64, AskError> {
         self.json[field]
             .as_f64()
-            .ok_or_else(|| format!("mover's answer has no number `{field}`"))
+            .ok_or_else(|| AskError::NoNumber(field.into()))
     }
 
     pub fn verdict(&self) -> &str {
@@ -54,12 +82,20 @@ pub fn check(
     defines: &[&str],
     options: &[&str],
     limit_s: Option<u32>,
-) -> Result<Option<Answer>, String> {
+) -> Result<Option<Answer>, AskError> {
     match ask(&[program], defines, options, limit_s)? {
         Asked::Answered(answer) => Ok(Some(answer)),
-        Asked::NoAnswer(ran) => Err(format!("mover gives no answer: {}", ran.stderr.trim())),
+        Asked::NoAnswer(ran) => Err(AskError::NoAnswer {
+            code: ran.code,
+            said: ran.stderr.trim().to_string(),
+        }),
         Asked::TooLong => Ok(None),
     }
+}
+
+/// The `mover` that is measured.
+pub fn mover() -> Result<PathBuf, AskError> {
+    sibling::find("mover").ok_or(AskError::NoMover)
 }
 
 /// Runs `mover check` on the files of a program.
@@ -68,12 +104,8 @@ pub fn ask(
     defines: &[&str],
     options: &[&str],
     limit_s: Option<u32>,
-) -> Result<Asked, String> {
-    let mover = sibling::find("mover").ok_or(
-        "the program `mover` is neither next to this one nor in a directory of PATH; \
-         `cargo build --release --package mover` builds it",
-    )?;
-    let mut command = Command::new(mover);
+) -> Result<Asked, AskError> {
+    let mut command = Command::new(mover()?);
     command
         .args(["check", "--json", "--quiet"])
         .args(options)

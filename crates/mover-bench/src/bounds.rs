@@ -12,11 +12,12 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
+use crate::ask;
+use crate::error::{BenchError, MeasureError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError, rounded};
 use crate::section::{Plot, Section};
 use crate::table::Table;
-use crate::{Trouble, ask};
 
 #[derive(Args)]
 pub struct BoundsArgs {
@@ -59,12 +60,12 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !REDUCTIONS.contains(&self.reduction.as_str()) {
-            return Err(format!("no reduction is called `{}`", self.reduction));
+            return Err(RowError::unknown("reduction", &self.reduction));
         }
         if !(1..=1000).contains(&self.bound) {
-            return Err(format!("a bound of {} blocks cannot be", self.bound));
+            return Err(RowError::Impossible("blocks", self.bound));
         }
         Ok(())
     }
@@ -76,14 +77,11 @@ impl Point {
     }
 }
 
-pub fn run(args: &BoundsArgs) -> Result<Section, Trouble> {
+pub fn run(args: &BoundsArgs) -> Result<Section, BenchError> {
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for &program in PROGRAMS {
         let path = args.root.join(program);
-        if !path.exists() {
-            let missing = format!("there is no {}; see --root", path.display());
-            return Err(Trouble::Input(missing));
-        }
+        must_exist(&path, "--root")?;
         for &reduction in REDUCTIONS {
             stderr!("{program}: {reduction}");
             for bound in (STEP..=args.most).step_by(STEP as usize) {
@@ -99,14 +97,14 @@ pub fn run(args: &BoundsArgs) -> Result<Section, Trouble> {
                     &blocks,
                 ];
                 let limit = args.limit.seconds;
-                let answer = ask::check(&path, &[], &options, Some(limit))?;
+                let answer =
+                    ask::check(&path, &[], &options, Some(limit)).map_err(MeasureError::Ask)?;
                 let answered = match answer.as_ref().map(ask::Answer::verdict) {
                     Some("safe" | "safe up to") => true,
                     None | Some("unknown") => false,
                     Some(verdict) => {
                         stderr_line!();
-                        let reason = format!("{program}: the verdict {verdict} is wrong");
-                        return Err(Trouble::Internal(reason));
+                        return Err(MeasureError::WrongVerdict(verdict.into()).on(program));
                     }
                 };
                 let answer = answer.as_ref();

@@ -16,20 +16,38 @@ pub struct Finished {
     pub cpu_s: Option<f64>,
 }
 
+/// Why a child did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    #[error("cannot run {program}: {source}")]
+    NotRun {
+        program: String,
+        source: std::io::Error,
+    },
+    #[error("{0} was ended")]
+    Ended(String),
+}
+
 /// Runs a command to its end. Measures right only if no other child ends meanwhile.
-pub fn run(command: &mut Command) -> Result<Finished, String> {
+pub fn run(command: &mut Command) -> Result<Finished, ChildError> {
     let ended = run_until(command, None)?;
-    ended.ok_or_else(|| format!("{} was ended", command.get_program().display()))
+    ended.ok_or_else(|| ChildError::Ended(program(command)))
 }
 
 /// Runs a command to its end, or ends it when the time is up; then there is nothing to tell.
-pub fn run_for(command: &mut Command, limit: Duration) -> Result<Option<Finished>, String> {
+pub fn run_for(command: &mut Command, limit: Duration) -> Result<Option<Finished>, ChildError> {
     run_until(command, Some(limit))
 }
 
-fn run_until(command: &mut Command, limit: Option<Duration>) -> Result<Option<Finished>, String> {
-    let name = command.get_program().display().to_string();
-    let describe = |error: std::io::Error| format!("cannot run {name}: {error}");
+fn run_until(
+    command: &mut Command,
+    limit: Option<Duration>,
+) -> Result<Option<Finished>, ChildError> {
+    let name = program(command);
+    let describe = |source: std::io::Error| ChildError::NotRun {
+        program: name.clone(),
+        source,
+    };
     let cpu_before = cpu_time_of_ended_children();
     let started = Instant::now();
     let mut child = command
@@ -69,6 +87,10 @@ fn run_until(command: &mut Command, limit: Option<Duration>) -> Result<Option<Fi
         wall_s,
         cpu_s,
     }))
+}
+
+fn program(command: &Command) -> String {
+    command.get_program().display().to_string()
 }
 
 /// Reads a stream to its end in a thread of its own, and tells when it is there.
@@ -126,6 +148,6 @@ mod tests {
     #[test]
     fn a_missing_program_is_named() {
         let error = run(&mut Command::new("/no/such/program")).err();
-        assert!(error.is_some_and(|error| error.contains("/no/such/program")));
+        assert!(error.is_some_and(|error| error.to_string().contains("/no/such/program")));
     }
 }

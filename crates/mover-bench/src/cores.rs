@@ -11,10 +11,10 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
-use crate::Trouble;
+use crate::error::{BenchError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
-use crate::searches::{Search, search};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
+use crate::searches::{SearchMethod, search};
 use crate::section::{Plot, Ratio, Section, mean_and_range};
 use crate::table::{Table, median};
 
@@ -44,13 +44,17 @@ const MODELS: &[(&str, &str)] = &[
     ("examples/promela/peterson_filter.pml", "-DN=4"),
     ("examples/promela/bakery.pml", "-DN=3"),
 ];
-const SEARCHES: [Search; 3] = [Search::None, Search::Static, Search::Dynamic];
+const SEARCHES: [SearchMethod; 3] = [
+    SearchMethod::None,
+    SearchMethod::Static,
+    SearchMethod::Dynamic,
+];
 
 /// One search.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Point {
     model: String,
-    search: Search,
+    search: SearchMethod,
     jobs: u32,
     round: u32,
     states: Option<u64>,
@@ -60,25 +64,22 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !SEARCHES.contains(&self.search) {
-            return Err(format!("{} is not searched with jobs", self.search.name()));
+            return Err(RowError::NoJobs(self.search.name()));
         }
         if !(1..=64).contains(&self.jobs) {
-            return Err(format!("{} jobs cannot be", self.jobs));
+            return Err(RowError::Impossible("jobs", self.jobs));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &CoresArgs) -> Result<Section, Trouble> {
+pub fn run(args: &CoresArgs) -> Result<Section, BenchError> {
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for &(file, define) in MODELS {
         let path = args.root.join(file);
-        if !path.exists() {
-            let missing = format!("there is no {}; see --root", path.display());
-            return Err(Trouble::Input(missing));
-        }
+        must_exist(&path, "--root")?;
         let name = Path::new(file).file_stem().unwrap_or_default();
         let model = format!("{} {define}", name.to_string_lossy());
         for way in SEARCHES {
@@ -89,7 +90,7 @@ pub fn run(args: &CoresArgs) -> Result<Section, Trouble> {
                 // SPIN is not asked, so there is nothing to compile.
                 let nowhere = Path::new("");
                 let found = search(way, &path, &[define], jobs, args.limit.seconds, nowhere)
-                    .map_err(|reason| Trouble::Input(format!("{model}: {reason}")))?;
+                    .map_err(|error| error.on(&model))?;
                 recorder.record(Point {
                     model: model.clone(),
                     search: way,
@@ -133,7 +134,7 @@ pub fn section(results: &Results<Point>) -> Section {
     }
     let medians = medians(&results.rows);
     for model in models {
-        let of = |way: Search| {
+        let of = |way: SearchMethod| {
             let points = medians.iter();
             points.filter(move |p| p.model == model && p.search == way)
         };

@@ -18,10 +18,11 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, rounded};
+use crate::error::{BenchError, MeasureError, must_exist};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, RowError, rounded};
 use crate::section::{Ratio, Section};
 use crate::table::{Table, median};
-use crate::{Trouble, ask, is_wanted, records};
+use crate::{ask, is_wanted, records};
 
 #[derive(Args)]
 pub struct CpcArgs {
@@ -216,12 +217,12 @@ pub struct Cell {
 }
 
 impl records::Row for Cell {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !ROWS.iter().any(|row| row.name == self.program) {
-            return Err(format!("no program is called `{}`", self.program));
+            return Err(RowError::unknown("program", &self.program));
         }
         if !COLUMNS.iter().any(|column| column.name == self.search) {
-            return Err(format!("no search is called `{}`", self.search));
+            return Err(RowError::unknown("search", &self.search));
         }
         Ok(())
     }
@@ -264,7 +265,7 @@ impl Measured<'_> {
     }
 }
 
-pub fn run(args: &CpcArgs) -> Result<Section, Trouble> {
+pub fn run(args: &CpcArgs) -> Result<Section, BenchError> {
     let chosen: Vec<&'static Row> = ROWS
         .iter()
         .filter(|row| args.large || !row.is_large)
@@ -272,27 +273,23 @@ pub fn run(args: &CpcArgs) -> Result<Section, Trouble> {
         .filter(|row| is_wanted(row.name, &args.rows))
         .collect();
     if chosen.is_empty() {
-        return Err(Trouble::Usage("no row is called like that".into()));
+        return Err(BenchError::NothingChosen("row"));
     }
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for row in chosen {
         let path = args.models.join(row.file_name());
-        if !path.exists() {
-            let missing = format!("there is no {}; see --models", path.display());
-            return Err(Trouble::Input(missing));
-        }
+        must_exist(&path, "--models")?;
         stderr_line!("{}", row.name);
         for column in COLUMNS {
-            let cell = measure(args, row, column, &path);
-            recorder.record(cell.map_err(|reason| {
-                Trouble::Internal(format!("{}, {}: {reason}", row.name, column.name))
-            })?)?;
+            let cell = measure(args, row, column, &path)
+                .map_err(|error| error.on(format!("{}, {}", row.name, column.name)))?;
+            recorder.record(cell)?;
         }
     }
     Ok(section(&recorder.finish()?))
 }
 
-fn measure(args: &CpcArgs, row: &Row, column: &Column, path: &Path) -> Result<Cell, String> {
+fn measure(args: &CpcArgs, row: &Row, column: &Column, path: &Path) -> Result<Cell, MeasureError> {
     // What is forgotten besides would be credited to the solutions of the ignoring problem.
     let common = [
         "--keep-dead-values",
@@ -322,16 +319,20 @@ fn measure(args: &CpcArgs, row: &Row, column: &Column, path: &Path) -> Result<Ce
         });
     }
     let seconds = median(cells.iter().map(|cell| cell.seconds).collect());
-    let first = cells.into_iter().next().ok_or("nothing was run")?;
+    let first = cells.into_iter().next().ok_or(MeasureError::NothingRun)?;
     Ok(Cell { seconds, ..first })
 }
 
 /// All programs are right; a search that has not seen everything was cut off or is the unsound one.
-fn is_complete(verdict: &str, reason: &str, ignoring: &serde_json::Value) -> Result<bool, String> {
+fn is_complete(
+    verdict: &str,
+    reason: &str,
+    ignoring: &serde_json::Value,
+) -> Result<bool, MeasureError> {
     match verdict {
         "safe" => Ok(true),
         "unknown" => Ok(ignoring == "unsound" && !reason.contains("limit")),
-        _ => Err(format!("not safe: {reason}")),
+        _ => Err(MeasureError::NotSafe(reason.into())),
     }
 }
 
@@ -608,12 +609,12 @@ mod tests {
     #[test]
     fn an_unsound_search_that_was_not_cut_off_is_complete() {
         let judged = |verdict: &str, ignoring: &str, reason: &str| {
-            is_complete(verdict, reason, &ignoring.into())
+            is_complete(verdict, reason, &ignoring.into()).ok()
         };
-        assert_eq!(judged("safe", "cpc", ""), Ok(true));
-        assert_eq!(judged("unknown", "unsound", "misses errors"), Ok(true));
-        assert_eq!(judged("unknown", "unsound", "the time limit"), Ok(false));
-        assert_eq!(judged("unknown", "cpc", "the time limit"), Ok(false));
-        assert!(judged("unsafe", "cpc", "assertion violated").is_err());
+        assert_eq!(judged("safe", "cpc", ""), Some(true));
+        assert_eq!(judged("unknown", "unsound", "misses errors"), Some(true));
+        assert_eq!(judged("unknown", "unsound", "the time limit"), Some(false));
+        assert_eq!(judged("unknown", "cpc", "the time limit"), Some(false));
+        assert_eq!(judged("unsafe", "cpc", "assertion violated"), None);
     }
 }

@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{BenchError, MeasureError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError, rounded};
 use crate::section::{Block, Plot, Ratio, Section};
 use crate::table::Table;
-use crate::{Trouble, ask, is_wanted};
+use crate::{ask, is_wanted};
 use mover_cli::output::{check_distinct, check_writable, write_file};
 
 #[derive(Args)]
@@ -122,19 +123,19 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         let is_known = |names: &[&str], name: &str| names.contains(&name);
         if !STUDIES.iter().any(|study| study.file == self.program) {
-            return Err(format!("no program is called `{}`", self.program));
+            return Err(RowError::unknown("program", &self.program));
         }
         if !is_known(ENGINES, &self.engine) {
-            return Err(format!("no engine is called `{}`", self.engine));
+            return Err(RowError::unknown("engine", &self.engine));
         }
         if !is_known(REDUCTIONS, &self.reduction) {
-            return Err(format!("no reduction is called `{}`", self.reduction));
+            return Err(RowError::unknown("reduction", &self.reduction));
         }
         if !(2..=15).contains(&self.threads) {
-            return Err(format!("{} threads cannot be", self.threads));
+            return Err(RowError::Impossible("threads", self.threads));
         }
         Ok(())
     }
@@ -152,7 +153,7 @@ fn chosen(names: &'static [&'static str], wanted: &[String]) -> Vec<&'static str
     names.iter().copied().filter(is_wanted).collect()
 }
 
-pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
+pub fn run(args: &DynamicArgs) -> Result<Section, BenchError> {
     let engines = chosen(ENGINES, &args.engines);
     let reductions = chosen(REDUCTIONS, &args.reductions);
     let studies: Vec<&Study> = STUDIES
@@ -160,30 +161,26 @@ pub fn run(args: &DynamicArgs) -> Result<Section, Trouble> {
         .filter(|study| is_wanted(&format!("{} {}", study.file, study.name), &args.programs))
         .collect();
     if engines.is_empty() || reductions.is_empty() || studies.is_empty() {
-        let reason = "no engine, reduction or program is called like that";
-        return Err(Trouble::Usage(reason.into()));
+        return Err(BenchError::NothingChosen("engine, reduction or program"));
     }
     let plot = args.plot.as_deref().map(|path| ("--plot", path));
     let outputs: Vec<(&str, &Path)> = args.record.output().into_iter().chain(plot).collect();
-    check_distinct(&[], &outputs).map_err(Trouble::Usage)?;
+    check_distinct(&[], &outputs).map_err(BenchError::Options)?;
     if let Some((_, path)) = plot {
-        check_writable(path).map_err(Trouble::Usage)?;
+        check_writable(path).map_err(BenchError::Options)?;
     }
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for study in studies {
         let path = args.models.join(format!("{}.c", study.file));
-        if !path.exists() {
-            let missing = format!("there is no {}; see --models", path.display());
-            return Err(Trouble::Input(missing));
-        }
+        must_exist(&path, "--models")?;
         for &engine in &engines {
             for &reduction in &reductions {
                 stderr!("{}: {engine} {reduction}", study.name);
                 for threads in 2..=args.threads {
                     let point = measure(args, study, engine, reduction, threads, &path);
-                    let point = point.map_err(|reason| {
+                    let point = point.map_err(|error| {
                         stderr_line!();
-                        format!("{engine} {reduction}, {threads} threads: {reason}")
+                        error.on(format!("{engine} {reduction}, {threads} threads"))
                     })?;
                     let is_proved = point.proved;
                     recorder.record(point)?;
@@ -214,7 +211,7 @@ fn measure(
     reduction: &str,
     threads: u32,
     path: &Path,
-) -> Result<Point, String> {
+) -> Result<Point, MeasureError> {
     let options = [
         "--property",
         "unreach-call",
@@ -229,7 +226,7 @@ fn measure(
     let proved = match answer.as_ref().map(ask::Answer::verdict) {
         Some("safe") => true,
         None | Some("unknown") => false,
-        Some(verdict) => return Err(format!("the verdict {verdict} is wrong")),
+        Some(verdict) => return Err(MeasureError::WrongVerdict(verdict.into())),
     };
     let answer = answer.as_ref();
     let figure = |name: &str| answer.and_then(|answer| answer.symbolic(name)).unwrap_or(0);

@@ -18,14 +18,15 @@ use std::time::Duration;
 use clap::Args;
 use mover_check::words::grouped;
 use mover_cli::output::write_file;
-use mover_cli::{sibling, stderr_line};
+use mover_cli::stderr_line;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{BenchError, MeasureError};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
 use crate::section::{Plot, Section};
 use crate::table::Table;
-use crate::{Trouble, child, scratch};
+use crate::{ask, child, scratch};
 
 #[derive(Args)]
 pub struct HistoriesArgs {
@@ -68,28 +69,25 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !KINDS.contains(&self.kind.as_str()) {
-            return Err(format!("`{}` is no kind of history", self.kind));
+            return Err(RowError::unknown("kind of history", &self.kind));
         }
         if !LEVELS.contains(&self.level.as_str()) {
-            return Err(format!("`{}` is no level", self.level));
+            return Err(RowError::unknown("level", &self.level));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &HistoriesArgs) -> Result<Section, Trouble> {
-    let mover = sibling::find("mover").ok_or_else(|| {
-        Trouble::Input("the program `mover` is neither next to this one nor in PATH".into())
-    })?;
+pub fn run(args: &HistoriesArgs) -> Result<Section, BenchError> {
+    let mover = ask::mover().map_err(MeasureError::Ask)?;
     let directory = scratch()?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for kind in KINDS {
         for &operations in &args.sizes {
             let file = directory.path().join("history.edn");
-            generate(&file, kind, operations)
-                .map_err(|error| Trouble::Internal(format!("cannot write a history: {error}")))?;
+            generate(&file, kind, operations).map_err(MeasureError::UnwritableHistory)?;
             for level in LEVELS {
                 stderr_line!("{kind}, {operations} operations: {level}");
                 let mut command = Command::new(&mover);
@@ -97,7 +95,7 @@ pub fn run(args: &HistoriesArgs) -> Result<Section, Trouble> {
                     .args(["tm", "history", "--isolation", level])
                     .arg(&file);
                 let limit = Duration::from_secs(args.limit.seconds.into());
-                let ran = child::run_for(&mut command, limit)?;
+                let ran = child::run_for(&mut command, limit).map_err(MeasureError::Child)?;
                 recorder.record(Point {
                     kind: kind.into(),
                     operations,
@@ -106,9 +104,7 @@ pub fn run(args: &HistoriesArgs) -> Result<Section, Trouble> {
                         Some(Some(0)) => "holds".into(),
                         Some(Some(10)) => "violated".into(),
                         Some(Some(5)) => "unknown".into(),
-                        Some(code) => {
-                            return Err(Trouble::Internal(format!("mover ended with {code:?}")));
-                        }
+                        Some(code) => return Err(MeasureError::ExitCode(code).into()),
                         None => "not finished".into(),
                     },
                     seconds: ran.map(|ran| ran.cpu_s.unwrap_or(ran.wall_s)),
@@ -120,7 +116,7 @@ pub fn run(args: &HistoriesArgs) -> Result<Section, Trouble> {
     if let Some(path) = &args.plot {
         for block in &section.blocks {
             if let crate::section::Block::Plot(plot) = block {
-                write_file(path, &plot.svg).map_err(Trouble::Input)?;
+                write_file(path, &plot.svg)?;
             }
         }
     }

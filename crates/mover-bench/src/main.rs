@@ -20,6 +20,7 @@ mod child;
 mod cores;
 mod cpc;
 mod dynamic;
+mod error;
 mod histories;
 mod mat;
 mod page;
@@ -38,9 +39,10 @@ mod tm;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use error::BenchError;
 use mover_cli::output::print;
 use mover_cli::process::{exit_code, on_large_stack, parse};
-use mover_cli::{Cause, CliError, Exit};
+use mover_cli::{CliError, Exit};
 use section::Section;
 
 /// Run benchmarks, compared with other tools and with published figures.
@@ -83,29 +85,6 @@ enum Peer {
     Page(page::PageArgs),
 }
 
-/// Why there is no result.
-pub enum Trouble {
-    Usage(String),
-    Input(String),
-    Internal(String),
-}
-
-impl From<String> for Trouble {
-    fn from(reason: String) -> Self {
-        Trouble::Internal(reason)
-    }
-}
-
-impl From<Trouble> for CliError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Usage(reason) => CliError::uncoded(Cause::Usage, reason),
-            Trouble::Input(reason) => CliError::uncoded(Cause::Input, reason),
-            Trouble::Internal(reason) => CliError::uncoded(Cause::Internal, reason),
-        }
-    }
-}
-
 fn main() -> ExitCode {
     exit_code(match parse::<CommandLine>() {
         Ok(Some(command_line)) => on_large_stack(|| run(&command_line.peer)),
@@ -142,9 +121,9 @@ fn is_wanted(name: &str, words: &[String]) -> bool {
 }
 
 /// A directory for temporary files.
-fn scratch() -> Result<tempfile::TempDir, Trouble> {
+fn scratch() -> Result<tempfile::TempDir, BenchError> {
     tempfile::Builder::new()
         .prefix("mover-bench-")
         .tempdir()
-        .map_err(|error| Trouble::Internal(format!("cannot make a directory: {error}")))
+        .map_err(BenchError::NoScratch)
 }

@@ -16,10 +16,11 @@ use mover_symbolic::token::survey::survey;
 use programs::{PROGRAMS, Program};
 use serde::{Deserialize, Serialize};
 
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::error::{BenchError, MeasureError};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError, rounded};
 use crate::section::{Ratio, Section};
 use crate::table::Table;
-use crate::{Trouble, ask, scratch};
+use crate::{ask, scratch};
 use mover_cli::output::write_file;
 
 #[derive(Args)]
@@ -81,7 +82,7 @@ const WAYS: &[Way] = &[
 
 /// One search of one program.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Search {
+pub struct MatRow {
     program: String,
     search: String,
     verdict: String,
@@ -98,13 +99,13 @@ pub struct Search {
     lex_pairs: u64,
 }
 
-impl Row for Search {
-    fn check(&self) -> Result<(), String> {
+impl Row for MatRow {
+    fn check(&self) -> Result<(), RowError> {
         if !PROGRAMS.iter().any(|program| program.name == self.program) {
-            return Err(format!("no program is called `{}`", self.program));
+            return Err(RowError::unknown("program", &self.program));
         }
         if !WAYS.iter().any(|way| way.name == self.search) {
-            return Err(format!("no search is called `{}`", self.search));
+            return Err(RowError::unknown("search", &self.search));
         }
         Ok(())
     }
@@ -112,12 +113,12 @@ impl Row for Search {
 
 const OUT_OF_TIME: &str = "out of time";
 
-pub fn run(args: &MatArgs) -> Result<Section, Trouble> {
+pub fn run(args: &MatArgs) -> Result<Section, BenchError> {
     let is_named = |program: &Program| args.rows.iter().any(|name| program.name.starts_with(name));
     let wanted = |program: &&Program| args.rows.is_empty() || is_named(program);
     let programs: Vec<&Program> = PROGRAMS.iter().filter(wanted).collect();
     if programs.is_empty() {
-        return Err(Trouble::Usage("no row is called like that".into()));
+        return Err(BenchError::NothingChosen("row"));
     }
     let scratch = scratch()?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
@@ -137,12 +138,14 @@ pub fn run(args: &MatArgs) -> Result<Section, Trouble> {
 }
 
 /// All pairs, pairs of the transactions, transactions, pairs of normal forms.
-fn counts(program: &Program, text: &str) -> Result<[u64; 4], String> {
-    let read = mover_promela::parse_text(program.name, text)
-        .map_err(|_| format!("{} is not a valid model", program.name))?;
-    let count =
-        |transactions| survey(&read.program, transactions).map_err(|failure| failure.to_string());
-    let (single, joined) = (count(false)?, count(true)?);
+fn counts(program: &Program, text: &str) -> Result<[u64; 4], MeasureError> {
+    let read =
+        mover_promela::parse_text(program.name, text).map_err(|_| MeasureError::Invalid {
+            what: "model",
+            name: program.name.into(),
+        })?;
+    let single = survey(&read.program, false)?;
+    let joined = survey(&read.program, true)?;
     let counts = [single.all, joined.mat.len(), joined.mats.len(), joined.lex];
     Ok(counts.map(|count| count as u64))
 }
@@ -153,13 +156,13 @@ fn search(
     way: &Way,
     path: &Path,
     [all_pairs, mat_pairs, mats, lex_pairs]: [u64; 4],
-) -> Result<Search, String> {
+) -> Result<MatRow, BenchError> {
     let options: Vec<&str> = ["--property", "unreach-call"]
         .into_iter()
         .chain(way.options.split(' '))
         .collect();
     let limit = args.limit.seconds;
-    let answer = ask::check(path, &[], &options, Some(limit))?;
+    let answer = ask::check(path, &[], &options, Some(limit)).map_err(MeasureError::Ask)?;
     let answer = answer.as_ref();
     let verdict = match answer.map_or("unknown", ask::Answer::verdict) {
         "unknown" => OUT_OF_TIME,
@@ -171,13 +174,11 @@ fn search(
         _ => false,
     };
     if is_wrong {
-        return Err(format!(
-            "{} {}: the verdict {verdict} is wrong",
-            program.name, way.name
-        ));
+        let error = MeasureError::WrongVerdict(verdict.into());
+        return Err(error.on(format!("{} {}", program.name, way.name)));
     }
     let figure = |name: &str| answer.and_then(|answer| answer.symbolic(name));
-    Ok(Search {
+    Ok(MatRow {
         program: program.name.into(),
         search: way.name.into(),
         verdict: verdict.into(),
@@ -193,7 +194,7 @@ fn search(
     })
 }
 
-pub fn section(results: &Results<Search>) -> Section {
+pub fn section(results: &Results<MatRow>) -> Section {
     let limit = results.head.get("limit").unwrap_or("the limit");
     let mut out = Section::new("Token passing and mutually atomic transactions");
     out.text(

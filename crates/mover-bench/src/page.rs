@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::records::{self, Head, Results, Row};
+use crate::error::BenchError;
+use crate::records::{self, Head, ReadError, Results, Row};
 use crate::section::{Block, Headline, Section, wrapped};
 use crate::table::Table;
-use crate::{Trouble, bounds, cores, cpc, dynamic, histories, mat, reduced, spin, threads, tm};
+use crate::{bounds, cores, cpc, dynamic, histories, mat, reduced, spin, threads, tm};
 use mover_cli::output::write_file;
 
 #[derive(Args)]
@@ -43,14 +44,43 @@ struct Chapter {
     section: Section,
 }
 
-pub fn run(args: &PageArgs) -> Result<(), Trouble> {
+/// Why the page cannot be made of what is there.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    #[error("there is no {p}; `mover bench {measurement} --csv {p}` makes it", p = .path.display())]
+    NotMeasured {
+        path: PathBuf,
+        measurement: &'static str,
+    },
+    #[error(transparent)]
+    Results(#[from] ReadError),
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{}: {source}", .path.display())]
+    Readme { path: PathBuf, source: NoMark },
+}
+
+/// A text has no place for the figures.
+#[derive(PartialEq, Debug, thiserror::Error)]
+#[error("there is no line `{}`", .0.trim_end())]
+pub struct NoMark(&'static str);
+
+pub fn run(args: &PageArgs) -> Result<(), BenchError> {
     let results = args.root.join(RESULTS);
-    let chapters = read_all(&results).map_err(Trouble::Input)?;
+    let chapters = read_all(&results)?;
     let readme = args.root.join(README);
-    let text = std::fs::read_to_string(&readme)
-        .map_err(|error| Trouble::Input(format!("cannot read {}: {error}", readme.display())))?;
-    let stated = with_figures(&text, &readme_figures(&chapters))
-        .map_err(|reason| Trouble::Input(format!("{}: {reason}", readme.display())))?;
+    let text = std::fs::read_to_string(&readme).map_err(|source| PageError::Unreadable {
+        path: readme.clone(),
+        source,
+    })?;
+    let stated =
+        with_figures(&text, &readme_figures(&chapters)).map_err(|source| PageError::Readme {
+            path: readme.clone(),
+            source,
+        })?;
     for chapter in &chapters {
         for block in &chapter.section.blocks {
             if let Block::Plot(plot) = block {
@@ -65,7 +95,7 @@ pub fn run(args: &PageArgs) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn read_all(results: &Path) -> Result<Vec<Chapter>, String> {
+fn read_all(results: &Path) -> Result<Vec<Chapter>, PageError> {
     Ok(vec![
         read(results, "spin", spin::section)?,
         read(results, "reduced", reduced::section)?,
@@ -84,13 +114,13 @@ fn read<T: Row>(
     directory: &Path,
     file: &'static str,
     section: fn(&Results<T>) -> Section,
-) -> Result<Chapter, String> {
+) -> Result<Chapter, PageError> {
     let path = directory.join(format!("{file}.csv"));
     if !path.exists() {
-        return Err(format!(
-            "there is no {p}; `mover bench {file} --csv {p}` makes it",
-            p = path.display()
-        ));
+        return Err(PageError::NotMeasured {
+            path,
+            measurement: file,
+        });
     }
     let results = records::read(&path)?;
     Ok(Chapter {
@@ -344,10 +374,9 @@ fn behind_row(chapters: &[Chapter], page: &str) -> Vec<String> {
 }
 
 /// A text with other figures between the marks.
-fn with_figures(text: &str, figures: &str) -> Result<String, String> {
-    let missing = |mark: &str| format!("there is no line `{}`", mark.trim_end());
-    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| missing(BEGIN))?;
-    let (_, behind) = rest.split_once(END).ok_or_else(|| missing(END))?;
+fn with_figures(text: &str, figures: &str) -> Result<String, NoMark> {
+    let (before, rest) = text.split_once(BEGIN).ok_or(NoMark(BEGIN))?;
+    let (_, behind) = rest.split_once(END).ok_or(NoMark(END))?;
     Ok(format!("{before}{BEGIN}\n{figures}\n{END}{behind}"))
 }
 

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::child::{self, Finished};
+use mover_cli::Cause;
+
+use crate::child::{self, ChildError, Finished};
 
 pub const SPIN_OPTIONS: [&str; 2] = ["-a", "-o3"];
 pub const GCC_OPTIONS: [&str; 4] = ["-O2", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"];
@@ -26,6 +28,46 @@ pub const MEGABYTE: f64 = 1024.0 * 1024.0;
 /// SPIN's own default, and the most that is tried: some gigabytes of stack.
 const FIRST_DEPTH: u64 = 10_000;
 const LAST_DEPTH: u64 = 100_000_000;
+
+/// Why there is no verifier, or no report of its run.
+#[derive(Debug, thiserror::Error)]
+pub enum PanError {
+    #[error("cannot create {}: {source}", .path.display())]
+    NoDirectory {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// The name of a model cannot be made absolute.
+    #[error(transparent)]
+    Path(std::io::Error),
+    #[error(transparent)]
+    Child(#[from] ChildError),
+    #[error("SPIN rejects {}: {said}", .model.display())]
+    Rejected { model: PathBuf, said: String },
+    #[error("gcc fails on pan.c: {0}")]
+    Gcc(String),
+    #[error("pan needs a search stack above -m{LAST_DEPTH}")]
+    TooDeep,
+    #[error("pan ends without a report: {0}")]
+    NoReport(String),
+}
+
+impl PanError {
+    pub fn cause(&self) -> Cause {
+        match self {
+            PanError::Path(_) | PanError::Rejected { .. } | PanError::TooDeep => Cause::Input,
+            PanError::NoDirectory { .. }
+            | PanError::Child(_)
+            | PanError::Gcc(_)
+            | PanError::NoReport(_) => Cause::Output,
+        }
+    }
+}
+
+/// A program that makes verifiers is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not installed; on Debian it is in the package `{0}` (apt-get install spin gcc)")]
+pub struct MissingTool(&'static str);
 
 /// A verifier for one model, ready to run.
 pub struct Pan {
@@ -57,13 +99,10 @@ pub struct Report {
 }
 
 /// Both programs that make a verifier, or which Debian package has the missing one.
-pub fn check_tools() -> Result<(), String> {
+pub fn check_tools() -> Result<(), MissingTool> {
     for (tool, option) in [("spin", "-V"), ("gcc", "--version")] {
         if child::run(Command::new(tool).arg(option)).is_err() {
-            return Err(format!(
-                "`{tool}` is not installed; on Debian it is in the package `{tool}` \
-                 (apt-get install spin gcc)"
-            ));
+            return Err(MissingTool(tool));
         }
     }
     Ok(())
@@ -75,10 +114,12 @@ impl Pan {
         defines: &[&str],
         directory: PathBuf,
         gcc_options: &[&str],
-    ) -> Result<Self, String> {
-        std::fs::create_dir_all(&directory)
-            .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
-        let model = std::path::absolute(model).map_err(|error| error.to_string())?;
+    ) -> Result<Self, PanError> {
+        std::fs::create_dir_all(&directory).map_err(|source| PanError::NoDirectory {
+            path: directory.clone(),
+            source,
+        })?;
+        let model = std::path::absolute(model).map_err(PanError::Path)?;
         let translated = child::run(
             Command::new("spin")
                 .args(SPIN_OPTIONS)
@@ -88,7 +129,7 @@ impl Pan {
         )?;
         if !directory.join("pan.c").exists() {
             let said = translated.stdout + &translated.stderr;
-            return Err(format!("SPIN rejects {}: {said}", model.display()));
+            return Err(PanError::Rejected { model, said });
         }
         let compiled = child::run(
             Command::new("gcc")
@@ -97,7 +138,7 @@ impl Pan {
                 .current_dir(&directory),
         )?;
         if compiled.code != Some(0) {
-            return Err(format!("gcc fails on pan.c: {}", compiled.stderr));
+            return Err(PanError::Gcc(compiled.stderr));
         }
         Ok(Pan {
             directory,
@@ -107,12 +148,12 @@ impl Pan {
     }
 
     /// Runs until the search stack is large enough. Nothing comes back if a run takes too long.
-    pub fn run_deep_enough(&mut self, limit: Option<Duration>) -> Result<Option<Ran>, String> {
+    pub fn run_deep_enough(&mut self, limit: Option<Duration>) -> Result<Option<Ran>, PanError> {
         loop {
             match self.run(limit)? {
                 Some(ran) if ran.report.is_cut_off => {
                     if self.depth == LAST_DEPTH {
-                        return Err(format!("pan needs a search stack above -m{LAST_DEPTH}"));
+                        return Err(PanError::TooDeep);
                     }
                     self.depth *= 10;
                 }
@@ -121,7 +162,7 @@ impl Pan {
         }
     }
 
-    fn run(&self, limit: Option<Duration>) -> Result<Option<Ran>, String> {
+    fn run(&self, limit: Option<Duration>) -> Result<Option<Ran>, PanError> {
         let mut command = Command::new(self.directory.join("pan"));
         command
             .arg("-c0")
@@ -134,8 +175,8 @@ impl Pan {
         let Some(child) = ended else {
             return Ok(None);
         };
-        let report = read_report(&child.stdout)
-            .ok_or_else(|| format!("pan ends without a report: {}", child.stdout))?;
+        let report =
+            read_report(&child.stdout).ok_or_else(|| PanError::NoReport(child.stdout.clone()))?;
         Ok(Some(Ran { report, child }))
     }
 }

@@ -22,7 +22,8 @@ use mover_report::witness::timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Trouble, child};
+use crate::child;
+use crate::error::BenchError;
 use mover_cli::output::check_writable;
 
 /// What all measurements are told.
@@ -52,7 +53,76 @@ pub struct LimitArgs {
 /// A line of a file of results.
 pub trait Row: Serialize + DeserializeOwned {
     /// Whether the names in it are known; else what is wrong.
-    fn check(&self) -> Result<(), String>;
+    fn check(&self) -> Result<(), RowError>;
+}
+
+/// What is wrong with a row whose fields are of the right types.
+#[derive(Debug, thiserror::Error)]
+pub enum RowError {
+    #[error("no {what} is called `{name}`")]
+    Unknown { what: &'static str, name: String },
+    #[error("there is no measurement with {1} {0}")]
+    Impossible(&'static str, u32),
+    #[error("{0} is not searched with jobs")]
+    NoJobs(&'static str),
+    #[error("{0}: a complete search without states")]
+    NoStates(String),
+}
+
+impl RowError {
+    pub fn unknown(what: &'static str, name: &str) -> Self {
+        RowError::Unknown {
+            what,
+            name: name.into(),
+        }
+    }
+}
+
+/// A file of results cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", .path.display())]
+pub struct RecordError {
+    path: PathBuf,
+    source: csv::Error,
+}
+
+/// A file of results cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{}: {source}", .path.display())]
+    Malformed {
+        path: PathBuf,
+        source: MalformedResults,
+    },
+}
+
+/// What is wrong with the text of a file of results.
+#[derive(Debug, thiserror::Error)]
+pub enum MalformedResults {
+    #[error("line 1: there is no line `# {0}: …` before the columns")]
+    NoHead(&'static str),
+    #[error("{}", sentence(.source, .columns.as_ref()))]
+    Csv {
+        source: csv::Error,
+        columns: Option<csv::StringRecord>,
+    },
+    #[error("two columns are called `{0}`")]
+    ColumnTwice(String),
+    #[error("line {line}, column `{column}`: `{field}` was not measured")]
+    NotMeasured {
+        line: u64,
+        column: String,
+        field: String,
+    },
+    #[error("line {line}: {source}")]
+    Row { line: u64, source: RowError },
+    #[error("there is no row; it has to be measured again")]
+    NoRow,
 }
 
 /// What a file says about where its rows come from, in its order.
@@ -84,9 +154,9 @@ pub struct Recorder<T> {
 }
 
 impl<T: Row> Recorder<T> {
-    pub fn begin(args: &RecordArgs, limit: Option<&LimitArgs>) -> Result<Self, Trouble> {
+    pub fn begin(args: &RecordArgs, limit: Option<&LimitArgs>) -> Result<Self, BenchError> {
         if let Some(path) = &args.csv {
-            check_writable(path).map_err(Trouble::Usage)?;
+            check_writable(path).map_err(BenchError::Options)?;
         }
         let head = match &args.csv {
             Some(_) => here_and_now(limit),
@@ -104,25 +174,28 @@ impl<T: Row> Recorder<T> {
         })
     }
 
-    pub fn record(&mut self, row: T) -> Result<(), String> {
+    pub fn record(&mut self, row: T) -> Result<(), RecordError> {
         if let Some(path) = &self.path {
             let head = &self.results.head;
-            write_row(path, head, &mut self.file, &row)
-                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            write_row(path, head, &mut self.file, &row).map_err(|source| RecordError {
+                path: path.clone(),
+                source,
+            })?;
         }
         self.results.rows.push(row);
         Ok(())
     }
 
-    pub fn finish(self) -> Result<Results<T>, String> {
+    pub fn finish(self) -> Result<Results<T>, RecordError> {
         let mut results = self.results;
         if let Some((path, file)) = self.path.zip(self.file) {
-            let describe =
-                |error: std::io::Error| format!("cannot write {}: {error}", path.display());
-            let mut file = file
-                .into_inner()
-                .map_err(|error| describe(error.into_error()))?;
-            file.write_all(END.as_bytes()).map_err(describe)?;
+            let flushed = file.into_inner().map_err(|error| error.into_error());
+            flushed
+                .and_then(|mut file| file.write_all(END.as_bytes()))
+                .map_err(|error| RecordError {
+                    path,
+                    source: error.into(),
+                })?;
         }
         results.is_complete = true;
         Ok(results)
@@ -286,13 +359,18 @@ pub fn rounded(seconds: f64) -> f64 {
 }
 
 /// Reads what a [`Recorder`] wrote.
-pub fn read<T: Row>(path: &Path) -> Result<Results<T>, String> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    parse(&text).map_err(|reason| format!("{}: {reason}", path.display()))
+pub fn read<T: Row>(path: &Path) -> Result<Results<T>, ReadError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ReadError::Unreadable {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    parse(&text).map_err(|source| ReadError::Malformed {
+        path: path.to_path_buf(),
+        source,
+    })
 }
 
-fn parse<T: Row>(text: &str) -> Result<Results<T>, String> {
+fn parse<T: Row>(text: &str) -> Result<Results<T>, MalformedResults> {
     let comments = text.lines().take_while(|line| line.starts_with('#'));
     let entries = comments.filter_map(|line| line[1..].split_once(':'));
     let head = Head(
@@ -302,9 +380,7 @@ fn parse<T: Row>(text: &str) -> Result<Results<T>, String> {
     );
     for key in ["command", "date"] {
         if head.get(key).is_none() {
-            return Err(format!(
-                "line 1: there is no line `# {key}: …` before the columns"
-            ));
+            return Err(MalformedResults::NoHead(key));
         }
     }
     let mut reader = csv::ReaderBuilder::new()
@@ -312,35 +388,42 @@ fn parse<T: Row>(text: &str) -> Result<Results<T>, String> {
         .from_reader(text.as_bytes());
     let columns = reader
         .headers()
-        .map_err(|error| sentence(&error, None))?
+        .map_err(|source| MalformedResults::Csv {
+            source,
+            columns: None,
+        })?
         .clone();
+    let malformed = |source: csv::Error| MalformedResults::Csv {
+        source,
+        columns: Some(columns.clone()),
+    };
     if let Some(twice) = columns.iter().enumerate().find_map(|(number, name)| {
         let is_twice = columns.iter().skip(number + 1).any(|other| other == name);
         is_twice.then_some(name)
     }) {
-        return Err(format!("two columns are called `{twice}`"));
+        return Err(MalformedResults::ColumnTwice(twice.into()));
     }
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| sentence(&error, Some(&columns)))?;
+        let record = record.map_err(malformed)?;
         let line = record.position().map_or(0, csv::Position::line);
         for (column, field) in columns.iter().zip(&record) {
             let number = field.parse::<f64>();
             if number.is_ok_and(|number| !number.is_finite() || number < 0.0) {
-                return Err(format!(
-                    "line {line}, column `{column}`: `{field}` was not measured"
-                ));
+                return Err(MalformedResults::NotMeasured {
+                    line,
+                    column: column.into(),
+                    field: field.into(),
+                });
             }
         }
-        let row: T = record
-            .deserialize(Some(&columns))
-            .map_err(|error| sentence(&error, Some(&columns)))?;
+        let row: T = record.deserialize(Some(&columns)).map_err(malformed)?;
         row.check()
-            .map_err(|reason| format!("line {line}: {reason}"))?;
+            .map_err(|source| MalformedResults::Row { line, source })?;
         rows.push(row);
     }
     if rows.is_empty() {
-        return Err("there is no row; it has to be measured again".into());
+        return Err(MalformedResults::NoRow);
     }
     Ok(Results {
         head,
@@ -388,9 +471,9 @@ mod tests {
     }
 
     impl Row for Point {
-        fn check(&self) -> Result<(), String> {
+        fn check(&self) -> Result<(), RowError> {
             match self.name.as_str() {
-                "unheard-of" => Err("no program is called `unheard-of`".into()),
+                "unheard-of" => Err(RowError::unknown("program", &self.name)),
                 _ => Ok(()),
             }
         }
@@ -447,7 +530,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line_and_column() {
-        let said = |text: &str| parse::<Point>(text).expect_err("it is wrong");
+        let said = |text: &str| {
+            let error = parse::<Point>(text).expect_err("it is wrong");
+            error.to_string()
+        };
         let with = |row: &str| said(&format!("{HEAD}a,1,2.5,true\n{row}\n# end\n"));
         assert_eq!(with("b,1,2.5"), "line 5: 3 fields instead of 4");
         assert_eq!(

@@ -11,12 +11,13 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
-use crate::searches::{Search, search};
+use crate::error::BenchError;
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
+use crate::searches::{SearchMethod, search};
 use crate::section::{Ratio, Section, mean_and_range};
 use crate::spin::SPIN_EXAMPLES;
 use crate::table::Table;
-use crate::{Trouble, is_wanted, pan, scratch};
+use crate::{is_wanted, pan, scratch};
 
 #[derive(Args)]
 pub struct ReducedArgs {
@@ -76,12 +77,12 @@ const SUBJECTS: &[Subject] = &[
     Subject(Home::Examples, "sliding_window", &[], "channels"),
 ];
 
-const SEARCHES: [Search; 5] = [
-    Search::Spin,
-    Search::SpinReduced,
-    Search::None,
-    Search::Phase,
-    Search::Dynamic,
+const SEARCHES: [SearchMethod; 5] = [
+    SearchMethod::Spin,
+    SearchMethod::SpinReduced,
+    SearchMethod::None,
+    SearchMethod::Phase,
+    SearchMethod::Dynamic,
 ];
 
 /// One search of one model.
@@ -89,7 +90,7 @@ const SEARCHES: [Search; 5] = [
 pub struct Point {
     model: String,
     made_of: String,
-    search: Search,
+    search: SearchMethod,
     states: Option<u64>,
     seconds: f64,
     cpu_s: Option<f64>,
@@ -99,20 +100,20 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if self.complete && self.states.is_none_or(|states| states == 0) {
-            return Err(format!("{}: a complete search without states", self.model));
+            return Err(RowError::NoStates(self.model.clone()));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &ReducedArgs) -> Result<Section, Trouble> {
-    pan::check_tools().map_err(Trouble::Usage)?;
+pub fn run(args: &ReducedArgs) -> Result<Section, BenchError> {
+    pan::check_tools()?;
     let wanted = |subject: &&Subject| is_wanted(subject.1, &args.models);
     let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
     if subjects.is_empty() {
-        return Err(Trouble::Usage("no model is called like that".into()));
+        return Err(BenchError::NothingChosen("model"));
     }
     let scratch = scratch()?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
@@ -128,7 +129,7 @@ pub fn run(args: &ReducedArgs) -> Result<Section, Trouble> {
         stderr_line!("{model}");
         for way in SEARCHES {
             let found = search(way, &path, defines, 1, args.limit.seconds, scratch.path())
-                .map_err(|reason| Trouble::Input(format!("{model}: {reason}")))?;
+                .map_err(|error| error.on(model))?;
             recorder.record(Point {
                 model: model.to_string(),
                 made_of: (*made_of).to_string(),
@@ -169,12 +170,12 @@ pub fn section(results: &Results<Point>) -> Section {
         }
     }
     for model in models {
-        let of = |way: Search| {
+        let of = |way: SearchMethod| {
             let mut rows = results.rows.iter();
             rows.find(|point| point.model == model && point.search == way)
         };
         let made_of = SEARCHES.into_iter().find_map(of).map_or("", |p| &p.made_of);
-        let both = of(Search::SpinReduced).zip(of(Search::Dynamic));
+        let both = of(SearchMethod::SpinReduced).zip(of(SearchMethod::Dynamic));
         let both = both.filter(|(theirs, ours)| theirs.complete || ours.complete);
         let ratio = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
         let row = |first: Vec<String>, cell: &dyn Fn(&Point) -> String, value: Option<f64>| {
@@ -254,7 +255,7 @@ pub fn section(results: &Results<Point>) -> Section {
 }
 
 fn titled(first: &str, before: &[&str], behind: &[&str]) -> Table {
-    let searches = SEARCHES.map(Search::name);
+    let searches = SEARCHES.map(SearchMethod::name);
     Table::new(&[&[first], before, &searches, behind].concat())
 }
 

@@ -11,12 +11,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ask;
+use crate::error::MeasureError;
 use crate::pan::{GCC_OPTIONS, GCC_OPTIONS_REDUCED, MEGABYTE, Pan, Ran};
 use crate::records::rounded;
 
 /// A way to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Search {
+pub enum SearchMethod {
     #[serde(rename = "SPIN")]
     Spin,
     #[serde(rename = "SPIN reduced")]
@@ -31,20 +32,20 @@ pub enum Search {
     Dynamic,
 }
 
-impl Search {
+impl SearchMethod {
     pub fn name(self) -> &'static str {
         match self {
-            Search::Spin => "SPIN",
-            Search::SpinReduced => "SPIN reduced",
-            Search::None => "none",
-            Search::Static => "static",
-            Search::Phase => "phase",
-            Search::Dynamic => "dynamic",
+            SearchMethod::Spin => "SPIN",
+            SearchMethod::SpinReduced => "SPIN reduced",
+            SearchMethod::None => "none",
+            SearchMethod::Static => "static",
+            SearchMethod::Phase => "phase",
+            SearchMethod::Dynamic => "dynamic",
         }
     }
 
     pub fn is_spin(self) -> bool {
-        matches!(self, Search::Spin | Search::SpinReduced)
+        matches!(self, SearchMethod::Spin | SearchMethod::SpinReduced)
     }
 }
 
@@ -62,13 +63,13 @@ pub struct Found {
 }
 
 pub fn search(
-    search: Search,
+    search: SearchMethod,
     model: &Path,
     defines: &[&str],
     jobs: u32,
     limit_s: u32,
     scratch: &Path,
-) -> Result<Found, String> {
+) -> Result<Found, MeasureError> {
     if search.is_spin() {
         spin(search, model, defines, limit_s, scratch)
     } else {
@@ -77,14 +78,14 @@ pub fn search(
 }
 
 fn spin(
-    search: Search,
+    search: SearchMethod,
     model: &Path,
     defines: &[&str],
     limit_s: u32,
     scratch: &Path,
-) -> Result<Found, String> {
+) -> Result<Found, MeasureError> {
     let options: &[&str] = match search {
-        Search::SpinReduced => &GCC_OPTIONS_REDUCED,
+        SearchMethod::SpinReduced => &GCC_OPTIONS_REDUCED,
         _ => &GCC_OPTIONS,
     };
     let name = format!("{} {} {defines:?}", search.name(), model.display());
@@ -104,18 +105,18 @@ fn spin(
                 is_complete: true,
             })
         }
-        Some(_) => Err("SPIN finds an error in a safe model".into()),
+        Some(_) => Err(MeasureError::SpinFindsError),
         None => Ok(Found::cut_off(limit_s)),
     }
 }
 
 fn mover(
-    search: Search,
+    search: SearchMethod,
     model: &Path,
     defines: &[&str],
     jobs: u32,
     limit_s: u32,
-) -> Result<Found, String> {
+) -> Result<Found, MeasureError> {
     let jobs = jobs.to_string();
     let options = [
         "--engine",
@@ -131,7 +132,7 @@ fn mover(
     let is_complete = match answer.verdict() {
         "safe" => true,
         "unknown" => false,
-        _ => return Err(format!("mover does not find it safe: {}", answer.reason())),
+        _ => return Err(MeasureError::MoverNotSafe(answer.reason().into())),
     };
     let bytes = Some(answer.number("store_bytes")? as u64);
     Ok(Found {
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_search_is_written_as_it_is_called() {
-        use Search::{Dynamic, None, Phase, Spin, SpinReduced, Static};
+        use SearchMethod::{Dynamic, None, Phase, Spin, SpinReduced, Static};
         for search in [Spin, SpinReduced, None, Static, Phase, Dynamic] {
             let written = serde_json::to_value(search).expect("a name");
             assert_eq!(written, search.name());

@@ -18,11 +18,12 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{BenchError, MeasureError};
 use crate::pan::{self, GCC_OPTIONS, MEGABYTE, Pan, SPIN_OPTIONS};
-use crate::records::{RecordArgs, Recorder, Results, Row, rounded};
+use crate::records::{RecordArgs, Recorder, Results, Row, RowError, rounded};
 use crate::section::{Ratio, Section, mean_and_range};
 use crate::table::{Table, geometric_mean, median};
-use crate::{Trouble, ask, is_wanted, scratch};
+use crate::{ask, is_wanted, scratch};
 
 #[derive(Args)]
 pub struct SpinArgs {
@@ -102,27 +103,24 @@ pub struct Round {
 }
 
 impl Row for Round {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if self.pan_states == 0 || self.mover_states == 0 {
-            return Err(format!("{} without states", self.model));
+            return Err(RowError::NoStates(self.model.clone()));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &SpinArgs) -> Result<Section, Trouble> {
+pub fn run(args: &SpinArgs) -> Result<Section, BenchError> {
     let chosen: Vec<(Origin, &str)> = MODELS
         .into_iter()
         .filter(|(_, name)| is_wanted(name, &args.models))
         .collect();
     if chosen.is_empty() {
-        let names: Vec<&str> = MODELS.iter().map(|(_, name)| *name).collect();
-        return Err(Trouble::Usage(format!(
-            "no model of that name; there are {}",
-            names.join(", ")
-        )));
+        let known = MODELS.iter().map(|(_, name)| *name).collect();
+        return Err(BenchError::UnknownModel { known });
     }
-    pan::check_tools().map_err(Trouble::Usage)?;
+    pan::check_tools()?;
     let scratch = scratch()?;
     let mut recorder = Recorder::begin(&args.record, None)?;
     for (origin, name) in chosen {
@@ -138,7 +136,7 @@ pub fn run(args: &SpinArgs) -> Result<Section, Trouble> {
             args.runs,
             &mut recorder,
         )
-        .map_err(|reason| Trouble::Input(format!("{name}: {reason}")))?;
+        .map_err(|error| error.on(name))?;
     }
     Ok(section(&recorder.finish()?))
 }
@@ -150,7 +148,7 @@ fn compare(
     scratch: &Path,
     runs: u32,
     recorder: &mut Recorder<Round>,
-) -> Result<(), String> {
+) -> Result<(), MeasureError> {
     let model = directory.join(format!("{name}.pml"));
     let defines = match origin {
         Origin::Own => scale(&model)?,
@@ -166,11 +164,14 @@ fn compare(
     let mut pan = Pan::make(&model, &defines, place, &GCC_OPTIONS)?;
     let mut before: Option<(u64, u64)> = None;
     for round in 1..=runs {
-        let ran = pan.run_deep_enough(None)?.ok_or("pan was ended")?;
+        let ran = pan
+            .run_deep_enough(None)?
+            .ok_or(MeasureError::Ended("pan"))?;
         let options = ["--reduce", "none", "--keep-going"];
-        let answer = ask::check(&model, &defines, &options, None)?.ok_or("mover was ended")?;
+        let answer =
+            ask::check(&model, &defines, &options, None)?.ok_or(MeasureError::Ended("mover"))?;
         if !matches!(answer.ran.code, Some(0 | 10)) {
-            return Err(format!("mover gives no verdict: {}", answer.reason()));
+            return Err(MeasureError::NoVerdict(answer.reason().into()));
         }
         let (report, states) = (&ran.report, answer.number("states")? as u64);
         stderr_line!(
@@ -179,7 +180,7 @@ fn compare(
             answer.number("time_s")?
         );
         if before.is_some_and(|before| before != (report.states, states)) {
-            return Err("two runs of a tool differ in the number of states".into());
+            return Err(MeasureError::RunsDiffer);
         }
         before = Some((report.states, states));
         recorder.record(Round {
@@ -208,13 +209,15 @@ fn compare(
 }
 
 /// The preprocessor options in the `scale:` line of a model's header.
-fn scale(model: &Path) -> Result<Vec<String>, String> {
-    let text = std::fs::read_to_string(model)
-        .map_err(|error| format!("cannot read {}: {error}", model.display()))?;
+fn scale(model: &Path) -> Result<Vec<String>, MeasureError> {
+    let text = std::fs::read_to_string(model).map_err(|source| MeasureError::UnreadableModel {
+        path: model.to_path_buf(),
+        source,
+    })?;
     let options = text
         .lines()
         .find_map(|line| line.split_once("scale:"))
-        .ok_or_else(|| format!("{} has no `scale:` line", model.display()))?;
+        .ok_or_else(|| MeasureError::NoScale(model.to_path_buf()))?;
     Ok(options
         .1
         .split_whitespace()

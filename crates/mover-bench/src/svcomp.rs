@@ -21,13 +21,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mover_cli::stderr_line;
 use serde::{Deserialize, Serialize};
-use yaml_rust2::{Yaml, YamlLoader};
+use yaml_rust2::{ScanError, Yaml, YamlLoader};
 
-use crate::ask::{self, Asked};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::ask::{self, AskError, Asked};
+use crate::error::{BenchError, MeasureError};
+use crate::is_wanted;
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError, rounded};
 use crate::section::Section;
 use crate::table::Table;
-use crate::{Trouble, is_wanted};
 
 #[derive(Args)]
 pub struct SvcompArgs {
@@ -98,15 +99,58 @@ enum Kind {
 }
 
 impl Row for Answered {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !ENGINES.contains(&self.engine.as_str()) {
-            return Err(format!("no engine is called `{}`", self.engine));
+            return Err(RowError::unknown("engine", &self.engine));
         }
         if !PROPERTIES.iter().any(|(_, known)| *known == self.property) {
-            return Err(format!("no property is called `{}`", self.property));
+            return Err(RowError::unknown("property", &self.property));
         }
         Ok(())
     }
+}
+
+/// Why there are no tasks.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    #[error(
+        "no task (NAME.yml with a property among {}) is below {}",
+        .properties.join(", "), shown(.directories)
+    )]
+    NoTask {
+        properties: Vec<String>,
+        directories: Vec<PathBuf>,
+    },
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{}: {source}", .path.display())]
+    Malformed {
+        path: PathBuf,
+        source: MalformedTask,
+    },
+}
+
+/// What is wrong with the file of a task.
+#[derive(Debug, thiserror::Error)]
+pub enum MalformedTask {
+    #[error(transparent)]
+    Yaml(#[from] ScanError),
+    #[error("a file without a name")]
+    UnnamedFile,
+    #[error("there are no `input_files`")]
+    NoFiles,
+    #[error("the data model `{0}` is not known")]
+    DataModel(String),
+    #[error("`properties` is no list")]
+    NoProperties,
+}
+
+fn shown(directories: &[PathBuf]) -> String {
+    let names = directories.iter().map(|path| path.display().to_string());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// A program with one property and the verdict that is expected.
@@ -120,7 +164,7 @@ struct Task {
     expected: bool,
 }
 
-pub fn run(args: &SvcompArgs) -> Result<Section, Trouble> {
+pub fn run(args: &SvcompArgs) -> Result<Section, BenchError> {
     let mut tasks = Vec::new();
     for directory in &args.directories {
         find_tasks(directory, &mut tasks)?;
@@ -130,20 +174,15 @@ pub fn run(args: &SvcompArgs) -> Result<Section, Trouble> {
             && args.property.iter().any(|asked| asked == task.property)
     });
     if tasks.is_empty() {
-        return Err(Trouble::Input(format!(
-            "no task (NAME.yml with a property among {}) is below {}",
-            args.property.join(", "),
-            args.directories
-                .iter()
-                .map(|directory| directory.display().to_string())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )));
+        return Err(BenchError::Tasks(TaskError::NoTask {
+            properties: args.property.clone(),
+            directories: args.directories.clone(),
+        }));
     }
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for engine in &args.engine {
         for (number, task) in tasks.iter().enumerate() {
-            let answered = ask_for(args, task, engine)?;
+            let answered = ask_for(args, task, engine).map_err(MeasureError::Ask)?;
             stderr_line!(
                 "{engine} {}/{}: {} {}: {:?} ({:.1} s)",
                 number + 1,
@@ -159,7 +198,7 @@ pub fn run(args: &SvcompArgs) -> Result<Section, Trouble> {
     Ok(section(&recorder.finish()?))
 }
 
-fn ask_for(args: &SvcompArgs, task: &Task, engine: &str) -> Result<Answered, Trouble> {
+fn ask_for(args: &SvcompArgs, task: &Task, engine: &str) -> Result<Answered, AskError> {
     let mut options = vec!["--property", task.property, "--engine", engine, task.model];
     options.extend(args.options.iter().map(String::as_str));
     let seconds = args.limit.seconds;
@@ -223,34 +262,32 @@ fn first_error(stderr: &str) -> String {
 }
 
 /// All tasks below a directory, in the order of their names.
-fn find_tasks(directory: &Path, tasks: &mut Vec<Task>) -> Result<(), Trouble> {
-    let describe = |error: std::io::Error| {
-        Trouble::Input(format!("cannot read {}: {error}", directory.display()))
+fn find_tasks(directory: &Path, tasks: &mut Vec<Task>) -> Result<(), TaskError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source: std::io::Error| TaskError::Unreadable { path, source }
     };
     let mut entries = std::fs::read_dir(directory)
-        .map_err(describe)?
+        .map_err(unreadable(directory))?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(describe)?;
+        .map_err(unreadable(directory))?;
     entries.sort();
     for path in entries {
         if path.is_dir() {
             find_tasks(&path, tasks)?;
         } else if path.extension().is_some_and(|extension| extension == "yml") {
-            let text = std::fs::read_to_string(&path).map_err(|error| {
-                Trouble::Input(format!("cannot read {}: {error}", path.display()))
-            })?;
-            let found = read_task(&path, &text)
-                .map_err(|reason| Trouble::Input(format!("{}: {reason}", path.display())))?;
-            tasks.extend(found);
+            let text = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
+            let found = read_task(&path, &text);
+            tasks.extend(found.map_err(|source| TaskError::Malformed { path, source })?);
         }
     }
     Ok(())
 }
 
 /// The tasks of one file: a property that mover does not know is left out.
-fn read_task(path: &Path, text: &str) -> Result<Vec<Task>, String> {
-    let documents = YamlLoader::load_from_str(text).map_err(|error| error.to_string())?;
+fn read_task(path: &Path, text: &str) -> Result<Vec<Task>, MalformedTask> {
+    let documents = YamlLoader::load_from_str(text)?;
     let document = documents.first().unwrap_or(&Yaml::BadValue);
     // Some folders keep other YAML files beside the tasks.
     if document["properties"].is_badvalue() {
@@ -262,23 +299,23 @@ fn read_task(path: &Path, text: &str) -> Result<Vec<Task>, String> {
         Yaml::Array(files) => {
             let names = files
                 .iter()
-                .map(|file| file.as_str().ok_or("a file without a name"));
+                .map(|file| file.as_str().ok_or(MalformedTask::UnnamedFile));
             names
                 .map(|name| name.map(|name| directory.join(name)))
                 .collect::<Result<_, _>>()?
         }
-        _ => return Err("there are no `input_files`".into()),
+        _ => return Err(MalformedTask::NoFiles),
     };
     let model = match document["options"]["data_model"].as_str() {
         Some("LP64") => "--64",
         Some("ILP32") | None => "--32",
-        Some(other) => return Err(format!("the data model `{other}` is not known")),
+        Some(other) => return Err(MalformedTask::DataModel(other.into())),
     };
     let folder = directory.file_name().unwrap_or_default().to_string_lossy();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let properties = document["properties"]
         .as_vec()
-        .ok_or("`properties` is no list")?;
+        .ok_or(MalformedTask::NoProperties)?;
     let known = properties.iter().filter_map(|property| {
         let file = property["property_file"].as_str()?;
         let name = Path::new(file).file_stem()?.to_string_lossy();
@@ -428,11 +465,14 @@ mod tests {
 
     #[test]
     fn other_files_are_no_tasks_and_broken_ones_are_named() {
-        assert_eq!(read_task(Path::new("a.yml"), "x: 1\n"), Ok(Vec::new()));
+        assert!(read_task(Path::new("a.yml"), "x: 1\n").is_ok_and(|tasks| tasks.is_empty()));
         assert!(read_task(Path::new("a.yml"), "properties: [\n").is_err());
         assert!(read_task(Path::new("a.yml"), "properties: []\n").is_err());
         let odd = format!("{TASK}options:\n  data_model: LLP64\n");
-        assert!(read_task(Path::new("a.yml"), &odd).is_err_and(|reason| reason.contains("LLP64")));
+        assert!(
+            read_task(Path::new("a.yml"), &odd)
+                .is_err_and(|error| error.to_string().contains("LLP64"))
+        );
     }
 
     #[test]

@@ -11,12 +11,13 @@ use clap::Args;
 use mover_check::words::grouped;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{BenchError, must_exist};
 use crate::plot::{Panel, Series, Style, plot, seconds_up_to};
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row};
-use crate::searches::{Search, search};
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError};
+use crate::searches::{SearchMethod, search};
 use crate::section::{Plot, Ratio, Section};
 use crate::table::Table;
-use crate::{Trouble, is_wanted, pan, scratch};
+use crate::{is_wanted, pan, scratch};
 
 #[derive(Args)]
 pub struct ThreadsArgs {
@@ -63,12 +64,12 @@ const SUBJECTS: &[Subject] = &[
     },
 ];
 
-const SEARCHES: [Search; 5] = [
-    Search::Spin,
-    Search::SpinReduced,
-    Search::None,
-    Search::Static,
-    Search::Dynamic,
+const SEARCHES: [SearchMethod; 5] = [
+    SearchMethod::Spin,
+    SearchMethod::SpinReduced,
+    SearchMethod::None,
+    SearchMethod::Static,
+    SearchMethod::Dynamic,
 ];
 
 /// One search.
@@ -76,7 +77,7 @@ const SEARCHES: [Search; 5] = [
 pub struct Point {
     model: String,
     threads: u32,
-    search: Search,
+    search: SearchMethod,
     states: Option<u64>,
     seconds: f64,
     cpu_s: Option<f64>,
@@ -85,44 +86,41 @@ pub struct Point {
 }
 
 impl Row for Point {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if !SUBJECTS.iter().any(|subject| subject.name == self.model) {
-            return Err(format!("no model is called `{}`", self.model));
+            return Err(RowError::unknown("model", &self.model));
         }
         if !(2..=100).contains(&self.threads) {
-            return Err(format!("{} threads cannot be", self.threads));
+            return Err(RowError::Impossible("threads", self.threads));
         }
         if self.complete && self.states.is_none_or(|states| states == 0) {
-            return Err("a complete search without states".into());
+            return Err(RowError::NoStates(self.model.clone()));
         }
         Ok(())
     }
 }
 
-pub fn run(args: &ThreadsArgs) -> Result<Section, Trouble> {
-    pan::check_tools().map_err(Trouble::Usage)?;
+pub fn run(args: &ThreadsArgs) -> Result<Section, BenchError> {
+    pan::check_tools()?;
     let wanted = |subject: &&Subject| is_wanted(subject.name, &args.models);
     let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
     if subjects.is_empty() {
-        return Err(Trouble::Usage("no model is called like that".into()));
+        return Err(BenchError::NothingChosen("model"));
     }
     let scratch = scratch()?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for subject in subjects {
         let path = args.root.join(subject.file);
-        if !path.exists() {
-            let missing = format!("there is no {}; see --root", path.display());
-            return Err(Trouble::Input(missing));
-        }
+        must_exist(&path, "--root")?;
         for way in SEARCHES {
             stderr!("{}: {}", subject.name, way.name());
             for threads in 2..=subject.most_threads {
                 let define = format!("-DN={threads}");
                 let seconds = args.limit.seconds;
                 let found = search(way, &path, &[&define], 1, seconds, scratch.path());
-                let found = found.map_err(|reason| {
+                let found = found.map_err(|error| {
                     stderr_line!();
-                    Trouble::Input(format!("{} {define}: {reason}", subject.name))
+                    error.on(format!("{} {define}", subject.name))
                 })?;
                 recorder.record(Point {
                     model: subject.name.into(),
@@ -167,7 +165,7 @@ pub fn section(results: &Results<Point>) -> Section {
             continue;
         };
         out.heading(format!("{} ({})", subject.name, subject.made_of));
-        let of = |way: Search, threads: u32| {
+        let of = |way: SearchMethod, threads: u32| {
             let mut points = points.iter();
             points
                 .find(|p| p.search == way && p.threads == threads)
@@ -189,7 +187,7 @@ pub fn section(results: &Results<Point>) -> Section {
             }
             out.table(table);
         }
-        let reached = |way: Search| {
+        let reached = |way: SearchMethod| {
             let complete = points.iter().filter(|p| p.search == way && p.complete);
             complete.map(|p| p.threads).max()
         };
@@ -198,7 +196,9 @@ pub fn section(results: &Results<Point>) -> Section {
             format!("{} {threads}", way.name())
         });
         out.text(format!("Threads reached: {}.", told.join(", ")));
-        if let Some((ours, theirs)) = reached(Search::Dynamic).zip(reached(Search::SpinReduced)) {
+        if let Some((ours, theirs)) =
+            reached(SearchMethod::Dynamic).zip(reached(SearchMethod::SpinReduced))
+        {
             out.ratios.push(Ratio {
                 subject: subject.name.into(),
                 measure: format!("threads reached within {limit}"),
@@ -233,10 +233,10 @@ pub fn section(results: &Results<Point>) -> Section {
     let styles = SEARCHES.map(|way| Style {
         name: way.name().into(),
         colour: match way {
-            Search::Spin => 4,
-            Search::SpinReduced => 5,
-            Search::Static => 1,
-            Search::Dynamic => 3,
+            SearchMethod::Spin => 4,
+            SearchMethod::SpinReduced => 5,
+            SearchMethod::Static => 1,
+            SearchMethod::Dynamic => 3,
             _ => 0,
         },
         is_dashed: way.is_spin(),
@@ -276,9 +276,10 @@ pub fn section(results: &Results<Point>) -> Section {
 fn at_common_size<'a>(
     subject: &Subject,
     threads: u32,
-    of: &dyn Fn(Search, u32) -> Option<&'a Point>,
+    of: &dyn Fn(SearchMethod, u32) -> Option<&'a Point>,
 ) -> Vec<Ratio> {
-    let Some((ours, theirs)) = of(Search::Dynamic, threads).zip(of(Search::SpinReduced, threads))
+    let Some((ours, theirs)) =
+        of(SearchMethod::Dynamic, threads).zip(of(SearchMethod::SpinReduced, threads))
     else {
         return Vec::new();
     };

@@ -20,8 +20,8 @@ use mover_tm::property::{Liveness, Safety};
 use mover_tm::word::print_word;
 use serde::{Deserialize, Serialize};
 
-use crate::Trouble;
-use crate::records::{RecordArgs, Recorder, Results, Row};
+use crate::error::{BenchError, MeasureError};
+use crate::records::{RecordArgs, Recorder, Results, Row, RowError};
 use crate::section::{Ratio, Section};
 use crate::table::Table;
 
@@ -176,24 +176,27 @@ pub struct Check {
 }
 
 impl Row for Check {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         let known: Vec<&str> = match self.table.as_str() {
             TABLE_2 => SAFETY.iter().map(|subject| subject.name).collect(),
             TABLE_3 => LIVENESS.iter().map(|subject| subject.name).collect(),
             LARGER => LARGE.iter().map(|(name, _)| *name).collect(),
-            table => return Err(format!("no table is called `{table}`")),
+            table => return Err(RowError::unknown("table", table)),
         };
         if !known.contains(&self.algorithm.as_str()) {
-            return Err(format!("no algorithm is called `{}`", self.algorithm));
+            return Err(RowError::unknown("algorithm", &self.algorithm));
         }
         Ok(())
     }
 }
 
-fn program(name: &str, text: &str) -> Result<Program, String> {
+fn program(name: &str, text: &str) -> Result<Program, MeasureError> {
     let mut sources = SourceMap::default();
     let file = sources.add("example", text);
-    language::load(&sources, file).map_err(|_| format!("{name} is not a valid algorithm"))
+    language::load(&sources, file).map_err(|_| MeasureError::Invalid {
+        what: "algorithm",
+        name: name.into(),
+    })
 }
 
 fn manager(program: &Program, name: Option<&str>) -> Manager {
@@ -206,7 +209,7 @@ fn since(started: Instant) -> f64 {
     (started.elapsed().as_secs_f64() * 10_000.0).round() / 10_000.0
 }
 
-pub fn run(args: &BenchTmArgs) -> Result<Section, Trouble> {
+pub fn run(args: &BenchTmArgs) -> Result<Section, BenchError> {
     let mut recorder = Recorder::begin(&args.record, None)?;
     for subject in &SAFETY {
         let program = program(subject.name, subject.text)?;
@@ -246,14 +249,14 @@ fn safety(
     (property, property_name): (Safety, &str),
     (threads, variables): (u32, u32),
     with_symmetry: bool,
-) -> Result<Check, String> {
+) -> Result<Check, BenchError> {
     let started = Instant::now();
     let (n, k) = (threads as usize, variables as usize);
     let algorithm = Algorithm::new(program, n, k, manager);
     let graph = AlgorithmGraph::build(algorithm, with_symmetry, MAX_STATES)
-        .map_err(|_| format!("{name}: more than {MAX_STATES} states"))?;
+        .map_err(|_| MeasureError::TooManyStates(MAX_STATES).on(name))?;
     let specification = specification(property, program.update, n, k)
-        .ok_or_else(|| format!("{name}: no specification of {property_name} for this size"))?;
+        .ok_or_else(|| MeasureError::NoSpecification(property_name.into()).on(name))?;
     let outcome = inclusion::check(&graph, specification.as_ref(), MAX_STATES).outcome;
     let seconds = since(started);
     let (verdict, counterexample) = match outcome {
@@ -280,11 +283,11 @@ fn liveness(
     program: &Program,
     manager: Manager,
     (property, property_name): (Liveness, &str),
-) -> Result<Check, String> {
+) -> Result<Check, BenchError> {
     let started = Instant::now();
     let algorithm = Algorithm::new(program, 2, 1, manager);
     let graph = AlgorithmGraph::build(algorithm, false, MAX_STATES)
-        .map_err(|_| format!("{name}: more than {MAX_STATES} states"))?;
+        .map_err(|_| MeasureError::TooManyStates(MAX_STATES).on(name))?;
     let found = find_lasso(&graph, property);
     let seconds = since(started);
     let counterexample = found.as_ref().map(|lasso| {

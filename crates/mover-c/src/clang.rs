@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use mover_tools::child::{self, Limits};
 use mover_tools::file_argument;
@@ -25,20 +25,46 @@ pub struct Options {
 /// The version of LLVM that this program is linked with.
 const VERSION: u32 = 19;
 
-/// Why there is no LLVM IR.
-pub enum Refusal {
-    /// There is no clang, or it could not do its work.
-    NoCompiler(String),
-    /// The program is wrong; in the words of clang, which end with a line.
-    Errors(String),
+/// Why clang has not done its work.
+#[derive(Debug, thiserror::Error)]
+pub enum ClangError {
+    #[error("C is read with clang, which was not found; install the package clang-{VERSION}")]
+    NotFound,
+    #[error(
+        "C is read with clang {VERSION}, but only clang {0} was found; install the package \
+         clang-{VERSION}"
+    )]
+    OtherVersion(u32),
+    #[error("{clang} cannot be started: {source}")]
+    NotStarted {
+        clang: String,
+        source: std::io::Error,
+    },
+    #[error(
+        "{clang} ran for more than {} seconds on {} and was stopped; does the program \
+         include a pipe, or a file that includes itself?",
+        Limits::COMPILER.time.as_secs(), file.display()
+    )]
+    Stopped { clang: String, file: PathBuf },
+    #[error("{clang} failed on {} with {status}", file.display())]
+    Failed {
+        clang: String,
+        file: PathBuf,
+        status: ExitStatus,
+    },
+    #[error("{}: not LLVM IR that LLVM {VERSION} can read: {said}", file.display())]
+    NotIr { file: PathBuf, said: String },
 }
 
-impl Refusal {
-    pub fn message(self) -> String {
-        match self {
-            Refusal::NoCompiler(message) | Refusal::Errors(message) => message,
-        }
-    }
+/// Why there is no LLVM IR.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is no clang, or it could not do its work.
+    #[error(transparent)]
+    NoCompiler(#[from] ClangError),
+    /// The program is wrong; in the words of clang, which end with a line.
+    #[error("{0}")]
+    Errors(String),
 }
 
 /// Compiles a file; what clang says is for the user. The files that were read are listed in
@@ -49,7 +75,7 @@ pub fn compile(
     dependencies: Option<&Path>,
     options: &Options,
 ) -> Result<String, Refusal> {
-    let clang = find().map_err(Refusal::NoCompiler)?;
+    let clang = find()?;
     let mut command = Command::new(&clang);
     command.args([
         // With -O0 clang drops the bodies of functions that are `inline` but not `static`. No
@@ -91,26 +117,23 @@ pub fn compile(
         command.arg("-MD").arg("-MF").arg(dependencies);
     }
     command.arg("-o").arg(target).arg(file_argument(source));
-    let name = clang.to_string_lossy();
-    let ended = child::output(&mut command, Limits::COMPILER)
-        .map_err(|error| Refusal::NoCompiler(format!("{name} cannot be started: {error}")))?;
+    let ended = run(&mut command)?;
+    let clang = clang.to_string_lossy().into_owned();
+    let file = source.to_path_buf();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     if ended.is_late {
-        let seconds = Limits::COMPILER.time.as_secs();
-        let shown = source.display();
-        return Err(Refusal::NoCompiler(format!(
-            "{name} ran for more than {seconds} seconds on {shown} and was stopped; does the program \
-             include a pipe, or a file that includes itself?"
-        )));
+        return Err(ClangError::Stopped { clang, file }.into());
     }
     if ended.status.success() {
         Ok(said)
     } else if said.is_empty() {
-        let shown = source.display();
-        Err(Refusal::NoCompiler(format!(
-            "{name} failed on {shown} with {}",
-            ended.status
-        )))
+        let status = ended.status;
+        Err(ClangError::Failed {
+            clang,
+            file,
+            status,
+        }
+        .into())
     } else if options.is_32_bit && said.contains("file not found") {
         Err(Refusal::Errors(format!(
             "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
@@ -118,6 +141,14 @@ pub fn compile(
     } else {
         Err(Refusal::Errors(said))
     }
+}
+
+/// Runs clang to its end, or to that of its limits.
+pub fn run(command: &mut Command) -> Result<child::Ended, ClangError> {
+    child::output(command, Limits::COMPILER).map_err(|source| ClangError::NotStarted {
+        clang: command.get_program().to_string_lossy().into_owned(),
+        source,
+    })
 }
 
 /// An option and its value as one argument: a value of its own could be a response file.
@@ -129,9 +160,8 @@ pub fn joined(option: &str, value: &Path) -> OsString {
 
 /// Has clang read LLVM IR, binary or text, and write it as text. A file that is damaged can end the
 /// process that reads it inside LLVM; here that is another process.
-pub fn verify(source: &Path, target: &Path) -> Result<(), String> {
-    let clang = find()?;
-    let mut command = Command::new(&clang);
+pub fn verify(source: &Path, target: &Path) -> Result<(), ClangError> {
+    let mut command = Command::new(find()?);
     command
         .args([
             "-x",
@@ -146,24 +176,22 @@ pub fn verify(source: &Path, target: &Path) -> Result<(), String> {
         .arg("-o")
         .arg(target)
         .arg(file_argument(source));
-    let output = child::output(&mut command, Limits::COMPILER)
-        .map_err(|error| format!("{} cannot be started: {error}", clang.to_string_lossy()))?;
+    let output = run(&mut command)?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let mut lines = said.lines().filter(|line| line.contains("error:"));
     let reason = lines.next().and_then(|line| line.split("error:").nth(1));
-    Err(format!(
-        "{}: not LLVM IR that LLVM {VERSION} can read: {}",
-        source.display(),
-        reason.unwrap_or("it is damaged").trim()
-    ))
+    Err(ClangError::NotIr {
+        file: source.to_path_buf(),
+        said: reason.unwrap_or("it is damaged").trim().into(),
+    })
 }
 
 /// The clang whose LLVM IR can be read: not newer than the LLVM that is linked.
-pub fn find() -> Result<OsString, String> {
-    let mut too_new = None;
+pub fn find() -> Result<OsString, ClangError> {
+    let mut other_version = None;
     for name in [format!("clang-{VERSION}"), "clang".to_string()] {
         let asked = child::output(Command::new(&name).arg("--version"), Limits::COMPILER);
         let Ok(ended) = asked else {
@@ -172,19 +200,11 @@ pub fn find() -> Result<OsString, String> {
         let text = String::from_utf8_lossy(&ended.stdout);
         match version(&text) {
             Some(found) if (15..=VERSION).contains(&found) => return Ok(name.into()),
-            Some(found) => too_new = Some(found),
+            Some(found) => other_version = Some(found),
             None => {}
         }
     }
-    Err(match too_new {
-        Some(found) => format!(
-            "C is read with clang {VERSION}, but only clang {found} was found; install the package \
-             clang-{VERSION}"
-        ),
-        None => format!(
-            "C is read with clang, which was not found; install the package clang-{VERSION}"
-        ),
-    })
+    Err(other_version.map_or(ClangError::NotFound, ClangError::OtherVersion))
 }
 
 /// The number in `clang version 19.1.7`.

@@ -35,6 +35,7 @@ mod unset;
 mod world;
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,6 +48,7 @@ use mover_tools::visible;
 
 use clang::Refusal;
 use flatten::{Body, Flattener, Limits, Problem, TOO_LARGE};
+use llvm::RuntimeError;
 use lower::{Builder, Finished};
 use objects::Objects;
 use shadow::Shadows;
@@ -165,18 +167,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn message(text: impl Into<String>) -> Failure {
+    fn message(text: impl Display) -> Failure {
         Failure::coded("C001", text)
     }
 
-    fn no_compiler(text: impl Into<String>) -> Failure {
+    fn no_compiler(text: impl Display) -> Failure {
         Failure::coded("C003", text)
     }
 
-    fn coded(code: &'static str, text: impl Into<String>) -> Failure {
+    fn coded(code: &'static str, text: impl Display) -> Failure {
         Failure {
             sources: SourceMap::default(),
-            diagnostics: vec![Diagnostic::coded(code, text)],
+            diagnostics: vec![Diagnostic::coded(code, text.to_string())],
             compiler: String::new(),
         }
     }
@@ -245,7 +247,7 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
                 said += &errors;
                 is_refused = true;
             }
-            Err(Refusal::NoCompiler(message)) => return Err(Failure::no_compiler(message)),
+            Err(Refusal::NoCompiler(error)) => return Err(Failure::no_compiler(error)),
         }
         let rule = std::fs::read_to_string(&dependencies).unwrap_or_default();
         own.add_dependencies(&rule);
@@ -258,7 +260,7 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
             compiler: said,
         });
     }
-    let runtime = |missing: &[String]| {
+    let runtime = |missing: &[String]| -> Result<PathBuf, RuntimeError> {
         let source = scratch.path().join(RUNTIME_NAME);
         let target = scratch.path().join("runtime.bc");
         let plain = clang::Options {
@@ -266,10 +268,8 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
             flags: vec!["-fno-builtin".into()],
             ..clang::Options::default()
         };
-        std::fs::write(&source, runtime::source(missing))
-            .map_err(|error| error.to_string())
-            .and_then(|()| clang::compile(&source, &target, None, &plain).map_err(Refusal::message))
-            .map_err(|error| format!("the runtime library: {error}"))?;
+        std::fs::write(&source, runtime::source(missing))?;
+        clang::compile(&source, &target, None, &plain)?;
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();

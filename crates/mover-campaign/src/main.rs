@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use mover_cli::diagnostics::refuse;
-use mover_cli::output::{check_writable, print, write_file};
+use mover_cli::output::{OutputError, check_writable, print, write_file};
 use mover_cli::process::{exit_code, on_large_stack, parse};
 use mover_cli::{Cause, CliError, Exit, stderr_line};
 use mover_fuzz::compare::PassedOver;
@@ -103,6 +103,41 @@ enum Engines {
     All,
 }
 
+/// What the command line asks for cannot be done.
+#[derive(Debug, thiserror::Error)]
+enum CampaignError {
+    #[error("--jobs needs at least 1")]
+    NoJobs,
+    #[error("this mover was built without LLVM and cannot generate C (feature `c`)")]
+    NoGenerator,
+    #[error("`{0}` is not a duration; write 30s, 10m or 8h")]
+    Duration(String),
+    #[error("--seed and --count go beyond the last seed, {}", u64::MAX - 1)]
+    TooManySeeds,
+    #[error("cannot make {}: {source}", folder.display())]
+    Folder {
+        folder: PathBuf,
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+impl From<CampaignError> for CliError {
+    fn from(error: CampaignError) -> Self {
+        CliError::usage("U002", error)
+    }
+}
+
+/// Why a subject is not kept in a file.
+#[derive(Debug, thiserror::Error)]
+enum NotWritten {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
 /// What is to be tried.
 struct Plan<'a> {
     generators: Vec<Generator>,
@@ -112,7 +147,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn new(args: &FuzzArgs) -> Result<Plan<'_>, String> {
+    fn new(args: &FuzzArgs) -> Result<Plan<'_>, CampaignError> {
         let is_asked = |generator: &Generator| match args.generator {
             Made::All => true,
             Made::Promela => generator.name() == "promela",
@@ -122,9 +157,7 @@ impl Plan<'_> {
         };
         let generators: Vec<Generator> = Generator::ALL.iter().copied().filter(is_asked).collect();
         if generators.is_empty() {
-            return Err(
-                "this mover was built without LLVM and cannot generate C (feature `c`)".into(),
-            );
+            return Err(CampaignError::NoGenerator);
         }
         let patience = Duration::from_millis(args.patience);
         Ok(Plan {
@@ -152,13 +185,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &FuzzArgs) -> Result<Exit, CliError> {
-    let usage = |reason: String| CliError::usage("U002", reason);
     let duration = args.duration.as_deref().map(parse_duration);
-    let duration = duration.transpose().map_err(usage)?;
+    let duration = duration.transpose()?;
     if args.jobs == 0 {
-        return Err(usage("--jobs needs at least 1".into()));
+        return Err(CampaignError::NoJobs.into());
     }
-    let plan = Plan::new(args).map_err(usage)?;
+    let plan = Plan::new(args)?;
     if args.show {
         print(&plan.subject(args.seed).text())?;
         return Ok(Exit::Success);
@@ -167,15 +199,11 @@ fn run(args: &FuzzArgs) -> Result<Exit, CliError> {
         return replay(args, plan.patience);
     }
     let least = if duration.is_some() { 1 } else { args.count };
-    let end = args.seed.checked_add(least).ok_or_else(|| {
-        let last = u64::MAX - 1;
-        usage(format!(
-            "--seed and --count go beyond the last seed, {last}"
-        ))
-    })?;
+    let end = args.seed.checked_add(least);
+    let end = end.ok_or(CampaignError::TooManySeeds)?;
     let end = if duration.is_some() { u64::MAX } else { end };
     if let Some(folder) = &args.write {
-        check_folder(folder).map_err(usage)?;
+        check_folder(folder)?;
     }
     let names = engines();
     let totals = Mutex::new(Totals::new(names.len()));
@@ -299,10 +327,17 @@ fn check_readable(file: &Path, text: &str) -> Result<(), CliError> {
 
 /// Makes the directory for what is found, if need be. A night of searching must not end with
 /// a mismatch that cannot be kept.
-fn check_folder(folder: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    check_writable(&folder.join("mismatch"))
+fn check_folder(folder: &Path) -> Result<(), CampaignError> {
+    std::fs::create_dir_all(folder).map_err(|source| CampaignError::Folder {
+        folder: folder.to_path_buf(),
+        source,
+    })?;
+    Ok(check_writable(&folder.join("mismatch"))?)
+}
+
+/// Keeps a program in a file.
+fn keep(subject: &Subject, about: &str, file: &Path) -> Result<(), NotWritten> {
+    Ok(write_file(file, &subject.file(about)?)?)
 }
 
 /// Compares the program of one seed; tells the smallest program if something is wrong.
@@ -318,12 +353,9 @@ fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Box<
         let name = format!("{generator}-{seed}.{}", subject.extension());
         let file = folder.join(name);
         let about = format!("{generator} seed {seed}: {mismatch}");
-        let done = subject
-            .file(&about)
-            .and_then(|text| write_file(&file, &text).map_err(|reason| reason.to_string()));
-        match done {
+        match keep(&subject, &about, &file) {
             Ok(()) => format!("written to {}", file.display()),
-            Err(reason) => reason,
+            Err(error) => error.to_string(),
         }
     });
     Err(Box::new(Told {
@@ -335,8 +367,8 @@ fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Box<
     }))
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a duration; write 30s, 10m or 8h");
+fn parse_duration(text: &str) -> Result<Duration, CampaignError> {
+    let wrong = || CampaignError::Duration(text.into());
     let (number, unit) = text.split_at(text.len().saturating_sub(1));
     let seconds = match unit {
         "s" => 1,

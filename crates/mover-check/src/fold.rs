@@ -6,9 +6,9 @@
 
 use mover_engine::Task;
 use mover_ir::semantics::Step;
-use mover_reduce::present::run_transactions::{self, place};
+use mover_reduce::present::run_transactions::place;
 
-use crate::trace::{Phase, Trace, Transaction};
+use crate::trace::{Trace, Transaction};
 
 /// The transactions of a trace by the reduction of this name; none if no step of the program moves.
 pub fn transactions(task: &Task, trace: &Trace, reduction: &str) -> Vec<Transaction> {
@@ -25,16 +25,11 @@ pub fn transactions(task: &Task, trace: &Trace, reduction: &str) -> Vec<Transact
     let mut transactions: Vec<Transaction> = Vec::new();
     let placed = place(task.program(), movers, &steps);
     for (step, placed) in placed.into_iter().enumerate() {
-        let phase = match placed.phase {
-            run_transactions::Phase::Before => Phase::Before,
-            run_transactions::Phase::Commit => Phase::Commit,
-            run_transactions::Phase::After => Phase::After,
-        };
         match transactions.last_mut() {
-            Some(transaction) if !placed.begins => transaction.phases.push(phase),
+            Some(transaction) if !placed.begins => transaction.parts.push(placed.part),
             _ => transactions.push(Transaction {
                 first: step,
-                phases: vec![phase],
+                parts: vec![placed.part],
             }),
         }
     }

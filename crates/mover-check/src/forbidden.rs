@@ -27,6 +27,30 @@ pub struct ForbiddenRun<'a> {
     pub fairness: Fairness,
 }
 
+/// Why the steps are no run that the claim forbids.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotForbidden {
+    /// The step with this number, from 1, cannot be taken.
+    #[error("step {0} is not possible")]
+    Impossible(usize),
+    #[error("the run ends in an error")]
+    CutOff,
+    #[error("the run ends, which the claim does not speak of")]
+    Finite,
+    #[error("the run does not end where it is said to")]
+    GoesOn,
+    #[error("the loop does not end where it begins")]
+    NoLoop,
+    #[error("the loop does not end with the step that it begins after")]
+    OtherLastThread,
+    #[error("no state of the loop is seen by the claim")]
+    Unseen,
+    #[error("the run does not violate the claim")]
+    NoViolation,
+    #[error("thread {0} is treated unfairly")]
+    Unfair(usize),
+}
+
 struct Replayed<'p> {
     program: &'p Program,
     machine: Machine<'p>,
@@ -41,14 +65,14 @@ pub fn replay(
     claim: &Claim,
     monitor: &Monitor,
     run: ForbiddenRun,
-) -> Result<Trace, String> {
+) -> Result<Trace, NotForbidden> {
     let machine = Machine::new(program);
     let mut states = vec![machine.initial()];
     let mut told = Vec::new();
     for (number, &step) in run.steps.iter().enumerate() {
         let before = &states[number];
         if !machine.can_take(before, step) {
-            return Err(format!("step {} is not possible", number + 1));
+            return Err(NotForbidden::Impossible(number + 1));
         }
         let (next, output) = machine.apply_with_output(before, step);
         told.push(describe_step(program, before, &next, step, output));
@@ -84,30 +108,30 @@ pub fn replay(
 }
 
 impl Replayed<'_> {
-    fn check(&self, monitor: &Monitor, run: ForbiddenRun) -> Result<(), String> {
+    fn check(&self, monitor: &Monitor, run: ForbiddenRun) -> Result<(), NotForbidden> {
         let count = self.steps.len();
         let last = &self.states[count];
         let is_cut_off =
             |state| self.machine.error(state).is_some() || self.machine.bound(state).is_some();
         if is_cut_off(last) {
-            return Err("the run ends in an error".into());
+            return Err(NotForbidden::CutOff);
         }
         // However the run goes on, so also if its last state is repeated.
         let loop_start = run.loop_start.unwrap_or(count);
         let loops = loop_start < count;
         if run.loop_start == Some(count) {
             if !monitor.extends_finite_runs {
-                return Err("the run ends, which the claim does not speak of".into());
+                return Err(NotForbidden::Finite);
             }
             if !self.machine.undecided_steps(last).is_empty() {
-                return Err("the run does not end where it is said to".into());
+                return Err(NotForbidden::GoesOn);
             }
         }
         if loops && self.states[loop_start] != *last {
-            return Err("the loop does not end where it begins".into());
+            return Err(NotForbidden::NoLoop);
         }
         if monitor.uses_last && loops && self.last_thread(loop_start) != self.last_thread(count) {
-            return Err("the loop does not end with the step that it begins after".into());
+            return Err(NotForbidden::OtherLastThread);
         }
         let letters = |range: std::ops::Range<usize>| -> Vec<u64> {
             range
@@ -127,14 +151,14 @@ impl Replayed<'_> {
             }
         };
         if lasso.cycle.is_empty() {
-            return Err("no state of the loop is seen by the claim".into());
+            return Err(NotForbidden::Unseen);
         }
         let is_forbidden = match &monitor.formula {
             Some((formulas, formula)) => lasso.satisfies(formulas, *formula),
             None => lasso.is_accepted(&monitor.automaton),
         };
         if !is_forbidden {
-            return Err("the run does not violate the claim".into());
+            return Err(NotForbidden::NoViolation);
         }
         if run.fairness == Fairness::Weak && loops {
             self.check_fairness(loop_start)?;
@@ -181,7 +205,7 @@ impl Replayed<'_> {
         steps.iter().flat_map(|&step| threads_of(step)).collect()
     }
 
-    fn check_fairness(&self, loop_start: usize) -> Result<(), String> {
+    fn check_fairness(&self, loop_start: usize) -> Result<(), NotForbidden> {
         let moved: BTreeSet<usize> = (self.steps[loop_start..].iter())
             .flat_map(|told| threads_of(told.step))
             .collect();
@@ -193,7 +217,7 @@ impl Replayed<'_> {
             let is_treated_fairly = moved.contains(&thread)
                 || seen.any(|position| !self.movers(&self.states[position]).contains(&thread));
             if !is_treated_fairly {
-                return Err(format!("thread {thread} is treated unfairly"));
+                return Err(NotForbidden::Unfair(thread));
             }
         }
         Ok(())

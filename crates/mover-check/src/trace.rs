@@ -11,6 +11,7 @@ use mover_ir::program::{
     ChannelDecl, LocationId, Program, Property, TemplateId, Variable, VariableId,
 };
 use mover_ir::semantics::{Machine, Message, State, Step};
+use mover_reduce::present::run_transactions::TransactionPart;
 
 use crate::forgotten::is_forgotten;
 use crate::memory::{Between, Row};
@@ -74,39 +75,18 @@ pub struct Trace {
     pub loop_start: Option<usize>,
 }
 
-/// Where a step stands in its transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// It could as well come later.
-    Before,
-    /// The transaction takes effect by it.
-    Commit,
-    /// It could as well have come earlier.
-    After,
-}
-
-impl Phase {
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Before => "before",
-            Phase::Commit => "commit",
-            Phase::After => "after",
-        }
-    }
-}
-
 /// Steps of one thread that no other thread's could come between to any effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transaction {
     /// The position of its first step.
     pub first: usize,
     /// One for each step.
-    pub phases: Vec<Phase>,
+    pub parts: Vec<TransactionPart>,
 }
 
 impl Transaction {
     pub fn steps(&self) -> std::ops::Range<usize> {
-        self.first..self.first + self.phases.len()
+        self.first..self.first + self.parts.len()
     }
 }
 

@@ -9,6 +9,26 @@ use mover_tools::visible;
 
 use crate::CliError;
 
+/// Why a file cannot be written, or must not be.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    #[error("cannot write {}: it is a directory", .0.display())]
+    IsDirectory(PathBuf),
+    #[error("cannot write {}: {source}", path.display())]
+    Unwritable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{option} {} would overwrite {}, which is read", output.display(), input.display())]
+    OverwritesInput {
+        option: String,
+        output: PathBuf,
+        input: PathBuf,
+    },
+    #[error("{} and {} name the same file, {}", options[0], options[1], path.display())]
+    NamedTwice { options: [String; 2], path: PathBuf },
+}
+
 /// Whether to colour what goes to standard output.
 pub fn stdout_color() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
@@ -95,44 +115,43 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Whether a file could be written, without changing its content.
-pub fn check_writable(path: &Path) -> Result<(), String> {
+pub fn check_writable(path: &Path) -> Result<(), OutputError> {
     let Place::Replaced(target) = place(path) else {
         return Ok(());
     };
     if target.is_dir() {
-        return Err(format!(
-            "cannot write {}: it is a directory",
-            path.display()
-        ));
+        return Err(OutputError::IsDirectory(path.to_path_buf()));
     }
-    let tried = Beside::new(&target);
-    match tried {
+    match Beside::new(&target) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("cannot write {}: {error}", path.display())),
+        Err(source) => Err(OutputError::Unwritable {
+            path: path.to_path_buf(),
+            source,
+        }),
     }
 }
 
 /// Refuses an output, named by its option, that would take the place of a file that is read or of
 /// another output.
-pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(), String> {
+pub fn check_distinct(inputs: &[&Path], outputs: &[(&str, &Path)]) -> Result<(), OutputError> {
     for (at, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = replaced(path) else {
             continue;
         };
         let is_same = |other: &Path| replaced(other).as_ref() == Some(&place);
         if let Some(input) = inputs.iter().find(|input| is_same(input)) {
-            return Err(format!(
-                "{option} {} would overwrite {}, which is read",
-                path.display(),
-                input.display()
-            ));
+            return Err(OutputError::OverwritesInput {
+                option: (*option).to_string(),
+                output: path.to_path_buf(),
+                input: input.to_path_buf(),
+            });
         }
         let mut before = outputs[..at].iter();
         if let Some((other, _)) = before.find(|(_, other)| is_same(other)) {
-            return Err(format!(
-                "{other} and {option} name the same file, {}",
-                path.display()
-            ));
+            return Err(OutputError::NamedTwice {
+                options: [(*other).to_string(), (*option).to_string()],
+                path: path.to_path_buf(),
+            });
         }
     }
     Ok(())
@@ -149,7 +168,7 @@ fn replaced(path: &Path) -> Option<PathBuf> {
 }
 
 /// Writes a file whole or not at all: first beside it, then under its name.
-pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
+pub fn write_file(path: &Path, text: &str) -> Result<(), OutputError> {
     write_file_by(path, &|file: &mut File| file.write_all(text.as_bytes()))
 }
 
@@ -157,13 +176,15 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), String> {
 pub fn write_file_by(
     path: &Path,
     write: &dyn Fn(&mut File) -> std::io::Result<()>,
-) -> Result<(), String> {
-    let describe = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+) -> Result<(), OutputError> {
     match place(path) {
         Place::AsItIs(target) => File::create(&target).and_then(|mut file| write(&mut file)),
         Place::Replaced(target) => {
             Beside::new(&target).and_then(|beside| beside.write(&target, write))
         }
     }
-    .map_err(describe)
+    .map_err(|source| OutputError::Unwritable {
+        path: path.to_path_buf(),
+        source,
+    })
 }

@@ -5,8 +5,19 @@
 
 use std::time::{Duration, Instant};
 
+/// Why a text is no quantity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum QuantityError {
+    #[error("not a span of time, such as 10, 10s, 2m or 1h")]
+    NoSpan,
+    #[error("this is too long")]
+    TooLong,
+    #[error("not an amount of memory, such as 512M or 2G")]
+    NoAmount,
+}
+
 /// A span of time, as `--timeout` and its like take it.
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub fn parse_seconds(text: &str) -> Result<Duration, QuantityError> {
     const UNITS: [(&str, f64); 5] = [
         ("ms", 0.001),
         ("s", 1.0),
@@ -14,19 +25,18 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
         ("m", 60.0),
         ("h", 3600.0),
     ];
-    let wrong = "not a span of time, such as 10, 10s, 2m or 1h";
-    let number = with_unit(text, &UNITS).ok_or(wrong)?;
+    let number = with_unit(text, &UNITS).ok_or(QuantityError::NoSpan)?;
     let span = Duration::try_from_secs_f64(number).ok();
     // A search that begins later must be able to name its end, too.
     span.filter(|span| {
         let twice = span.checked_mul(2);
         twice.is_some_and(|twice| Instant::now().checked_add(twice).is_some())
     })
-    .ok_or_else(|| "this is too long".into())
+    .ok_or(QuantityError::TooLong)
 }
 
 /// An amount of memory in megabytes, as `--memory` takes it.
-pub fn parse_megabytes(text: &str) -> Result<u64, String> {
+pub fn parse_megabytes(text: &str) -> Result<u64, QuantityError> {
     const UNITS: [(&str, f64); 9] = [
         ("KB", 1.0 / 1024.0),
         ("K", 1.0 / 1024.0),
@@ -38,7 +48,7 @@ pub fn parse_megabytes(text: &str) -> Result<u64, String> {
         ("G", 1024.0),
         ("T", 1024.0 * 1024.0),
     ];
-    let number = with_unit(text, &UNITS).ok_or("not an amount of memory, such as 512M or 2G")?;
+    let number = with_unit(text, &UNITS).ok_or(QuantityError::NoAmount)?;
     // What is larger than any machine is no limit.
     Ok(number.ceil().min(u64::MAX as f64) as u64)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use mover_ir::program::{Program, Property};
 use mover_reduce::facts::races;
-use mover_reduce::transform::race_edges::race_edges;
+use mover_reduce::transform::race_edges::{TooManyRaces, race_edges};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Movers, NoMovers, PhaseFacts, forgetful_movers, movers};
 
@@ -18,7 +18,7 @@ pub struct Task {
     movers: OnceLock<Result<Movers, NoMovers>>,
     facts: OnceLock<PhaseFacts>,
     unfolded: OnceLock<Option<Unfolded>>,
-    races_as_errors: OnceLock<Result<Box<Task>, String>>,
+    races_as_errors: OnceLock<Result<Box<Task>, TooManyRaces>>,
     computed: [AtomicU32; 3],
 }
 
@@ -120,7 +120,7 @@ impl Task {
 
     /// The task whose program has its data races as errors, for engines that know only errors; the
     /// error says why there is none.
-    pub fn races_as_errors(&self) -> Result<&Task, &str> {
+    pub fn races_as_errors(&self) -> Result<&Task, TooManyRaces> {
         let task = self.races_as_errors.get_or_init(|| {
             let program = race_edges(&self.program)?;
             let task = Task::unchanged(program, self.properties.clone());
@@ -128,7 +128,7 @@ impl Task {
         });
         match task {
             Ok(task) => Ok(task),
-            Err(reason) => Err(reason),
+            Err(too_many) => Err(*too_many),
         }
     }
 

@@ -70,10 +70,12 @@ const ONE_OF: u64 = 1 << 6;
 /// Up to this many nodes are compared one by one.
 const FEW_NODES: usize = 8;
 
+/// What a thread has done since its transaction began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
+pub enum Phase {
+    /// Only right movers.
     Pre {
-        /// Whether the block has taken a lock.
+        /// Whether it has taken a lock. Completion notes that only if deadlocks are searched for.
         took_lock: bool,
     },
     Post,

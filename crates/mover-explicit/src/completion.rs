@@ -6,7 +6,7 @@
 //! else *post*. At a stored state only the thread that led there continues, unless the state is
 //! a *scheduling point*, at which all threads are explored. In post the scheduling points are
 //! the states in which the transaction is over: the thread's next step may be something other
-//! than a left mover, or it has no step ([`Search::is_over`]).
+//! than a left mover, or it has no step ([`CompletionSearch::is_over`]).
 //!
 //! A transaction that has committed and never ends would hide the steps of the other threads
 //! for ever: the *ignoring problem*. [`Ignoring`] selects a solution:
@@ -59,6 +59,7 @@ use mover_ir::semantics;
 use mover_reduce::Movers;
 use mover_reduce::facts::feedback::feedback_set;
 
+use crate::blocks::Phase;
 use crate::classify::{Classifier, PhaseTables};
 use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
 use crate::search::{Options, Searched, unfuse};
@@ -125,7 +126,7 @@ pub(crate) fn explore(
         .as_ref()
         .zip(options.run_time)
         .map(|(tables, run_time)| Classifier::new(&machine, tables, run_time.by_reach));
-    let mut search = Search::new(&machine, movers, ignoring, options, classifier);
+    let mut search = CompletionSearch::new(&machine, movers, ignoring, options, classifier);
     search.run();
     while search.has_counted_on_what_fell() {
         search.start_again();
@@ -135,23 +136,13 @@ pub(crate) fn explore(
     Ok(search.outcome(broken_claims.unwrap_or_default()))
 }
 
-/// What the running thread has done since its transaction began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Only right movers.
-    Pre {
-        /// Whether a lock was taken; only noted if deadlocks are searched for.
-        took_lock: bool,
-    },
-    Post,
-}
-
 /// A state on the stack.
 struct Frame {
     number: u32,
     lanes: Range<usize>,
     /// The steps from the state below.
     steps: Range<usize>,
+    /// Of the running thread.
     phase: Phase,
     /// Whether a right mover led here.
     by_right_mover: bool,
@@ -170,7 +161,7 @@ struct Frame {
 const COMPLETE: u8 = 1;
 const ON_STACK: u8 = 2;
 
-struct Search<'m, 'o> {
+struct CompletionSearch<'m, 'o> {
     machine: &'m Machine,
     movers: &'m Movers,
     ignoring: Ignoring,
@@ -204,7 +195,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// Steps between two checks of the clock.
 const STEPS_PER_LOOK: u32 = 1 << 9;
 
-impl<'m, 'o> Search<'m, 'o> {
+impl<'m, 'o> CompletionSearch<'m, 'o> {
     fn new(
         machine: &'m Machine,
         movers: &'m Movers,
@@ -213,7 +204,7 @@ impl<'m, 'o> Search<'m, 'o> {
         classifier: Option<Classifier<'m>>,
     ) -> Self {
         let templates = &movers.fused.program.templates;
-        Search {
+        CompletionSearch {
             machine,
             movers,
             ignoring,
@@ -682,7 +673,7 @@ mod tests {
             control: &Control::unlimited(),
             progress: &mut |_| {},
         };
-        let mut search = Search::new(&machine, &movers, ignoring, options, None);
+        let mut search = CompletionSearch::new(&machine, &movers, ignoring, options, None);
         let mut points = HashSet::new();
         assert!(search.begin().is_continue());
         while let ControlFlow::Continue(true) = search.advance() {

@@ -203,11 +203,11 @@ impl Source {
 /// What the front end says of a text that is no program.
 pub struct Refused(pub String);
 
-/// What the front end makes of a text; an error is what went wrong besides.
-pub fn program(text: &str) -> Result<Result<Program, Refused>, String> {
-    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+/// What the front end makes of a text; an error if there is no file with the text to read.
+pub fn program(text: &str) -> Result<Result<Program, Refused>, std::io::Error> {
+    let scratch = tempfile::tempdir()?;
     let file = scratch.path().join("random.c");
-    std::fs::write(&file, text).map_err(|error| error.to_string())?;
+    std::fs::write(&file, text)?;
     let options = mover_c::Options {
         properties: [
             Property::UnreachCall,

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use mover_engine::{Conclusion, Control, Engine, Outcome, Task};
+use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, ReplayError, Task};
 use mover_explicit::{Completion, Explicit, Ignoring, Order};
 use mover_ir::program::{Program, Property};
 use mover_reduce::Reduction as Movers;
@@ -163,6 +163,53 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// What is wrong with an answer.
+#[derive(Debug, thiserror::Error)]
+enum WrongAnswer {
+    #[error(transparent)]
+    Failed(#[from] EngineError),
+    #[error("the counterexample does not replay: {0}")]
+    NoReplay(#[from] ReplayError),
+    #[error("{states} states, but {with_one} with one job")]
+    OtherStates { states: u64, with_one: u64 },
+    #[error("a violation is {0}")]
+    Violation(Mistake),
+    #[error("a bound is {0}")]
+    Bound(Mistake),
+    #[error("{states} states, but {defined} by the definition")]
+    StatesByDefinition { states: u64, defined: u64 },
+    #[error("a violation is {0}, says the definition")]
+    ViolationByDefinition(Mistake),
+    #[error("a bound is {0}, says the definition")]
+    BoundByDefinition(Mistake),
+}
+
+#[derive(Debug)]
+enum Mistake {
+    Missed,
+    MadeUp,
+}
+
+impl Mistake {
+    /// Of an answer that says the opposite of what is expected.
+    fn against(expected: bool) -> Mistake {
+        if expected {
+            Mistake::Missed
+        } else {
+            Mistake::MadeUp
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mistake::Missed => "missed",
+            Mistake::MadeUp => "made up",
+        })
+    }
+}
+
 /// How an engine came off with the questions about a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
@@ -245,10 +292,10 @@ pub fn compare(
         let mut judged = None;
         let mut stored: Vec<u64> = Vec::new();
         for (number, &way) in WAYS.iter().enumerate() {
-            let fails = |what: String| Mismatch {
+            let fails = |what: WrongAnswer| Mismatch {
                 property: property.to_string(),
                 way: way.to_string(),
-                what,
+                what: what.to_string(),
             };
             let task = if way.forgets {
                 &forgetting
@@ -278,9 +325,7 @@ pub fn compare(
                 && stored[other] != states
             {
                 let with_one = stored[other];
-                return Err(fails(format!(
-                    "{states} states, but {with_one} with one job"
-                )));
+                return Err(fails(WrongAnswer::OtherStates { states, with_one }));
             }
             stored.push(states);
             let meets_bound = !outcome.bounds.is_empty();
@@ -292,15 +337,14 @@ pub fn compare(
                         define(task.program(), property, &outcome).map_err(fails)?;
                 }
                 Some(expected) if expected != found && !(expected && way.may_miss()) => {
-                    let what = if expected { "missed" } else { "made up" };
-                    return Err(fails(format!("a violation is {what}")));
+                    let mistake = Mistake::against(expected);
+                    return Err(fails(WrongAnswer::Violation(mistake)));
                 }
                 Some(_) => {}
             }
             let expected = compared.meets_bound[asked];
             if !found && meets_bound != expected && !(expected && way.may_miss()) {
-                let what = if expected { "missed" } else { "made up" };
-                return Err(fails(format!("a bound is {what}")));
+                return Err(fails(WrongAnswer::Bound(Mistake::against(expected))));
             }
         }
         let found = judged == Some(true);
@@ -313,7 +357,7 @@ pub fn compare(
 }
 
 /// Compares the search of all interleavings with the definition.
-fn define(program: &Program, property: Property, outcome: &Outcome) -> Result<Tally, String> {
+fn define(program: &Program, property: Property, outcome: &Outcome) -> Result<Tally, WrongAnswer> {
     let found = outcome.violation().is_some();
     let states = outcome.statistics.states;
     let mut tally = Tally::default();
@@ -326,19 +370,19 @@ fn define(program: &Program, property: Property, outcome: &Outcome) -> Result<Ta
         _ => judgement.error,
     };
     if found != expected {
-        let what = if expected { "missed" } else { "made up" };
-        return Err(format!("a violation is {what}, says the definition"));
+        let mistake = Mistake::against(expected);
+        return Err(WrongAnswer::ViolationByDefinition(mistake));
     }
-    let stored = judgement.stored as u64;
-    if !found && stored != states {
-        return Err(format!("{states} states, but {stored} by the definition"));
+    let defined = judgement.stored as u64;
+    if !found && defined != states {
+        return Err(WrongAnswer::StatesByDefinition { states, defined });
     }
     if !found && judgement.bound == outcome.bounds.is_empty() {
-        let what = if judgement.bound { "missed" } else { "made up" };
-        return Err(format!("a bound is {what}, says the definition"));
+        let mistake = Mistake::against(judgement.bound);
+        return Err(WrongAnswer::BoundByDefinition(mistake));
     }
     tally.answered += 1;
-    tally.states += stored;
+    tally.states += defined;
     Ok(tally)
 }
 
@@ -348,7 +392,7 @@ fn has_refused(outcome: &Outcome, way: Way) -> bool {
     matches!(outcome.conclusion, Conclusion::Refused { .. }) && !way.may_miss()
 }
 
-fn run(task: &Task, way: Way) -> Result<Outcome, String> {
+fn run(task: &Task, way: Way) -> Result<Outcome, WrongAnswer> {
     let search = Explicit {
         reduction: match way.reduction {
             Reduction::None => Movers::None,
@@ -370,11 +414,9 @@ fn run(task: &Task, way: Way) -> Result<Outcome, String> {
         Some(ignoring) => Completion { search, ignoring }.run(task, &control, &mut |_| ()),
         None => search.run(task, &control, &mut |_| ()),
     };
-    let outcome = outcome.map_err(|error| error.to_string())?;
+    let outcome = outcome?;
     if let Some(violation) = outcome.violation() {
-        violation
-            .replay(task.program())
-            .map_err(|reason| format!("the counterexample does not replay: {reason}"))?;
+        violation.replay(task.program())?;
     }
     Ok(outcome)
 }

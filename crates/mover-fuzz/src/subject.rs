@@ -6,7 +6,7 @@
 //! [`Tally`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mover_ir::program::{Program, Property};
@@ -99,6 +99,38 @@ pub fn engines() -> Vec<String> {
     names
 }
 
+/// Why a file has no subject.
+#[derive(Debug, thiserror::Error)]
+pub enum SubjectFileError {
+    #[error("{}: {source}", file.display())]
+    Unreadable {
+        file: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{}: {source}", file.display())]
+    Program {
+        file: PathBuf,
+        source: ir::file::ProgramFileError,
+    },
+    #[error("{}: not one of pml, c, ir.json, tm", .0.display())]
+    OtherKind(PathBuf),
+}
+
+/// Why there is no program of a subject that ought to be one.
+#[derive(Debug, thiserror::Error)]
+enum NoProgram {
+    /// The front end has no file to read.
+    #[cfg(feature = "c")]
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+    /// What is made up is C, and yet the front end says this.
+    #[cfg(feature = "c")]
+    #[error("{0}")]
+    Refused(String),
+    #[error("this mover was built without what reads .{0}")]
+    NoFrontEnd(&'static str),
+}
+
 impl Subject {
     pub fn text(&self) -> String {
         match self {
@@ -126,7 +158,7 @@ impl Subject {
     }
 
     /// What is written to a file, so that [`Subject::read`] finds it again.
-    pub fn file(&self, about: &str) -> Result<String, String> {
+    pub fn file(&self, about: &str) -> Result<String, serde_json::Error> {
         let about = about.replace("*/", "* /").replace('\n', " ");
         match self {
             Subject::Ir(program) => ir::file::write(program, &about),
@@ -138,17 +170,23 @@ impl Subject {
     }
 
     /// What was written once.
-    pub fn read(file: &Path) -> Result<Subject, String> {
-        let told = |reason: String| format!("{}: {reason}", file.display());
-        let text = std::fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+    pub fn read(file: &Path) -> Result<Subject, SubjectFileError> {
+        let text =
+            std::fs::read_to_string(file).map_err(|source| SubjectFileError::Unreadable {
+                file: file.to_path_buf(),
+                source,
+            })?;
         let name = file.to_string_lossy();
         let ends_in = |extension: &str| name.ends_with(&format!(".{extension}"));
         if ends_in(ir::file::EXTENSION) {
-            let program = ir::file::read(&text).map_err(told)?;
+            let program = ir::file::read(&text).map_err(|source| SubjectFileError::Program {
+                file: file.to_path_buf(),
+                source,
+            })?;
             return Ok(Subject::Ir(Box::new(program)));
         }
         let known = ["pml", "c", "tm"].into_iter().find(|known| ends_in(known));
-        let extension = known.ok_or_else(|| told("not one of pml, c, ir.json, tm".into()))?;
+        let extension = known.ok_or_else(|| SubjectFileError::OtherKind(file.to_path_buf()))?;
         Ok(Subject::Given(Given { extension, text }))
     }
 
@@ -168,7 +206,7 @@ impl Subject {
     }
 
     /// The program; none if it is not a valid one.
-    fn program(&self) -> Result<Option<Program>, String> {
+    fn program(&self) -> Result<Option<Program>, NoProgram> {
         let model = |text: &str| {
             let read = mover_promela::parse_text("random", text).ok();
             Ok(read.map(|read| read.program))
@@ -182,21 +220,17 @@ impl Subject {
             #[cfg(feature = "c")]
             Subject::C(source) => match crate::c::program(&source.text())? {
                 Ok(program) => Ok(Some(program)),
-                // What is made up is C.
-                Err(crate::c::Refused(reason)) => Err(reason),
+                Err(crate::c::Refused(reason)) => Err(NoProgram::Refused(reason)),
             },
             #[cfg(feature = "c")]
             Subject::Given(Given {
                 extension: "c",
                 text,
-            }) => crate::c::program(text).map(Result::ok),
+            }) => Ok(crate::c::program(text)?.ok()),
             Subject::Ir(program) => Ok(Some((**program).clone())),
             #[cfg(feature = "tm")]
             Subject::Tm(_) => Ok(None),
-            Subject::Given(given) => Err(format!(
-                "this mover was built without what reads .{}",
-                given.extension
-            )),
+            Subject::Given(given) => Err(NoProgram::NoFrontEnd(given.extension)),
         }
     }
 
@@ -221,7 +255,7 @@ impl Subject {
             {
                 return examine_memory(text);
             }
-            match self.program().map_err(broken)? {
+            match self.program().map_err(|error| broken(error.to_string()))? {
                 Some(program) => examine(&program, patience),
                 None => Ok(Err(PassedOver::Invalid)),
             }

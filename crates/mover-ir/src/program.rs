@@ -36,7 +36,7 @@ pub use crate::memory::{
     AllocationSite, CellName, CellNames, Init, MAX_OBJECT_SIZE, PointerLayout, SiteId, SiteKind,
     SymbolSetId, Variable,
 };
-pub use crate::property::Property;
+pub use crate::property::{Property, UnknownProperty};
 
 macro_rules! index_type {
     ($(#[$meta:meta])* $name:ident) => {

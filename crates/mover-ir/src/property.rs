@@ -70,16 +70,18 @@ impl fmt::Display for Property {
     }
 }
 
-impl FromStr for Property {
-    type Err = String;
+/// A name that no property has.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown property `{0}` (known: {known})", known = Property::ALL.map(Property::name).join(", "))]
+pub struct UnknownProperty(pub String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for Property {
+    type Err = UnknownProperty;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProperty> {
         Property::ALL
             .into_iter()
             .find(|property| property.name() == name)
-            .ok_or_else(|| {
-                let known: Vec<_> = Property::ALL.iter().map(|p| p.name()).collect();
-                format!("unknown property `{name}` (known: {})", known.join(", "))
-            })
+            .ok_or_else(|| UnknownProperty(name.into()))
     }
 }

@@ -5,29 +5,22 @@
 //! names exist, all widths agree, the effects that determine enabledness are where the
 //! semantics expects them.
 
-use std::fmt;
-
 use crate::expr::{ChannelRef, Expr, INDEX_WIDTH, Place, ReceiveArg, Ty, VariableRef, mask};
 use crate::program::{
     ChannelDecl, Edge, Effect, Init, Program, SiteId, SymbolSetId, Template, Variable,
 };
 
 /// Why a program is ill-formed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{place}: {reason}")]
 pub struct IllFormed {
     /// Which part: `thread P, location 3, edge 0`.
     pub place: String,
     pub reason: String,
 }
 
-impl fmt::Display for IllFormed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.reason)
-    }
-}
-
-impl std::error::Error for IllFormed {}
-
+/// The reason of an [`IllFormed`] is a sentence for the author of a front end: there is one for
+/// each rule below, and no caller tells them apart.
 type Checked = Result<(), String>;
 
 /// Largest number of cells of one variable and of messages in one channel.

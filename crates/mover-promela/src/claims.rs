@@ -19,7 +19,7 @@ use mover_source::Span;
 use crate::ast::{BinaryOperator, Expr as Syntax, ExprKind, UnaryOperator};
 use crate::automaton::Automaton;
 use crate::context::Context;
-use crate::flow::LabelPlaces;
+use crate::flow::{HiddenLabel, LabelPlaces};
 
 /// Collects the propositions of a claim.
 #[derive(Default)]
@@ -30,7 +30,21 @@ pub struct Propositions {
 }
 
 /// Why a claim is not checked.
-pub type Problem = String;
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Problem {
+    #[error("it has more than {} different conditions", Label::PROPOSITIONS)]
+    TooManyConditions,
+    #[error("it uses `{0}`")]
+    Uses(&'static str),
+    #[error("the argument of `enabled` can fail at run time")]
+    FailingArgument,
+    #[error("a temporal operator is within `{0}`")]
+    TemporalWithin(String),
+    #[error("it changes something or uses channels")]
+    Effects,
+    #[error(transparent)]
+    HiddenLabel(#[from] HiddenLabel),
+}
 
 /// Where the progress labels of processes are.
 pub type Progress = Result<Vec<(TemplateId, LocationId)>, Problem>;
@@ -40,8 +54,7 @@ impl Propositions {
         let known = self.all.iter().position(|other| *other == proposition);
         let number = known.unwrap_or(self.all.len());
         if number >= Label::PROPOSITIONS {
-            let most = Label::PROPOSITIONS;
-            return Err(format!("it has more than {most} different conditions"));
+            return Err(Problem::TooManyConditions);
         }
         if known.is_none() {
             self.all.push(proposition);
@@ -57,7 +70,7 @@ impl Propositions {
             uses_last |= matches!(part, Expr::ThreadId);
         });
         if uses_timeout {
-            return Err("it uses `timeout`".into());
+            return Err(Problem::Uses("timeout"));
         }
         self.uses_last |= uses_last;
         self.number(Proposition::Holds(expr))
@@ -94,7 +107,8 @@ impl Context<'_> {
                     Err(_) => Check::Untranslated("its automaton is too large".into()),
                 }
             }
-            (Err(problem), _) | (_, Some(problem)) => Check::Untranslated(problem),
+            (Err(problem), _) => Check::Untranslated(problem.to_string()),
+            (_, Some(problem)) => Check::Untranslated(problem),
         }
     }
 
@@ -136,7 +150,7 @@ impl Context<'_> {
                     ("V", &[a, b]) => formulas.release(a, b),
                     ("->", &[a, b]) => formulas.implication(a, b),
                     ("<->", &[a, b]) => formulas.equivalence(a, b),
-                    (operator, _) => return Err(format!("it uses `{operator}`")),
+                    (operator, _) => return Err(Problem::Uses(operator)),
                 }
             }
             ExprKind::NonProgress => {
@@ -147,14 +161,14 @@ impl Context<'_> {
             ExprKind::Enabled(process) => {
                 let process = self.value(process);
                 if !process.checks.is_empty() {
-                    return Err("the argument of `enabled` can fail at run time".into());
+                    return Err(Problem::FailingArgument);
                 }
                 let number = propositions.number(Proposition::Enabled(process.into_number()))?;
                 formulas.literal(number, true)
             }
             _ => {
                 let text = self.text(syntax.span);
-                return Err(format!("a temporal operator is within `{text}`"));
+                return Err(Problem::TemporalWithin(text));
             }
         })
     }
@@ -203,7 +217,7 @@ fn is_plain(syntax: &Syntax) -> bool {
 pub fn never(automaton: &Automaton) -> Check {
     match never_monitor(automaton) {
         Ok(monitor) => Check::Forbidden(Box::new(monitor)),
-        Err(problem) => Check::Untranslated(problem),
+        Err(problem) => Check::Untranslated(problem.to_string()),
     }
 }
 
@@ -270,7 +284,7 @@ fn edges_of(
             .iter()
             .all(|effect| matches!(effect, Effect::Print { .. }))
         {
-            return Err("it changes something or uses channels".into());
+            return Err(Problem::Effects);
         }
         let mut is_excluded = false;
         for &(priority, proposition) in &taken {
@@ -354,7 +368,7 @@ pub fn label_claim(
     let mut formulas = Formulas::default();
     let at = places.and_then(|places| propositions.number(Proposition::SomeThreadAt(places)));
     let check = match at {
-        Err(problem) => Check::Untranslated(problem),
+        Err(problem) => Check::Untranslated(problem.to_string()),
         Ok(number) => {
             let forbidden = if kind == ClaimKind::Accept {
                 let passed = formulas.literal(number, true);

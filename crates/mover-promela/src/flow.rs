@@ -121,6 +121,11 @@ pub struct LabelPlaces {
     all: Vec<(Rc<str>, Vec<LocationId>)>,
 }
 
+/// A process can pass the label unseen.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the label `{0}` is within a step or an atomic sequence")]
+pub struct HiddenLabel(Rc<str>);
+
 impl LabelPlaces {
     pub fn insert(&mut self, label: Rc<str>, locations: Vec<LocationId>) {
         self.all.push((label.clone(), locations.clone()));
@@ -133,7 +138,7 @@ impl LabelPlaces {
         &self,
         prefix: &str,
         locations: &[Location],
-    ) -> Result<Vec<LocationId>, String> {
+    ) -> Result<Vec<LocationId>, HiddenLabel> {
         let mut found = Vec::new();
         for (label, places) in &self.all {
             if !label.starts_with(prefix) {
@@ -141,9 +146,7 @@ impl LabelPlaces {
             }
             let is_atomic = |place: &LocationId| locations[place.index()].atomic;
             if places.is_empty() || places.iter().any(is_atomic) {
-                return Err(format!(
-                    "the label `{label}` is within a step or an atomic sequence"
-                ));
+                return Err(HiddenLabel(label.clone()));
             }
             found.extend_from_slice(places);
         }

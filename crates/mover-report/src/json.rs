@@ -4,7 +4,7 @@
 //! with `--trace` can be read back and replayed.
 
 use mover_engine::{UpTo, Violation};
-use mover_ir::program::{LocationId, Property, TemplateId};
+use mover_ir::program::{LocationId, Property, TemplateId, UnknownProperty};
 use mover_ir::semantics::{Move, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -250,15 +250,22 @@ pub struct Claim {
     pub loop_start: Option<usize>,
 }
 
-/// Reads a trace file; the error is a sentence for the user.
-pub fn read_trace_file(text: &str) -> Result<Claim, String> {
-    let file: TraceFile = serde_json::from_str(text)
-        .map_err(|error| format!("not a trace file of mover: {error}"))?;
+/// Why a text is not read as a trace file.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceFileError {
+    #[error("not a trace file of mover: {0}")]
+    NotATrace(#[from] serde_json::Error),
+    #[error("format `{0}` is not the `{FORMAT}` that this version reads")]
+    OtherFormat(String),
+    #[error(transparent)]
+    Property(#[from] UnknownProperty),
+}
+
+/// Reads a trace file.
+pub fn read_trace_file(text: &str) -> Result<Claim, TraceFileError> {
+    let file: TraceFile = serde_json::from_str(text)?;
     if file.format != FORMAT {
-        return Err(format!(
-            "format `{}` is not the `{FORMAT}` that this version reads",
-            file.format
-        ));
+        return Err(TraceFileError::OtherFormat(file.format));
     }
     let taken = |by: FileMove| Move {
         thread: by.thread,

@@ -51,7 +51,7 @@ fn check_within(
     let prepared = Prepared::new(task, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
-    let mut search = Search::new(&blocks, question);
+    let mut search = BoundedSearch::new(&blocks, question);
     let mut declined = conditions.declined.clone();
     if question.peephole {
         match Peephole::new(&conditions.program) {
@@ -129,7 +129,7 @@ pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     let prepared = Prepared::new(task, question)?;
     let conditions = &prepared.conditions;
     let blocks = prepared.blocks(question)?;
-    let mut search = Search::new(&blocks, question);
+    let mut search = BoundedSearch::new(&blocks, question);
     let depth = question.depth.unwrap_or(DUMPED);
     let mut so_far = Terms::TRUE;
     let mut violations = Vec::new();
@@ -162,7 +162,7 @@ enum Found {
     Stopped,
 }
 
-struct Search<'a, 'p> {
+struct BoundedSearch<'a, 'p> {
     blocks: &'a Blocks<'p>,
     question: &'a Question,
     terms: Terms,
@@ -181,7 +181,7 @@ struct Search<'a, 'p> {
     statistics: Statistics,
 }
 
-impl<'a, 'p> Search<'a, 'p> {
+impl<'a, 'p> BoundedSearch<'a, 'p> {
     fn new(blocks: &'a Blocks<'p>, question: &'a Question) -> Self {
         let mut terms = Terms::new();
         let layout = &blocks.layout;
@@ -192,7 +192,7 @@ impl<'a, 'p> Search<'a, 'p> {
             .map(|(&value, &width)| terms.constant(value, width))
             .collect();
         let switches = terms.constant(0, 32);
-        Search {
+        BoundedSearch {
             blocks,
             question,
             blaster: Blaster::new(question.solver()),

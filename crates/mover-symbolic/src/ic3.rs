@@ -102,7 +102,7 @@ pub fn check(
                 )
             });
         };
-        let mut search = Search::new(&mut system, &question, started, total, Vec::new());
+        let mut search = Ic3Search::new(&mut system, &question, started, total, Vec::new());
         let found = search.run(progress);
         total = search.effort();
         let statistics = search.statistics();
@@ -207,7 +207,7 @@ pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
 /// Searches for an invariant; the hints are cubes that may be unreachable.
 pub fn prove(system: &mut System, question: &Question, hints: Vec<Cube>) -> Found {
     let now = Instant::now();
-    Search::new(system, question, now, SolverEffort::default(), hints).run(&mut |_| {})
+    Ic3Search::new(system, question, now, SolverEffort::default(), hints).run(&mut |_| {})
 }
 
 /// Those of the cubes that no state that can be reached is in, by induction on all of them: what
@@ -339,7 +339,7 @@ impl Relation {
     }
 }
 
-struct Search<'s, 'a, 'p> {
+struct Ic3Search<'s, 'a, 'p> {
     system: &'s mut System<'a, 'p>,
     question: &'s Question,
     started: Instant,
@@ -375,7 +375,7 @@ const CARRYING_OVER: Duration = Duration::from_secs(2);
 /// What may be spent on finding out which hints are right, at most.
 const LOOKING_AT_HINTS: Duration = Duration::from_secs(3);
 
-impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
+impl<'s, 'a, 'p> Ic3Search<'s, 'a, 'p> {
     fn new(
         system: &'s mut System<'a, 'p>,
         question: &'s Question,
@@ -388,7 +388,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         let limit = question.limit.share(4, LOOKING_AT_HINTS);
         let known = inductive(system, limit, hints).unwrap_or_default();
         let solver = || Solver::deciding(Decisions::Inputs, question.limit.clone());
-        let mut search = Search {
+        let mut search = Ic3Search {
             relation: Relation::new(system, solver()),
             lifter: Relation::new(system, solver()),
             known,

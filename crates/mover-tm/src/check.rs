@@ -209,17 +209,73 @@ impl Beyond {
         self.always || (self.begins && view.begins) || (self.plain && view.plain)
     }
 
-    fn why_no_theorem(&self, view: View) -> Option<&'static str> {
+    fn why_no_theorem(&self, view: View) -> Option<NoTheorem> {
         if self.always {
-            Some("there is no reduction theorem for reads of old versions or nested transactions")
+            Some(NoTheorem::OldVersionsOrNesting)
         } else if self.plain && view.plain {
-            Some("there is no reduction theorem for accesses outside of transactions")
+            Some(NoTheorem::PlainAccesses)
         } else if self.begins && view.begins {
-            Some(
-                "it holds only if transactions overlap from their declared begins, for which there is no reduction theorem",
-            )
+            Some(NoTheorem::DeclaredBegins)
         } else {
             None
+        }
+    }
+}
+
+/// Why a property that holds at some sizes is not known to hold at all.
+#[derive(Clone, Debug, thiserror::Error)]
+enum NoTheorem {
+    #[error("there is no reduction theorem for reads of old versions or nested transactions")]
+    OldVersionsOrNesting,
+    #[error("there is no reduction theorem for accesses outside of transactions")]
+    PlainAccesses,
+    #[error(
+        "it holds only if transactions overlap from their declared begins, for which there is no reduction theorem"
+    )]
+    DeclaredBegins,
+    #[error("no larger size was requested")]
+    NotRequested,
+    #[error("there is no reduction theorem for this property")]
+    OtherProperty,
+    #[error("the reduction theorem is for deferred update")]
+    DirectUpdate,
+    #[error("the reduction theorem starts from 2 threads and 2 variables")]
+    SmallSize,
+    #[error("the algorithm is too large to check P1 to P4")]
+    TooLarge,
+    #[error("the algorithm is too large to check with one more thread and variable")]
+    TooLargeWithSurplus,
+    #[error(
+        "one more thread or variable makes a difference even if no statement uses it: {} is a word then",
+        print_word(.0)
+    )]
+    Surplus(Word),
+    #[error("with {} the algorithm is in error: {message}", numbers(size.0, size.1))]
+    InError {
+        size: (usize, usize),
+        message: String,
+    },
+    #[error(
+        "{} fails: {} is a word of the algorithm but {} is not",
+        condition.name(), print_word(word), print_word(image)
+    )]
+    Condition {
+        condition: Condition,
+        word: Word,
+        image: Word,
+    },
+    #[error(
+        "P4 fails: {} is a word of the algorithm, but no more sequential form of it is",
+        print_word(.0)
+    )]
+    Monotonicity(Word),
+}
+
+impl NoTheorem {
+    fn in_error(size: (usize, usize), error: &Diagnostic) -> NoTheorem {
+        NoTheorem::InError {
+            size,
+            message: error.message.clone(),
         }
     }
 }
@@ -340,12 +396,12 @@ fn check_safety(
     settled.scope = only("larger sizes were not searched to the end");
     tell(Progress::Settled(Box::new(settled)));
     let mut carried_over = match beyond.why_no_theorem(view) {
-        Some(reason) if options.widen_scope => Err(reason.to_string()),
+        Some(reason) if options.widen_scope => Err(reason),
         _ => carry_over(program, property, size, options)?,
     };
     if let Err(reason) = &carried_over {
         let mut settled = report.clone();
-        settled.scope = only(reason);
+        settled.scope = only(&reason.to_string());
         tell(Progress::Settled(Box::new(settled)));
     }
     let mut searched = Vec::new();
@@ -364,7 +420,7 @@ fn check_safety(
         };
         let report = match search_safety(program, property, other, view, &limited) {
             Err(Failure::Input(error)) if !options.cross_check => {
-                carried_over = Err(in_error(other, &error));
+                carried_over = Err(NoTheorem::in_error(other, &error));
                 break;
             }
             other => other?,
@@ -383,10 +439,8 @@ fn check_safety(
                     Verdict::Holds => searched.push(other),
                     Verdict::Unknown => unfinished.push(other),
                 }
-                carried_over = Err(beyond
-                    .why_no_theorem(counted)
-                    .unwrap_or_default()
-                    .to_string());
+                let reason = beyond.why_no_theorem(counted);
+                carried_over = Err(reason.unwrap_or(NoTheorem::DeclaredBegins));
             }
             Verdict::Violated => return Ok(report),
             Verdict::Holds => searched.push(other),
@@ -398,7 +452,7 @@ fn check_safety(
         sizes.join(", ")
     };
     report.scope = match carried_over {
-        Err(reason) => only(&reason),
+        Err(reason) => only(&reason.to_string()),
         Ok(_) if unfinished.contains(&THEOREM_SIZE) => {
             only("the search for 2 threads and 2 variables stopped at --max-states")
         }
@@ -521,14 +575,6 @@ fn search_safety(
     Ok(report)
 }
 
-fn in_error((threads, variables): (usize, usize), error: &Diagnostic) -> String {
-    format!(
-        "with {} the algorithm is in error: {}",
-        numbers(threads, variables),
-        error.message
-    )
-}
-
 /// Under which conditions a property that holds at one size holds at all, and
 /// what was done about them; or why nothing follows.
 fn carry_over(
@@ -536,19 +582,19 @@ fn carry_over(
     property: Safety,
     (threads, variables): (usize, usize),
     options: &Options,
-) -> Result<Result<String, String>, Failure> {
-    let not = |reason: &str| Ok(Err(reason.to_string()));
+) -> Result<Result<String, NoTheorem>, Failure> {
+    let not = |reason: NoTheorem| Ok(Err(reason));
     if !options.widen_scope {
-        return not("no larger size was requested");
+        return not(NoTheorem::NotRequested);
     }
     if !matches!(property, Safety::StrictSerializability | Safety::Opacity) {
-        return not("there is no reduction theorem for this property");
+        return not(NoTheorem::OtherProperty);
     }
     if program.update == Update::Direct {
-        return not("the reduction theorem is for deferred update");
+        return not(NoTheorem::DirectUpdate);
     }
     if threads < THEOREM_SIZE.0 || variables < THEOREM_SIZE.1 {
-        return not("the reduction theorem starts from 2 threads and 2 variables");
+        return not(NoTheorem::SmallSize);
     }
     // The conditions are inspected for the size of the theorem.
     let paper = View {
@@ -560,37 +606,27 @@ fn carry_over(
         Ok(graph) => graph,
         Err(Incomplete::Error(error)) => return Err(Failure::Input(error)),
         Err(Incomplete::Limit { .. }) => {
-            return not("the algorithm is too large to check P1 to P4");
+            return not(NoTheorem::TooLarge);
         }
     };
     let Some(automaton) = Automaton::of_algorithm(&graph, STRUCTURE_LIMIT) else {
-        return not("the algorithm is too large to check P1 to P4");
+        return not(NoTheorem::TooLarge);
     };
     let automaton = automaton.minimized();
     let larger = Algorithm::new(program, 3, 3, options.manager).with_view(paper);
     match surplus(&larger, &automaton, SURPLUS_LIMIT) {
         Surplus::Nothing => {}
-        Surplus::Word(word) => {
-            return Ok(Err(format!(
-                "one more thread or variable makes a difference even if no statement uses it: {} is a word then",
-                print_word(&word)
-            )));
-        }
-        Surplus::TooLarge => {
-            return not("the algorithm is too large to check with one more thread and variable");
-        }
-        Surplus::Error(error) => {
-            return Ok(Err(in_error((3, 3), &error)));
-        }
+        Surplus::Word(word) => return not(NoTheorem::Surplus(word)),
+        Surplus::TooLarge => return not(NoTheorem::TooLargeWithSurplus),
+        Surplus::Error(error) => return not(NoTheorem::in_error((3, 3), &error)),
     }
     for condition in Condition::ALL {
         if let Some(witness) = refute(&automaton, condition) {
-            return Ok(Err(format!(
-                "{} fails: {} is a word of the algorithm but {} is not",
-                condition.name(),
-                print_word(&witness.word),
-                print_word(&witness.image)
-            )));
+            return not(NoTheorem::Condition {
+                condition,
+                word: witness.word,
+                image: witness.image,
+            });
         }
     }
     let monotonicity = monotonicity::check(
@@ -600,10 +636,7 @@ fn carry_over(
         MONOTONICITY_WORDS,
     );
     if let Some(word) = monotonicity.witness {
-        return Ok(Err(format!(
-            "P4 fails: {} is a word of the algorithm, but no more sequential form of it is",
-            print_word(&word)
-        )));
+        return not(NoTheorem::Monotonicity(word));
     }
     Ok(Ok(format!(
         "given P1 to P4 (Theorem 1); P1, P2 and P3 checked on all words of 2 threads and 2 variables, P4 on those up to length {}",
@@ -657,7 +690,7 @@ fn check_liveness(
         tell(Progress::Searching(larger.0, larger.1));
         let (other, _) = match search_liveness(program, property, larger, options, limit) {
             Err(Failure::Input(error)) if !options.cross_check => {
-                report.scope = format!("{only}, because {}", in_error(larger, &error));
+                report.scope = format!("{only}, because {}", NoTheorem::in_error(larger, &error));
                 return Ok(report);
             }
             found => found?,

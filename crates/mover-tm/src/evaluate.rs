@@ -147,8 +147,8 @@ impl Evaluator<'_> {
                         .help("bound it with `min` or `max`, or declare a larger range"));
                     }
                     if declared.ty == Type::Time && advances {
-                        times::refuse_gap(&self.times, state, value).map_err(|message| {
-                            Diagnostic::coded("T020", message).at(*span, "").help(
+                        times::refuse_gap(&self.times, state, value).map_err(|error| {
+                            Diagnostic::coded("T020", error.to_string()).at(*span, "").help(
                                 "only the latest time can be advanced: let the clock be the latest",
                             )
                         })?;

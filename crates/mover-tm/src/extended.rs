@@ -41,35 +41,66 @@ pub struct Translation {
     pub wrong_reads: Vec<usize>,
 }
 
-/// What is said of a word that no algorithm has.
-pub fn refuse_malformed(word: &[Statement]) -> Result<(), String> {
+/// Why no algorithm has a word.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("statement {number} ({statement}): {why}")]
+pub struct Malformed {
+    /// From 1.
+    pub number: usize,
+    pub statement: Statement,
+    pub why: Misplaced,
+}
+
+/// What is wrong with the place of a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Misplaced {
+    #[error("its thread is already in a transaction")]
+    SecondBegin,
+    #[error("its thread is in a transaction")]
+    PlainInTransaction,
+    #[error("one level of nesting is supported")]
+    NestedTwice,
+    #[error("there is no nested transaction")]
+    NotNested,
+    #[error("the nested transaction has not ended")]
+    StillNested,
+}
+
+/// Refuses a word that no algorithm has.
+pub fn refuse_malformed(word: &[Statement]) -> Result<(), Malformed> {
     let mut open = [false; 256];
     let mut nested = [false; 256];
     for (at, statement) in word.iter().enumerate() {
         let thread = statement.thread as usize;
-        let wrong = |what: &str| Err(format!("statement {} ({statement}): {what}", at + 1));
+        let wrong = |why: Misplaced| {
+            Err(Malformed {
+                number: at + 1,
+                statement: *statement,
+                why,
+            })
+        };
         match statement.action {
             Action::Extra(Extra::Begin | Extra::BeginReadOnly) if open[thread] => {
-                return wrong("its thread is already in a transaction");
+                return wrong(Misplaced::SecondBegin);
             }
             Action::Extra(Extra::PlainRead(_) | Extra::PlainWrite(_)) => {
                 if open[thread] {
-                    return wrong("its thread is in a transaction");
+                    return wrong(Misplaced::PlainInTransaction);
                 }
                 continue;
             }
             Action::Extra(Extra::Nest) if nested[thread] => {
-                return wrong("one level of nesting is supported");
+                return wrong(Misplaced::NestedTwice);
             }
             Action::Extra(Extra::Nest) => nested[thread] = true,
             Action::Extra(Extra::Merge | Extra::Undo) => {
                 if !nested[thread] {
-                    return wrong("there is no nested transaction");
+                    return wrong(Misplaced::NotNested);
                 }
                 nested[thread] = false;
             }
             Action::Commit if nested[thread] => {
-                return wrong("the nested transaction has not ended");
+                return wrong(Misplaced::StillNested);
             }
             _ => {}
         }

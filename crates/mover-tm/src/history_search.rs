@@ -77,7 +77,7 @@ pub fn check(history: &History, property: Safety, max_steps: usize) -> HistoryRe
             };
         }
     }
-    let mut search = Search::new(history, &counted, property);
+    let mut search = HistorySearch::new(history, &counted, property);
     match search.run(max_steps) {
         Some(true) => HistoryReport {
             verdict: Verdict::Holds,
@@ -127,7 +127,7 @@ struct Choice {
     key: (Vec<usize>, u64),
 }
 
-struct Search<'h> {
+struct HistorySearch<'h> {
     history: &'h History,
     counted: &'h Counted,
     opacity: bool,
@@ -144,7 +144,7 @@ struct Search<'h> {
     deepest_memory: Vec<ValueId>,
 }
 
-impl<'h> Search<'h> {
+impl<'h> HistorySearch<'h> {
     fn new(history: &'h History, counted: &'h Counted, property: Safety) -> Self {
         let mut readers = HashMap::new();
         let mut writers = HashMap::new();
@@ -163,7 +163,7 @@ impl<'h> Search<'h> {
                 }
             }
         }
-        Search {
+        HistorySearch {
             history,
             counted,
             opacity: property == Safety::Opacity,

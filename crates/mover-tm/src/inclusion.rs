@@ -192,7 +192,7 @@ pub fn check(
     max_pairs: usize,
 ) -> Inclusion {
     let mut table = SpecificationTable::new(specification, graph.renamings.len());
-    let mut search = Search {
+    let mut search = InclusionSearch {
         graph,
         pairs: Vec::new(),
         hopeless: graph.hopeless_threads(),
@@ -241,7 +241,7 @@ pub fn check(
     }
 }
 
-struct Search<'g, 'p> {
+struct InclusionSearch<'g, 'p> {
     graph: &'g AlgorithmGraph<'p>,
     hopeless: Vec<(u8, u8)>,
     pairs: Vec<Pair>,
@@ -249,7 +249,7 @@ struct Search<'g, 'p> {
     queue: VecDeque<u32>,
 }
 
-impl Search<'_, '_> {
+impl InclusionSearch<'_, '_> {
     fn reach(&mut self, algorithm: u32, specification: u32, parent: u32, length: u32) {
         let known = *self
             .index

@@ -71,7 +71,7 @@ pub fn check(
     max_length: usize,
     budget: usize,
 ) -> Monotonicity {
-    let mut search = Search {
+    let mut search = MonotonicitySearch {
         automaton,
         property,
         renamings: renamings(automaton.threads, automaton.variables),
@@ -98,7 +98,7 @@ pub fn has_form(automaton: &Automaton, property: Safety, word: &[Statement]) -> 
     Given::new(word, property).is_none_or(|given| given.serialize(automaton, &mut Vec::new()))
 }
 
-struct Search<'a> {
+struct MonotonicitySearch<'a> {
     automaton: &'a Automaton,
     property: Safety,
     renamings: Vec<Renaming>,
@@ -127,7 +127,7 @@ struct Other {
     written: Vec<u8>,
 }
 
-impl Search<'_> {
+impl MonotonicitySearch<'_> {
     /// Visits every word of exactly the wanted length that begins like this.
     fn extend(&mut self, word: &mut Word, state: u32, wanted: usize) {
         for (symbol, &statement) in self.automaton.statements.iter().enumerate() {

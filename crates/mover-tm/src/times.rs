@@ -51,14 +51,23 @@ pub fn settle(times: &[usize], state: &mut [u8], far: u8) {
     }
 }
 
+/// Why a time cannot be advanced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TimeError {
+    #[error("too many times are kept at once")]
+    TooMany,
+    #[error("a time is advanced that is not the latest")]
+    NotLatest,
+}
+
 /// Refuses to advance a time that is not the latest; `value` is its successor.
-pub fn refuse_gap(times: &[usize], state: &[u8], value: i32) -> Result<(), &'static str> {
+pub fn refuse_gap(times: &[usize], state: &[u8], value: i32) -> Result<(), TimeError> {
     let latest = times.iter().map(|&at| i32::from(state[at])).max();
     if value > i32::from(u8::MAX) {
-        return Err("too many times are kept at once");
+        return Err(TimeError::TooMany);
     }
     if Some(value) != latest.map(|latest| latest + 1) {
-        return Err("a time is advanced that is not the latest");
+        return Err(TimeError::NotLatest);
     }
     Ok(())
 }

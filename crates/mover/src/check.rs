@@ -5,6 +5,7 @@ mod choices;
 mod effects;
 mod formats;
 mod ltl;
+mod option_error;
 mod options;
 mod outputs;
 mod properties;

@@ -24,37 +24,74 @@ pub struct Database {
     pub is_32_bit: bool,
 }
 
+/// Why there is no program in a database.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    #[error("{} cannot be read", .0.display())]
+    Unreadable(PathBuf),
+    #[error("{} is not JSON: {source}", file.display())]
+    NotJson {
+        file: PathBuf,
+        source: serde_json::Error,
+    },
+    #[error("{} is not a list of commands", .0.display())]
+    NotAList(PathBuf),
+    #[error("{}: {source}", file.display())]
+    Command { file: PathBuf, source: CommandError },
+    #[error("{} has no command for {}", file.display(), chosen.display())]
+    NoCommand { file: PathBuf, chosen: PathBuf },
+    #[error("{} has no command for a C file", .0.display())]
+    NoCFile(PathBuf),
+}
+
+/// What is wrong with one command.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    #[error("a command has no `file`")]
+    NoFile,
+    #[error("a command has neither `command` nor `arguments`")]
+    NoWords,
+    #[error("the command for {name} loads code into the compiler: {flag}")]
+    RunsCode { name: String, flag: String },
+}
+
 /// Reads the database in a directory, or a database itself. Without `chosen` all C files are the
-/// program. The error is a sentence for the user.
-pub fn read(place: &Path, chosen: &[PathBuf]) -> Result<Database, String> {
+/// program.
+pub fn read(place: &Path, chosen: &[PathBuf]) -> Result<Database, DatabaseError> {
     let file = if place.is_dir() {
         place.join("compile_commands.json")
     } else {
         place.to_path_buf()
     };
-    let shown = file.display();
     let bytes = mover_tools::own_files::read_regular(&file, MOST_BYTES)
-        .ok_or_else(|| format!("{shown} cannot be read"))?;
+        .ok_or_else(|| DatabaseError::Unreadable(file.clone()))?;
     let commands: Value =
-        serde_json::from_slice(&bytes).map_err(|error| format!("{shown} is not JSON: {error}"))?;
+        serde_json::from_slice(&bytes).map_err(|source| DatabaseError::NotJson {
+            file: file.clone(),
+            source,
+        })?;
     let commands = commands
         .as_array()
-        .ok_or_else(|| format!("{shown} is not a list of commands"))?;
+        .ok_or_else(|| DatabaseError::NotAList(file.clone()))?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let mut database = Database::default();
     for command in commands {
         database
             .add(command, folder, chosen)
-            .map_err(|reason| format!("{shown}: {reason}"))?;
+            .map_err(|source| DatabaseError::Command {
+                file: file.clone(),
+                source,
+            })?;
     }
     for chosen in chosen {
         let is_known = database.files.iter().any(|file| is_same(file, chosen));
         if !is_known {
-            return Err(format!("{shown} has no command for {}", chosen.display()));
+            let chosen = chosen.clone();
+            return Err(DatabaseError::NoCommand { file, chosen });
         }
     }
     if database.files.is_empty() {
-        return Err(format!("{shown} has no command for a C file"));
+        return Err(DatabaseError::NoCFile(file));
     }
     Ok(database)
 }
@@ -67,9 +104,14 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 impl Database {
-    fn add(&mut self, command: &Value, folder: &Path, chosen: &[PathBuf]) -> Result<(), String> {
+    fn add(
+        &mut self,
+        command: &Value,
+        folder: &Path,
+        chosen: &[PathBuf],
+    ) -> Result<(), CommandError> {
         let text = |key: &str| command.get(key).and_then(Value::as_str);
-        let name = text("file").ok_or("a command has no `file`")?;
+        let name = text("file").ok_or(CommandError::NoFile)?;
         let directory = folder.join(text("directory").unwrap_or("."));
         let file = directory.join(name);
         let is_c = matches!(file.extension().and_then(|e| e.to_str()), Some("c" | "i"));
@@ -85,9 +127,7 @@ impl Database {
                 .iter()
                 .filter_map(|word| word.as_str().map(String::from))
                 .collect(),
-            None => {
-                split(text("command").ok_or("a command has neither `command` nor `arguments`")?)
-            }
+            None => split(text("command").ok_or(CommandError::NoWords)?),
         };
         let mut flags = Vec::new();
         let mut at = 1;
@@ -105,9 +145,10 @@ impl Database {
                 continue;
             };
             if runs_code(&found) {
-                return Err(format!(
-                    "the command for {name} loads code into the compiler: {found}"
-                ));
+                return Err(CommandError::RunsCode {
+                    name: name.into(),
+                    flag: found,
+                });
             }
             // Some of these name files that clang would write.
             let has_value = found.starts_with("-f") && found.contains('=');
@@ -191,7 +232,7 @@ mod tests {
         );
     }
 
-    fn database(text: &str, chosen: &[&str]) -> Result<Database, String> {
+    fn database(text: &str, chosen: &[&str]) -> Result<Database, DatabaseError> {
         let scratch = mover_tools::scratch::Scratch::new().expect("a directory");
         let file = scratch.path().join("compile_commands.json");
         std::fs::write(&file, text).expect("a file");
@@ -219,7 +260,7 @@ mod tests {
     #[test]
     fn code_for_the_compiler_is_refused_and_unknown_words_are_left_out() {
         let plugin = r#"[{"directory": "/p", "file": "a.c", "command": "cc -fplugin=./x.so a.c"}]"#;
-        assert!(database(plugin, &[]).is_err_and(|reason| reason.contains("-fplugin")));
+        assert!(database(plugin, &[]).is_err_and(|error| error.to_string().contains("-fplugin")));
         let odd = r#"[{"directory": "/p", "file": "a.c",
             "command": "cc @response -Xclang -load -Xclang x.so -B. --config=x a.c"}]"#;
         let found = database(odd, &[]).expect("a database");

@@ -32,7 +32,7 @@ pub struct Limits {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum CommandState {
     Reading,
     Searching,
     /// There is an answer: nobody else tells one.
@@ -43,7 +43,7 @@ struct Shared {
     started: Instant,
     limits: Limits,
     /// Held by whoever ends the process.
-    phase: Mutex<Phase>,
+    state: Mutex<CommandState>,
 }
 
 /// Watches a command until it has its answer.
@@ -55,17 +55,17 @@ impl Guard {
         let shared = Arc::new(Shared {
             started: Instant::now(),
             limits,
-            phase: Mutex::new(Phase::Reading),
+            state: Mutex::new(CommandState::Reading),
         });
         let of_signals = Arc::clone(&shared);
         let cancel = cancel.clone();
         let installed = ctrlc::set_handler(move || {
             let is_first = cancel.request(CancelReason::User);
-            let phase = of_signals.phase();
-            if is_first && *phase == Phase::Reading {
+            let state = of_signals.state();
+            if is_first && *state == CommandState::Reading {
                 of_signals.end(Stop::User, "the program was being read");
             }
-            drop(phase);
+            drop(state);
             if !is_first {
                 mover_tools::end_process(CliError::Interrupted.code());
             }
@@ -83,12 +83,12 @@ impl Guard {
 
     /// The program has been read.
     pub fn searching(&self) {
-        *self.0.phase() = Phase::Searching;
+        *self.0.state() = CommandState::Searching;
     }
 
     /// There is an answer, which the caller tells now.
     pub fn answering(&self) {
-        *self.0.phase() = Phase::Answering;
+        *self.0.state() = CommandState::Answering;
     }
 
     /// What is left of the time.
@@ -115,18 +115,18 @@ fn memory_with_grace(bytes: usize) -> usize {
 }
 
 impl Shared {
-    fn phase(&self) -> MutexGuard<'_, Phase> {
-        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, CommandState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn watch(&self) {
         loop {
             std::thread::sleep(INSPECT_EVERY);
-            let phase = self.phase();
-            let is_reading = match *phase {
-                Phase::Reading => true,
-                Phase::Searching => false,
-                Phase::Answering => return,
+            let state = self.state();
+            let is_reading = match *state {
+                CommandState::Reading => true,
+                CommandState::Searching => false,
+                CommandState::Answering => return,
             };
             let what = if is_reading {
                 "the program was being read"
@@ -166,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// Tells that the answer is not known and ends the process, with the phase locked.
+    /// Tells that the answer is not known and ends the process, with the state locked.
     fn end(&self, stop: Stop, what: &str) -> ! {
         let reason = match stop {
             Stop::User => format!("interrupted while {what}"),

@@ -5,14 +5,15 @@
 //! belongs to another version of the program, is refused. With `--native` the schedule is then
 //! tried on real threads (`native`).
 
+use std::error::Error;
 use std::path::PathBuf;
 
 use clap::Args;
 use mover_check::Fairness;
 use mover_check::fold::transactions;
-use mover_check::forbidden::{self, ForbiddenRun};
+use mover_check::forbidden::{self, ForbiddenRun, NotForbidden};
 use mover_check::trace::Trace;
-use mover_engine::Task;
+use mover_engine::{ReplayError, Task};
 use mover_ir::claim::{Check, Claim};
 use mover_ir::program::{Program, Property};
 use mover_report::json::{Claim as Recorded, read_trace_file};
@@ -59,10 +60,9 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
     args.input.complete()?;
     end_on_signal();
     let name = args.trace.display();
-    let claim = std::fs::read_to_string(&args.trace)
-        .map_err(|error| error.to_string())
-        .and_then(|text| read_trace_file(&text))
-        .map_err(|reason| CliError::input("U004", format!("{name}: {reason}")))?;
+    let no_trace = |error: &dyn Error| CliError::input("U004", format!("{name}: {error}"));
+    let text = std::fs::read_to_string(&args.trace).map_err(|error| no_trace(&error))?;
+    let claim = read_trace_file(&text).map_err(|error| no_trace(&error))?;
     if args.native && !args.input.is_c() {
         return Err(CliError::usage("U002", "--native is for C programs"));
     }
@@ -84,10 +84,10 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
     let replayed = if claim.violation.property.is_temporal() {
         replay_forbidden(program, &claim)
     } else {
-        Trace::replay(program, &claim.violation).map_err(|error| error.to_string())
+        Trace::replay(program, &claim.violation).map_err(NotReplayed::from)
     };
-    let mut trace = replayed.map_err(|reason| {
-        let message = format!("{name}: not a run of this program: {reason}");
+    let mut trace = replayed.map_err(|error| {
+        let message = format!("{name}: not a run of this program: {error}");
         CliError::input("U005", message)
     })?;
     #[cfg(feature = "c")]
@@ -113,21 +113,34 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
     Ok(Exit::Unsafe)
 }
 
+/// Why a file's steps are not a run that violates something.
+#[derive(Debug, thiserror::Error)]
+enum NotReplayed {
+    #[error(transparent)]
+    Run(#[from] ReplayError),
+    #[error(transparent)]
+    Forbidden(#[from] NotForbidden),
+    #[error("it has no such claim: {0}")]
+    NoClaim(String),
+    #[error("{0} is not checked")]
+    Unchecked(String),
+}
+
 /// A run that a temporal claim forbids; the words of the file say which claim.
-fn replay_forbidden(program: &Program, recorded: &Recorded) -> Result<Trace, String> {
+fn replay_forbidden(program: &Program, recorded: &Recorded) -> Result<Trace, NotReplayed> {
     let mut claims = program.info.claims.clone();
     claims.push(Claim::termination());
     let claim = (claims.iter()).find(|claim| claim.violation() == recorded.message);
     let Some(claim) = claim else {
-        return Err(format!("it has no such claim: {}", recorded.message));
+        return Err(NotReplayed::NoClaim(recorded.message.clone()));
     };
     let Check::Forbidden(monitor) = &claim.check else {
-        return Err(format!("{} is not checked", claim.words()));
+        return Err(NotReplayed::Unchecked(claim.words()));
     };
     let run = ForbiddenRun {
         steps: &recorded.violation.steps,
         loop_start: recorded.loop_start,
         fairness: Fairness::None,
     };
-    forbidden::replay(program, claim, monitor, run)
+    Ok(forbidden::replay(program, claim, monitor, run)?)
 }

@@ -56,10 +56,15 @@ pub fn run(args: TmArgs) -> Result<Exit, CliError> {
     }
 }
 
-fn parse_count(text: &str) -> Result<usize, String> {
+/// A number of threads or variables that cannot be searched.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("must be between 1 and {MAX_INDEX}")]
+struct CountError;
+
+fn parse_count(text: &str) -> Result<usize, CountError> {
     match text.parse() {
         Ok(count @ 1..=MAX_INDEX) => Ok(count),
-        _ => Err(format!("must be between 1 and {MAX_INDEX}")),
+        _ => Err(CountError),
     }
 }
 

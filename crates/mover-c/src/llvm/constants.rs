@@ -195,6 +195,8 @@ impl Reader {
         }
     }
 
+    /// Writes a constant's bytes; the error is the part of it that is not supported, as LLVM prints
+    /// it.
     unsafe fn fill(
         &mut self,
         ty: LLVMTypeRef,

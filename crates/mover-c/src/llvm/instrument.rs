@@ -15,7 +15,7 @@ use inkwell::llvm_sys::prelude::*;
 
 use super::lists::{all_instructions, functions};
 use super::passes::{first_line, prepare, read_all};
-use super::{Reader, value_name};
+use super::{LlvmError, Reader, value_name};
 use crate::flatten::is_output;
 use crate::ssa::Loc;
 
@@ -103,7 +103,7 @@ pub fn instrument(
     files: &[&Path],
     output: &Path,
     checks_memory: bool,
-) -> Result<Vec<crate::Site>, String> {
+) -> Result<Vec<crate::Site>, LlvmError> {
     let context = Context::create();
     let module = read_all(&context, files)?;
     // SAFETY: the module is valid and lives until the end of this function.
@@ -118,11 +118,11 @@ pub fn instrument(
     };
     module
         .verify()
-        .map_err(|error| format!("instrumented wrongly: {}", first_line(&error.to_string())))?;
+        .map_err(|error| LlvmError::Instrumented(first_line(&error.to_string())))?;
     if module.write_bitcode_to_path(output) {
         Ok(sites)
     } else {
-        Err(format!("cannot write {}", output.display()))
+        Err(LlvmError::Unwritable(output.to_path_buf()))
     }
 }
 

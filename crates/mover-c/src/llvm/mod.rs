@@ -23,6 +23,7 @@ mod calls;
 mod constants;
 mod copies;
 mod debug;
+mod error;
 mod functions;
 mod instructions;
 mod instrument;
@@ -50,6 +51,7 @@ use crate::flatten::{is_output, plain_name};
 use crate::ssa::{BlockId, FunctionId, GlobalId, Module, ValueId};
 use passes::{first_line, link, prepare, read_all};
 
+pub use error::{LlvmError, RuntimeError};
 pub use instrument::instrument;
 
 unsafe extern "C" {
@@ -57,13 +59,12 @@ unsafe extern "C" {
     fn LLVMSetIsNewDbgInfoFormat(module: LLVMModuleRef, on: i32);
 }
 
-/// Reads and links the files and prepares them; the error is for the user. The
-/// runtime library is compiled only for programs that need it.
+/// Reads and links the files and prepares them. The runtime library is compiled only for programs that need it.
 pub fn read(
     files: &[&Path],
     volatile_atomic: bool,
-    runtime: impl FnOnce(&[String]) -> Result<PathBuf, String>,
-) -> Result<Module, String> {
+    runtime: impl FnOnce(&[String]) -> Result<PathBuf, RuntimeError>,
+) -> Result<Module, LlvmError> {
     let context = Context::create();
     let module = read_all(&context, files)?;
     if volatile_atomic {
@@ -76,7 +77,7 @@ pub fn read(
     }
     module
         .verify()
-        .map_err(|error| format!("broken LLVM IR: {}", first_line(&error.to_string())))?;
+        .map_err(|error| LlvmError::Broken(first_line(&error.to_string())))?;
     // SAFETY: the module is valid and lives until the end of this function, and
     // nothing of what is copied from it refers to it.
     unsafe {
@@ -233,22 +234,20 @@ impl Reader {
         }
     }
 
-    unsafe fn module(mut self) -> Result<Module, String> {
+    unsafe fn module(mut self) -> Result<Module, LlvmError> {
         unsafe {
             if !matches!(self.out.pointer_bytes, 4 | 8) {
-                return Err(format!(
-                    "pointers of {} bytes are not supported",
-                    self.out.pointer_bytes
-                ));
+                return Err(LlvmError::PointerBytes(self.out.pointer_bytes));
             }
             if LLVMByteOrder(self.data) as u32 != 1 {
-                return Err("only little-endian machines are supported".into());
+                return Err(LlvmError::BigEndian);
             }
             self.globals = lists::globals(self.module).zip(0..).collect();
             self.functions = lists::functions(self.module).zip(0..).collect();
             for global in lists::globals(self.module) {
                 if let Some(reason) = self.too_large(LLVMGlobalGetValueType(global), 1) {
-                    return Err(format!("`{}` is {reason}", value_name(global)));
+                    let name = value_name(global);
+                    return Err(LlvmError::Global { name, reason });
                 }
                 let read = self.global(global);
                 self.out.globals.push(read);

@@ -15,7 +15,7 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::memory_buffer::MemoryBuffer;
 
 use super::lists::{all_instructions, functions};
-use super::{copies, registers, scopes, sizes, value_name};
+use super::{LlvmError, copies, registers, scopes, sizes, value_name};
 
 /// What is called where a constant is not defined; `mover-native.c` has it.
 const UNDEFINED: &CStr = c"mover_undefined_constant";
@@ -24,8 +24,8 @@ const UNDEFINED: &CStr = c"mover_undefined_constant";
 pub(super) fn read_all<'c>(
     context: &'c Context,
     files: &[&Path],
-) -> Result<inkwell::module::Module<'c>, String> {
-    let (first, others) = files.split_first().ok_or("no input")?;
+) -> Result<inkwell::module::Module<'c>, LlvmError> {
+    let (first, others) = files.split_first().ok_or(LlvmError::NoInput)?;
     let all = parse(context, first)?;
     for file in others {
         link(context, &all, file)?;
@@ -33,15 +33,15 @@ pub(super) fn read_all<'c>(
     Ok(all)
 }
 
-fn parse<'c>(context: &'c Context, file: &Path) -> Result<inkwell::module::Module<'c>, String> {
-    let buffer = MemoryBuffer::create_from_file(file)
-        .map_err(|error| format!("{}: {}", file.display(), first_line(&error.to_string())))?;
-    context.create_module_from_ir(buffer).map_err(|error| {
-        format!(
-            "{}: not LLVM IR that LLVM 19 can read: {}",
-            file.display(),
-            first_line(&error.to_string())
-        )
+fn parse<'c>(context: &'c Context, file: &Path) -> Result<inkwell::module::Module<'c>, LlvmError> {
+    let buffer = MemoryBuffer::create_from_file(file).map_err(|error| LlvmError::Unreadable {
+        file: file.to_path_buf(),
+        said: first_line(&error.to_string()),
+    })?;
+    let module = context.create_module_from_ir(buffer);
+    module.map_err(|error| LlvmError::NotIr {
+        file: file.to_path_buf(),
+        said: first_line(&error.to_string()),
     })
 }
 
@@ -50,25 +50,24 @@ pub(super) fn link<'c>(
     context: &'c Context,
     all: &inkwell::module::Module<'c>,
     file: &Path,
-) -> Result<(), String> {
+) -> Result<(), LlvmError> {
     let module = parse(context, file)?;
     let layout = |module: &inkwell::module::Module| module.get_data_layout().as_str().to_owned();
     if layout(all) != layout(&module) {
-        return Err(format!(
-            "{} targets another machine than the files before it",
-            file.display()
-        ));
+        return Err(LlvmError::OtherMachine(file.to_path_buf()));
     }
-    all.link_in_module(module)
-        .map_err(|error| format!("linking {}: {error}", file.display()))
+    all.link_in_module(module).map_err(|error| LlvmError::Link {
+        file: file.to_path_buf(),
+        said: error.to_string(),
+    })
 }
 
-pub(super) fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or(text)
+pub(super) fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or(text).to_string()
 }
 
 /// Marks everything for inlining and runs the two passes.
-pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), String> {
+pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), LlvmError> {
     unsafe {
         let context = LLVMGetModuleContext(module);
         let kind = |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
@@ -146,7 +145,7 @@ unsafe fn tell_of_undefined_constants(module: LLVMModuleRef) {
     }
 }
 
-unsafe fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+unsafe fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), LlvmError> {
     unsafe {
         let options = LLVMCreatePassBuilderOptions();
         let error = LLVMRunPasses(module, passes.as_ptr(), std::ptr::null_mut(), options);
@@ -157,6 +156,6 @@ unsafe fn run_passes(module: LLVMModuleRef, passes: &CStr) -> Result<(), String>
         let message = inkwell::llvm_sys::error::LLVMGetErrorMessage(error);
         let text = CStr::from_ptr(message).to_string_lossy().into_owned();
         inkwell::llvm_sys::error::LLVMDisposeErrorMessage(message);
-        Err(format!("LLVM cannot prepare the program: {text}"))
+        Err(LlvmError::Passes(text))
     }
 }

@@ -23,7 +23,7 @@ use inkwell::llvm_sys::target::*;
 
 use super::lists::{all_instructions, blocks, functions, instructions};
 use super::types::constant_offset;
-use super::value_name;
+use super::{LlvmError, value_name};
 use crate::lifetimes::{Event, Life, Predecessors};
 
 /// Pointers to pointers to pointers need one round each; whoever has more of them keeps the rest
@@ -33,8 +33,8 @@ const MOST_ROUNDS: usize = 32;
 /// Lets `sroa` work as long as it finds variables that may become registers.
 pub(super) unsafe fn promote(
     module: LLVMModuleRef,
-    sroa: impl Fn() -> Result<(), String>,
-) -> Result<(), String> {
+    sroa: impl Fn() -> Result<(), LlvmError>,
+) -> Result<(), LlvmError> {
     unsafe {
         let mut rounds = Rounds {
             data: LLVMGetModuleDataLayout(module),

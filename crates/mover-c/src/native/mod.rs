@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mover_ir::program::Property;
-use mover_tools::child;
 
 use crate::clang::{self, Refusal};
 use crate::{Failure, Options, Site, extension, llvm};
@@ -79,7 +78,7 @@ pub fn build(
         let mut compiling = options.compiling(file);
         compiling.flags.extend(flags.iter().cloned());
         clang::compile(file, &target, None, &compiling).map_err(|refusal| match refusal {
-            Refusal::NoCompiler(message) => Failure::no_compiler(message),
+            Refusal::NoCompiler(error) => Failure::no_compiler(error),
             Refusal::Errors(said) => Failure {
                 compiler: said,
                 ..Failure::message("the program does not compile")
@@ -125,8 +124,7 @@ pub fn build(
 fn run_clang(arguments: impl FnOnce(&mut Command)) -> Result<(), Failure> {
     let mut command = Command::new(clang::find().map_err(Failure::no_compiler)?);
     arguments(&mut command);
-    let ended = child::output(&mut command, child::Limits::COMPILER)
-        .map_err(|error| Failure::no_compiler(format!("clang cannot be started: {error}")))?;
+    let ended = clang::run(&mut command).map_err(Failure::no_compiler)?;
     if ended.status.success() {
         return Ok(());
     }

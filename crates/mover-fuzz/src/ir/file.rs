@@ -5,29 +5,39 @@
 
 use mover_ir::print::print_program;
 use mover_ir::program::Program;
-use mover_ir::validate::validate;
+use mover_ir::validate::{IllFormed, validate};
 use serde_json::{Value, json};
 
 /// What the name of such a file ends in.
 pub const EXTENSION: &str = "ir.json";
 
-pub fn write(program: &Program, about: &str) -> Result<String, String> {
-    let data = serde_json::to_value(program).map_err(|error| error.to_string())?;
+/// Why a text is no program.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramFileError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("there is no `program` in it")]
+    NoProgram,
+    #[error(transparent)]
+    IllFormed(#[from] IllFormed),
+}
+
+pub fn write(program: &Program, about: &str) -> Result<String, serde_json::Error> {
+    let data = serde_json::to_value(program)?;
     let lines: Vec<String> = print_program(program).lines().map(String::from).collect();
     let file = json!({ "about": about, "text": lines, "program": data });
-    let mut text = serde_json::to_string_pretty(&file).map_err(|error| error.to_string())?;
+    let mut text = serde_json::to_string_pretty(&file)?;
     text.push('\n');
     Ok(text)
 }
 
-pub fn read(text: &str) -> Result<Program, String> {
-    let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let data = file.get("program").ok_or("there is no `program` in it")?;
-    let mut program: Program =
-        serde_json::from_value(data.clone()).map_err(|error| error.to_string())?;
+pub fn read(text: &str) -> Result<Program, ProgramFileError> {
+    let file: Value = serde_json::from_str(text)?;
+    let data = file.get("program").ok_or(ProgramFileError::NoProgram)?;
+    let mut program: Program = serde_json::from_value(data.clone())?;
     // Claims say where they are.
     program.info_mut().sources.add("claims", "claimed");
-    validate(&program).map_err(|error| error.to_string())?;
+    validate(&program)?;
     Ok(program)
 }
 

@@ -238,7 +238,7 @@ impl ObjectLocks {
         if !points_to.is_known() || has_priorities {
             return ObjectLocks::default();
         }
-        let mut search = Search {
+        let mut search = ObjectLockSearch {
             program,
             alone,
             points_to,
@@ -289,7 +289,7 @@ impl ObjectLocks {
     }
 }
 
-struct Search<'p> {
+struct ObjectLockSearch<'p> {
     program: &'p Program,
     alone: &'p Alone,
     points_to: PointsTo<'p>,
@@ -301,7 +301,7 @@ struct Search<'p> {
     holding: BTreeSet<(usize, usize)>,
 }
 
-impl Search<'_> {
+impl ObjectLockSearch<'_> {
     /// Collects accesses and held locks, template by template.
     fn look(&mut self) {
         for template in 0..self.program.templates.len() {
@@ -765,7 +765,7 @@ impl Search<'_> {
 
 /// Collects the accesses of an edge.
 struct Reader<'a, 'p> {
-    search: &'a Search<'p>,
+    search: &'a ObjectLockSearch<'p>,
     at: EdgeRef,
     standing: &'a Standing,
     /// Local variables that the edge has written so far: their values are not those before it.

@@ -56,14 +56,19 @@ impl fmt::Display for Reduction {
     }
 }
 
-impl FromStr for Reduction {
-    type Err = String;
+/// A name that no reduction has.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown reduction `{0}`")]
+pub struct UnknownReduction(pub String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for Reduction {
+    type Err = UnknownReduction;
+
+    fn from_str(name: &str) -> Result<Self, UnknownReduction> {
         Reduction::ALL
             .into_iter()
             .find(|reduction| reduction.name() == name)
-            .ok_or_else(|| format!("unknown reduction `{name}`"))
+            .ok_or_else(|| UnknownReduction(name.into()))
     }
 }
 

@@ -16,9 +16,9 @@ use crate::facts::access::EdgeRef;
 use crate::plan::movers::Movers;
 use crate::plan::transactions::Classes;
 
-/// The position of a step in its transaction.
+/// The part of its transaction that a step belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Phase {
+pub enum TransactionPart {
     /// A right mover: the transaction could still begin later.
     Before,
     /// The step by which the transaction takes effect.
@@ -27,11 +27,21 @@ pub enum Phase {
     After,
 }
 
+impl TransactionPart {
+    pub fn name(self) -> &'static str {
+        match self {
+            TransactionPart::Before => "before",
+            TransactionPart::Commit => "commit",
+            TransactionPart::After => "after",
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placed {
     /// Whether a transaction begins with this step.
     pub begins: bool,
-    pub phase: Phase,
+    pub part: TransactionPart,
     pub is_left: bool,
     pub is_right: bool,
 }
@@ -78,15 +88,15 @@ pub fn place(original: &Program, movers: &Movers, steps: &[Step]) -> Vec<Placed>
         if !goes_on {
             has_committed = false;
         }
-        let phase = match (has_committed, class.is_right) {
-            (true, _) => Phase::After,
-            (false, true) => Phase::Before,
-            (false, false) => Phase::Commit,
+        let part = match (has_committed, class.is_right) {
+            (true, _) => TransactionPart::After,
+            (false, true) => TransactionPart::Before,
+            (false, false) => TransactionPart::Commit,
         };
-        has_committed |= phase == Phase::Commit;
+        has_committed |= part == TransactionPart::Commit;
         placed.push(Placed {
             begins: !goes_on,
-            phase,
+            part,
             is_left: class.is_left,
             is_right: class.is_right,
         });
@@ -187,16 +197,16 @@ mod tests {
         let placed = place(&program, &movers, &steps);
         let begins: Vec<bool> = placed.iter().map(|placed| placed.begins).collect();
         assert_eq!(begins, [true, false, false, true, true, false]);
-        let phases: Vec<Phase> = placed.iter().map(|placed| placed.phase).collect();
+        let parts: Vec<TransactionPart> = placed.iter().map(|placed| placed.part).collect();
         assert_eq!(
-            phases,
+            parts,
             [
-                Phase::Before,
-                Phase::Before,
-                Phase::Commit,
-                Phase::Commit,
-                Phase::Before,
-                Phase::Before
+                TransactionPart::Before,
+                TransactionPart::Before,
+                TransactionPart::Commit,
+                TransactionPart::Commit,
+                TransactionPart::Before,
+                TransactionPart::Before
             ]
         );
     }

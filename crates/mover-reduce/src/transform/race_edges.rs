@@ -25,8 +25,15 @@ struct Place<'p> {
     access: &'p MemoryAccess,
 }
 
-/// The program with its data races as errors; an error says why that would be too large.
-pub fn race_edges(original: &Program) -> Result<Program, String> {
+/// The program with its data races as errors would be too large.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the condition for data races has {pairs} parts, more than this engine takes")]
+pub struct TooManyRaces {
+    pub pairs: usize,
+}
+
+/// The program with its data races as errors.
+pub fn race_edges(original: &Program) -> Result<Program, TooManyRaces> {
     let mut places: Vec<Place> = Vec::new();
     for (template, body) in original.templates.iter().enumerate() {
         for (location, here) in body.locations.iter().enumerate() {
@@ -39,9 +46,7 @@ pub fn race_edges(original: &Program) -> Result<Program, String> {
     }
     let pairs = places.len() * places.len() * original.max_threads as usize;
     if pairs > MOST_PAIRS {
-        return Err(format!(
-            "the condition for data races has {pairs} parts, more than this engine takes"
-        ));
+        return Err(TooManyRaces { pairs });
     }
     let mut program = original.clone();
     for (template, body) in program.templates.iter_mut().enumerate() {

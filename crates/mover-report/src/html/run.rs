@@ -131,7 +131,7 @@ impl Run {
             boxes
                 .map(|transaction| RunBox {
                     first: transaction.first,
-                    phases: transaction.phases.iter().map(|p| p.name()).collect(),
+                    phases: transaction.parts.iter().map(|p| p.name()).collect(),
                 })
                 .collect()
         };

@@ -3,7 +3,7 @@
 use mover_ir::program::{Edge, Effect};
 use rustc_hash::FxHashMap;
 
-use super::graph::{Arrival, Ending, Node, Phase, is_idle};
+use super::graph::{Arrival, Ending, Node, NodePhase, is_idle};
 use super::{Blocks, Inputs, Possible};
 use crate::layout::Turn;
 use crate::machine::{Meeting, Performer, Readiness, Symbols, View};
@@ -69,11 +69,13 @@ impl Encoding<'_, '_> {
             let id = mover_ir::program::LocationId(node.location as u32);
             let mut cases = incoming.remove(&node).unwrap_or_default();
             let entered_by = match node.phase {
-                Phase::Start => Some(Turn::Anyone),
-                Phase::Right { took_lock } if graph.cut.contains(&node) => {
+                NodePhase::Start => Some(Turn::Anyone),
+                NodePhase::Right { took_lock } if graph.cut.contains(&node) => {
                     Some(Turn::Uncommitted { slot, took_lock })
                 }
-                Phase::Atomic if meets || graph.cut.contains(&node) => Some(Turn::Exclusive(slot)),
+                NodePhase::Atomic if meets || graph.cut.contains(&node) => {
+                    Some(Turn::Exclusive(slot))
+                }
                 _ => None,
             };
             if let Some(entered_by) = entered_by
@@ -83,7 +85,7 @@ impl Encoding<'_, '_> {
                 let at = terms.equals(state[layout.slots[slot].place], place);
                 let is_turn = terms.equals(turn, layout.turn_value(entered_by));
                 let mut condition = terms.all([at, is_turn, chosen]);
-                if node.phase == Phase::Start {
+                if node.phase == NodePhase::Start {
                     condition = terms.and(condition, may_start);
                 }
                 if condition != Terms::FALSE {
@@ -105,7 +107,7 @@ impl Encoding<'_, '_> {
                 return;
             }
             let here = merge(terms, &cases, state);
-            let timeout = if node.phase == Phase::Start {
+            let timeout = if node.phase == NodePhase::Start {
                 timeout
             } else {
                 Terms::FALSE
@@ -147,7 +149,7 @@ impl Encoding<'_, '_> {
         let conditions = &blocks.conditions.edges[template][node.location];
         let view = blocks.view(&here, slot, template, timeout);
         let mut condition = condition;
-        if node.phase == Phase::Left {
+        if node.phase == NodePhase::Left {
             let left: Vec<Term> = conditions
                 .iter()
                 .map(|edge| view.eval(terms, &edge.left))
@@ -163,8 +165,8 @@ impl Encoding<'_, '_> {
         }
         let options = self.options(terms, &view, number, &place.edges);
         let ends_if_stuck = match node.phase {
-            Phase::Left => true,
-            Phase::Right { .. } => blocks.keep_deadlocks,
+            NodePhase::Left => true,
+            NodePhase::Right { .. } => blocks.keep_deadlocks,
             _ => false,
         };
         if ends_if_stuck {

@@ -14,7 +14,7 @@ use super::Blocks;
 
 /// Where a thread is in its transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) enum Phase {
+pub(super) enum NodePhase {
     /// Between transactions, about to begin one.
     Start,
     /// Only right movers so far.
@@ -33,7 +33,7 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Node {
     pub(super) location: usize,
-    pub(super) phase: Phase,
+    pub(super) phase: NodePhase,
 }
 
 /// Where a step leads.
@@ -139,7 +139,11 @@ impl Blocks<'_> {
             }
             // Statically a location that can be left on some path is left on all paths.
             if self.conditions.reduction == Reduction::Static {
-                for node in graph.order.iter().filter(|node| node.phase == Phase::Left) {
+                for node in graph
+                    .order
+                    .iter()
+                    .filter(|node| node.phase == NodePhase::Left)
+                {
                     grew |= !std::mem::replace(&mut always_left[node.location], true);
                 }
             }
@@ -154,8 +158,8 @@ impl Blocks<'_> {
         let mut ends = Vec::new();
         for node in &graph.order {
             let stops = match node.phase {
-                Phase::Left => true,
-                Phase::Right { .. } => self.keep_deadlocks,
+                NodePhase::Left => true,
+                NodePhase::Right { .. } => self.keep_deadlocks,
                 _ => false,
             };
             if stops {
@@ -193,14 +197,14 @@ impl Blocks<'_> {
             .filter(|&location| graph.external[location])
             .map(|location| Node {
                 location,
-                phase: Phase::Start,
+                phase: NodePhase::Start,
             })
             .collect();
         // The receiver of a rendezvous may find itself in an atomic sequence.
         if self.conditions.program.has_rendezvous() {
             work.extend(locations.filter(atomic).map(|location| Node {
                 location,
-                phase: Phase::Atomic,
+                phase: NodePhase::Atomic,
             }));
         }
         let mut successors: Vec<Vec<Node>> = Vec::new();
@@ -218,17 +222,17 @@ impl Blocks<'_> {
             successors[node].iter().rev().map(|next| numbers[next])
         });
         let cut = feedback_set(&loops, |node| match nodes[node].phase {
-            Phase::Start => 0,
-            Phase::Left => 1,
-            Phase::Right { .. } => 2,
-            Phase::AtomicRight { .. } | Phase::Atomic => 3,
+            NodePhase::Start => 0,
+            NodePhase::Left => 1,
+            NodePhase::Right { .. } => 2,
+            NodePhase::AtomicRight { .. } | NodePhase::Atomic => 3,
         });
         for node in cut.ones().map(|number| nodes[number]) {
             graph.cut.insert(node);
             // A cut right-phase atomic sequence continues as a plain atomic one.
-            if matches!(node.phase, Phase::AtomicRight { .. }) {
+            if matches!(node.phase, NodePhase::AtomicRight { .. }) {
                 let plain = Node {
-                    phase: Phase::Atomic,
+                    phase: NodePhase::Atomic,
                     ..node
                 };
                 graph.cut.insert(plain);
@@ -303,7 +307,7 @@ impl Blocks<'_> {
         &self,
         template: usize,
         graph: &Graph,
-        from: Phase,
+        from: NodePhase,
         edge: &Edge,
         right: bool,
         takes_lock: bool,
@@ -316,19 +320,19 @@ impl Blocks<'_> {
             return external;
         }
         let took_before = match from {
-            Phase::Right { took_lock } | Phase::AtomicRight { took_lock } => took_lock,
+            NodePhase::Right { took_lock } | NodePhase::AtomicRight { took_lock } => took_lock,
             _ => false,
         };
         let took_lock = self.keep_deadlocks && (took_before || takes_lock);
-        let uncommitted = right && !matches!(from, Phase::Left | Phase::Atomic);
+        let uncommitted = right && !matches!(from, NodePhase::Left | NodePhase::Atomic);
         if place.atomic {
             if !moves {
                 return external;
             }
             let phase = if uncommitted {
-                Phase::AtomicRight { took_lock }
+                NodePhase::AtomicRight { took_lock }
             } else {
-                Phase::Atomic
+                NodePhase::Atomic
             };
             let node = Node { location, phase };
             return if graph.cut.contains(&node) {
@@ -344,7 +348,7 @@ impl Blocks<'_> {
         if uncommitted && !graph.always_left[location] {
             let node = Node {
                 location,
-                phase: Phase::Right { took_lock },
+                phase: NodePhase::Right { took_lock },
             };
             let takes_another = took_lock
                 && self.conditions.edges[template][location]
@@ -360,7 +364,7 @@ impl Blocks<'_> {
         }
         let node = Node {
             location,
-            phase: Phase::Left,
+            phase: NodePhase::Left,
         };
         if graph.cut.contains(&node) || !self.may_pass_left(template, location) {
             external

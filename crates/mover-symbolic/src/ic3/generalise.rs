@@ -10,7 +10,7 @@
 //! counterexample is tried in their place (`system::refine`); a comparison that works is a
 //! predicate from then on.
 
-use super::{Cube, Search, Stop};
+use super::{Cube, Ic3Search, Stop};
 use crate::system::Source;
 
 /// Lemmas on the side that may be learnt to make another one shorter by a literal.
@@ -25,7 +25,7 @@ const MOST_REFINEMENTS: usize = 64;
 /// How often a cube that cannot do without a literal is made larger to see whether it can then.
 const MOST_JOINS: u32 = 2;
 
-impl Search<'_, '_, '_> {
+impl Ic3Search<'_, '_, '_> {
     /// Drops literals for as long as the cube stays unreachable.
     pub(super) fn generalise(&mut self, cube: Cube, level: usize) -> Result<Cube, Stop> {
         self.generalise_by(cube, level, MOST_ASIDE)

@@ -37,7 +37,7 @@ use crate::blocks::Blocks;
 use crate::layout::Bounds;
 use crate::outcome::{Question, stopped};
 use rules::Rules;
-use search::{Found, Search};
+use search::{Found, ModularSearch};
 use views::Views;
 
 /// One attempt at a proof.
@@ -118,7 +118,7 @@ pub fn check(
         };
         let terms = views.terms.len() as u64;
         let observables = views.observables.len() as u64;
-        let mut search = Search::new(&mut views, bits, &limit);
+        let mut search = ModularSearch::new(&mut views, bits, &limit);
         let found = search.run(&mut |so_far| {
             progress(&Statistics {
                 time: started.elapsed(),

@@ -40,19 +40,61 @@ pub struct Rules {
     pub owners: BTreeMap<usize, Owner>,
 }
 
-type Refusal = String;
+/// Why proofs for any number of threads do not take a program.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("it uses priorities")]
+    Priorities,
+    #[error("two threads step together at an unbuffered channel")]
+    Rendezvous,
+    #[error("threads have channels of their own")]
+    LocalChannels,
+    #[error("threads create threads: `{0}`")]
+    NestedCreation(String),
+    #[error("an atomic sequence creates or joins threads: `{0}`")]
+    AtomicCreation(String),
+    #[error("the number of a thread is kept at an address")]
+    AddressableNumber,
+    #[error("the handle of a thread is kept at an address")]
+    AddressableHandle,
+    #[error("{reason}: `{edge}`")]
+    OnEdge { reason: Dependence, edge: String },
+}
+
+/// What a step depends on besides shared memory and its own thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Dependence {
+    #[error("it uses priorities")]
+    Priorities,
+    #[error("the number of a thread may be any value")]
+    AnyNumber,
+    #[error("the number of a thread is received")]
+    ReceivedNumber,
+    #[error("the number of a thread is computed")]
+    ComputedNumber,
+    #[error("two numbers of threads are compared")]
+    ComparedNumbers,
+    #[error("a step depends on the value of a thread's handle")]
+    Handle,
+    #[error("the number of a thread is used as a value")]
+    Number,
+    #[error("the number of the executing thread is used as a value")]
+    OwnNumber,
+    #[error("a step depends on other threads")]
+    OtherThreads,
+}
 
 impl Rules {
     /// The error says why proofs for any number of threads do not take the program.
     pub fn new(program: &Program) -> Result<Rules, Refusal> {
         if program.priority_scheduling || program.uses_priorities() {
-            return Err("it uses priorities".into());
+            return Err(Refusal::Priorities);
         }
         if program.channels.iter().any(|channel| channel.capacity == 0) {
-            return Err("two threads step together at an unbuffered channel".into());
+            return Err(Refusal::Rendezvous);
         }
         if program.templates.iter().any(|t| !t.channels.is_empty()) {
-            return Err("threads have channels of their own".into());
+            return Err(Refusal::LocalChannels);
         }
         let mut rules = Rules::default();
         rules
@@ -71,17 +113,17 @@ impl Rules {
                 for edge in &location.edges {
                     let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
                     if spawned.contains(&number) && edge.effects.iter().any(spawns) {
-                        return Err(format!("threads create threads: `{}`", edge.text));
+                        return Err(Refusal::NestedCreation(edge.text.clone()));
                     }
                     if location.atomic && rules.touches_free_row(edge) {
-                        return Err(format!(
-                            "an atomic sequence creates or joins threads: `{}`",
-                            edge.text
-                        ));
+                        return Err(Refusal::AtomicCreation(edge.text.clone()));
                     }
                     rules
                         .check_edge(edge, number)
-                        .map_err(|reason| format!("{reason}: `{}`", edge.text))?;
+                        .map_err(|reason| Refusal::OnEdge {
+                            reason,
+                            edge: edge.text.clone(),
+                        })?;
                 }
             }
         }
@@ -199,7 +241,7 @@ impl Rules {
         }
         for &variable in self.owners.keys() {
             if program.globals[variable].addressable {
-                return Err("the number of a thread is kept at an address".into());
+                return Err(Refusal::AddressableNumber);
             }
         }
         let globals = self.opaque.iter().filter(|(of, _)| of.is_none());
@@ -207,7 +249,7 @@ impl Rules {
             .map(|&(_, number)| number)
             .chain(self.free_rows.iter().copied());
         if rows.any(|number| program.globals[number].addressable) {
-            return Err("the handle of a thread is kept at an address".into());
+            return Err(Refusal::AddressableHandle);
         }
         Ok(())
     }
@@ -235,7 +277,7 @@ impl Rules {
         found || edge.effects.iter().any(writes)
     }
 
-    fn check_edge(&mut self, edge: &Edge, template: usize) -> Result<(), Refusal> {
+    fn check_edge(&mut self, edge: &Edge, template: usize) -> Result<(), Dependence> {
         self.check(&edge.guard, template, false)?;
         for effect in &edge.effects {
             match effect {
@@ -258,7 +300,7 @@ impl Rules {
                     if let (None, number) = variable(place, template)
                         && self.owners.contains_key(&number)
                     {
-                        return Err("the number of a thread may be any value".into());
+                        return Err(Dependence::AnyNumber);
                     }
                 }
                 Effect::Spawn {
@@ -271,30 +313,26 @@ impl Rules {
                         self.check(arg, template, opaque)?;
                     }
                 }
-                Effect::SetPriority { .. } => return Err("it uses priorities".into()),
+                Effect::SetPriority { .. } => return Err(Dependence::Priorities),
                 Effect::Receive { args, .. } => {
                     for arg in args {
                         if let mover_ir::expr::ReceiveArg::Store(place) = arg
                             && let (None, number) = variable(place, template)
                             && self.owners.contains_key(&number)
                         {
-                            return Err("the number of a thread is received".into());
+                            return Err(Dependence::ReceivedNumber);
                         }
                     }
                     let mut result = Ok(());
                     effect.parts(&mut |part| {
-                        result = result
-                            .clone()
-                            .and_then(|()| self.check(part, template, false));
+                        result = result.and_then(|()| self.check(part, template, false));
                     });
                     result?;
                 }
                 _ => {
                     let mut result = Ok(());
                     effect.parts(&mut |part| {
-                        result = result
-                            .clone()
-                            .and_then(|()| self.check(part, template, false));
+                        result = result.and_then(|()| self.check(part, template, false));
                     });
                     result?;
                 }
@@ -309,7 +347,7 @@ impl Rules {
         owner: usize,
         value: &Expr,
         template: usize,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Dependence> {
         match value {
             Expr::If(condition, then, otherwise) => {
                 self.check(condition, template, false)?;
@@ -325,13 +363,13 @@ impl Rules {
                 Ok(())
             }
             _ if self.owners[&owner].me.as_ref() == Some(value) => Ok(()),
-            _ => Err("the number of a thread is computed".into()),
+            _ => Err(Dependence::ComputedNumber),
         }
     }
 
     /// Whether an expression depends on shared memory and its own thread only. Of handles only where
     /// `opaque`.
-    fn check(&mut self, expr: &Expr, template: usize, opaque: bool) -> Result<(), Refusal> {
+    fn check(&mut self, expr: &Expr, template: usize, opaque: bool) -> Result<(), Dependence> {
         match expr {
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
                 for (one, other) in [(a, b), (b, a)] {
@@ -344,7 +382,7 @@ impl Rules {
                                 owner.constants.insert(*value);
                             }
                             other if owner.me.as_ref() == Some(other) => {}
-                            _ => return Err("two numbers of threads are compared".into()),
+                            _ => return Err(Dependence::ComparedNumbers),
                         }
                         return self.check(&place.index, template, false);
                     }
@@ -356,25 +394,23 @@ impl Rules {
                 let read = variable(place, template);
                 let is_free = read.0.is_none() && self.free_rows.contains(&read.1);
                 if self.opaque.contains(&read) && !opaque {
-                    return Err("a step depends on the value of a thread's handle".into());
+                    return Err(Dependence::Handle);
                 }
                 if read.0.is_none() && self.owners.contains_key(&read.1) {
-                    return Err("the number of a thread is used as a value".into());
+                    return Err(Dependence::Number);
                 }
                 self.check(&place.index, template, is_free)
             }
-            Expr::ThreadId => Err("the number of the executing thread is used as a value".into()),
+            Expr::ThreadId => Err(Dependence::OwnNumber),
             Expr::ThreadCount
             | Expr::ThreadAt { .. }
             | Expr::RemoteRead { .. }
             | Expr::ThreadPriority(_)
-            | Expr::Timeout => Err("a step depends on other threads".into()),
+            | Expr::Timeout => Err(Dependence::OtherThreads),
             _ => {
                 let mut result = Ok(());
                 expr.parts(&mut |part| {
-                    result = result
-                        .clone()
-                        .and_then(|()| self.check(part, template, opaque));
+                    result = result.and_then(|()| self.check(part, template, opaque));
                 });
                 result
             }

@@ -96,7 +96,7 @@ impl Relation {
     }
 }
 
-pub struct Search<'s, 'a, 'p> {
+pub struct ModularSearch<'s, 'a, 'p> {
     views: &'s Views<'a, 'p>,
     limit: Control,
     relation: Relation,
@@ -129,7 +129,7 @@ const SIMPLE_PART: f64 = 0.5;
 /// A literal that costs this much is one of a wide number.
 const WIDE: u32 = 12;
 
-impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
+impl<'s, 'a, 'p> ModularSearch<'s, 'a, 'p> {
     /// `bits`: whether lemmas may contain bits of wide numbers.
     pub fn new(views: &'s mut Views<'a, 'p>, bits: bool, limit: &Control) -> Self {
         let created = views.created();
@@ -163,7 +163,7 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         let hurry = share.map_or(limit.clone(), |share| limit.within(share));
         let fresh = Relation::new(views, &observed_now, &observed_next, &hurry);
         let known = houdini::simple_invariant(views, fresh, &initial, &samples, &hurry);
-        let mut search = Search {
+        let mut search = ModularSearch {
             relation: relation(),
             lifter: relation(),
             views,

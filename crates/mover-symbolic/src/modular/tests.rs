@@ -16,7 +16,7 @@ use mover_reduce::{Conditions, Heuristics, Reduction};
 
 use super::certificate;
 use super::rules::Rules;
-use super::search::{Found, Search};
+use super::search::{Found, ModularSearch};
 use super::views::Views;
 use crate::blocks::Blocks;
 use crate::layout::Bounds;
@@ -425,7 +425,7 @@ fn forgetful(program: &Program, forget: Forget) -> Option<Result<bool, EngineErr
     };
     let rest = views.terms.not(forgotten);
     views.possible = views.terms.and(views.possible, rest);
-    let found = Search::new(&mut views, true, &control).run(&mut |_| {});
+    let found = ModularSearch::new(&mut views, true, &control).run(&mut |_| {});
     let Found::Invariant(excluded) = found else {
         return None;
     };

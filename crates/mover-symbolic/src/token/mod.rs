@@ -110,7 +110,7 @@ pub fn check(
     let mut bounds = BTreeSet::new();
     let conclusion = loop {
         let layout = Layout::new(&movers.fused.program, question.bounds)?;
-        let search = Search {
+        let search = TokenSearch {
             original,
             unfolded,
             source,
@@ -237,7 +237,7 @@ enum Found {
     Stopped,
 }
 
-struct Search<'a> {
+struct TokenSearch<'a> {
     original: &'a Program,
     unfolded: Option<&'a Unfolded>,
     /// The original, or the unfolded one.
@@ -250,7 +250,7 @@ struct Search<'a> {
     settings: &'a Settings,
 }
 
-impl Search<'_> {
+impl TokenSearch<'_> {
     /// Searches for a violation in the unrolling to some depth, and for bounds that are not known to
     /// be met yet.
     fn at(

@@ -21,7 +21,7 @@ use mover_explicit::checkpoint::{Identity, Snapshot, open, sum_of};
 use mover_ir::program::Program;
 
 use mover_cli::CliError;
-use mover_cli::output::{remove_left_overs, write_file_by};
+use mover_cli::output::{OutputError, remove_left_overs, write_file_by};
 use mover_cli::quantities::parse_seconds;
 
 #[derive(Args)]
@@ -114,7 +114,7 @@ impl CheckpointArgs {
     }
 }
 
-fn write(path: &Path, snapshot: &Snapshot) -> Result<(), String> {
+fn write(path: &Path, snapshot: &Snapshot) -> Result<(), OutputError> {
     write_file_by(path, &|file: &mut File| {
         snapshot.write_to(file)?;
         file.flush()?;

@@ -5,7 +5,7 @@
 //! not found out after an hour.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
@@ -14,8 +14,9 @@ use mover_ir::program::Program;
 use mover_report::witness::{self, Invariant, Task, YamlVersion};
 use mover_report::{graph, sarif, trail};
 
+use super::option_error::OptionError;
 use crate::input::InputArgs;
-use mover_cli::output::write_file;
+use mover_cli::output::{OutputError, write_file};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum WitnessFormat {
@@ -54,6 +55,37 @@ pub struct FormatArgs {
     graph_limit: usize,
 }
 
+/// Why a file is not written.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A file of the program is gone, and a witness must have its hash.
+    #[error("{}: {source}", file.display())]
+    LostProgram {
+        file: PathBuf,
+        source: std::io::Error,
+    },
+    #[error(
+        "{}: no trail is written for a model with claims (never, ltl, trace), whose runs SPIN counts differently; remove them",
+        .0.display()
+    )]
+    TrailOfClaim(PathBuf),
+    #[error(
+        "{} is not written: there are more than {states} states; raise --graph-limit, or use smaller parameters",
+        path.display()
+    )]
+    LargeGraph { path: PathBuf, states: usize },
+    #[error("Graphviz's `dot` failed: {0}")]
+    DotNotRun(#[source] std::io::Error),
+    #[error("Graphviz's `dot` did not read the graph")]
+    DotNotFed,
+    #[error("Graphviz's `dot` failed: {0}")]
+    DotFailed(ExitStatus),
+}
+
 /// The contents of the files.
 pub struct Told<'a> {
     pub program: &'a Program,
@@ -69,12 +101,15 @@ fn extension(path: &Path) -> &str {
 
 impl FormatArgs {
     /// What does not fit the input is refused before the search.
-    pub fn check(&self, input: &InputArgs) -> Result<(), String> {
+    pub fn check(&self, input: &InputArgs) -> Result<(), OptionError> {
         if self.witness.is_some() && !input.is_c() {
-            return Err("--witness is for C programs".into());
+            return Err(OptionError::is_for("--witness", "C programs"));
         }
         if self.trail.is_some() && input.is_c() {
-            return Err("--trail is for Promela models; C has `--witness`".into());
+            return Err(OptionError::is_for(
+                "--trail",
+                "Promela models; C has `--witness`",
+            ));
         }
         self.witness_format()?;
         if let Some(path) = &self.graph {
@@ -83,14 +118,13 @@ impl FormatArgs {
                 "svg" => {
                     let found = Command::new("dot").arg("-V").output();
                     if found.is_err() {
-                        return Err(
-                            "SVG is drawn by Graphviz's `dot`: install the package graphviz, or \
-                             write a .dot file"
-                                .into(),
-                        );
+                        return Err(OptionError::NoGraphviz);
                     }
                 }
-                _ => return Err("--graph needs a name that ends in .dot or .svg".into()),
+                _ => {
+                    let name = "a name that ends in .dot or .svg";
+                    return Err(OptionError::needs("--graph", name));
+                }
             }
         }
         Ok(())
@@ -108,7 +142,7 @@ impl FormatArgs {
         files.filter_map(|(option, path)| Some((option, path.as_deref()?)))
     }
 
-    fn witness_format(&self) -> Result<Option<WitnessFormat>, String> {
+    fn witness_format(&self) -> Result<Option<WitnessFormat>, OptionError> {
         let Some(path) = &self.witness else {
             return Ok(None);
         };
@@ -118,40 +152,41 @@ impl FormatArgs {
         match extension(path) {
             "yml" | "yaml" => Ok(Some(WitnessFormat::Yaml)),
             "graphml" | "xml" => Ok(Some(WitnessFormat::Graphml)),
-            _ => Err(
-                "--witness needs a name that ends in .yml or .graphml, or --witness-format".into(),
-            ),
+            _ => Err(OptionError::needs(
+                "--witness",
+                "a name that ends in .yml or .graphml, or --witness-format",
+            )),
         }
     }
 
-    /// Writes everything asked for; all problems are named.
-    pub fn write(&self, input: &InputArgs, told: &Told) -> Result<(), String> {
-        let mut problems = Vec::new();
-        let mut note = |result: Result<(), String>| problems.extend(result.err());
-        note(self.write_witness(input, told));
-        if let Some(path) = &self.sarif {
-            let log = sarif::log(told.program, told.answer, env!("CARGO_PKG_VERSION"));
-            note(write_file(path, &format!("{log:#}\n")));
-        }
-        note(self.write_trail(told));
-        note(self.write_graph(told));
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(problems.join("\nmover: "))
-        }
+    /// Writes everything asked for, and returns what became of each file.
+    pub fn write(&self, input: &InputArgs, told: &Told) -> [Result<(), FormatError>; 4] {
+        [
+            self.write_witness(input, told),
+            self.write_sarif(told),
+            self.write_trail(told),
+            self.write_graph(told),
+        ]
     }
 
-    fn write_witness(&self, input: &InputArgs, told: &Told) -> Result<(), String> {
+    fn write_sarif(&self, told: &Told) -> Result<(), FormatError> {
+        let Some(path) = &self.sarif else {
+            return Ok(());
+        };
+        let log = sarif::log(told.program, told.answer, env!("CARGO_PKG_VERSION"));
+        Ok(write_file(path, &format!("{log:#}\n"))?)
+    }
+
+    fn write_witness(&self, input: &InputArgs, told: &Told) -> Result<(), FormatError> {
         let (Some(path), Some(format)) = (&self.witness, self.witness_format()?) else {
             return Ok(());
         };
-        let read = |file: &PathBuf| {
-            let name = file.display().to_string();
-            match std::fs::read(file) {
-                Ok(bytes) => Ok((name, bytes)),
-                Err(error) => Err(format!("{name}: {error}")),
-            }
+        let read = |file: &PathBuf| match std::fs::read(file) {
+            Ok(bytes) => Ok((file.display().to_string(), bytes)),
+            Err(source) => Err(FormatError::LostProgram {
+                file: file.clone(),
+                source,
+            }),
         };
         let properties = match &told.answer.verdict {
             Verdict::Unsafe(trace) => &[trace.property][..],
@@ -187,18 +222,15 @@ impl FormatArgs {
             // There is no witness of not knowing.
             (Verdict::SafeUpTo(_) | Verdict::Unknown { .. }, _) => return Ok(()),
         };
-        write_file(path, &text)
+        Ok(write_file(path, &text)?)
     }
 
-    fn write_trail(&self, told: &Told) -> Result<(), String> {
+    fn write_trail(&self, told: &Told) -> Result<(), FormatError> {
         let (Some(path), Verdict::Unsafe(trace)) = (&self.trail, &told.answer.verdict) else {
             return Ok(());
         };
         let Some(numbers) = told.numbers else {
-            return Err(format!(
-                "{}: no trail is written for a model with claims (never, ltl, trace), whose runs SPIN counts differently; remove them",
-                path.display()
-            ));
+            return Err(FormatError::TrailOfClaim(path.clone()));
         };
         let number = |template: mover_ir::program::TemplateId,
                       location: mover_ir::program::LocationId,
@@ -206,10 +238,13 @@ impl FormatArgs {
             let edges = numbers.get(template.index())?.get(location.index())?;
             *edges.get(edge)?
         };
-        write_file(path, &trail::trail(told.program, trace, number))
+        Ok(write_file(
+            path,
+            &trail::trail(told.program, trace, number),
+        )?)
     }
 
-    fn write_graph(&self, told: &Told) -> Result<(), String> {
+    fn write_graph(&self, told: &Told) -> Result<(), FormatError> {
         let Some(path) = &self.graph else {
             return Ok(());
         };
@@ -218,31 +253,30 @@ impl FormatArgs {
             _ => None,
         };
         let dot = graph::dot(told.program, trace, self.graph_limit).map_err(|too_large| {
-            format!(
-                "{} is not written: there are more than {} states; raise --graph-limit, or use smaller parameters",
-                path.display(),
-                too_large.0
-            )
+            FormatError::LargeGraph {
+                path: path.clone(),
+                states: too_large.0,
+            }
         })?;
-        if extension(path) != "svg" {
-            return write_file(path, &dot);
-        }
-        write_file(path, &svg(&dot)?)
+        let picture = match extension(path) {
+            "svg" => svg(&dot)?,
+            _ => dot,
+        };
+        Ok(write_file(path, &picture)?)
     }
 }
 
 /// The picture of a graph, by Graphviz.
-fn svg(dot: &str) -> Result<String, String> {
+fn svg(dot: &str) -> Result<String, FormatError> {
     use std::io::Write;
     use std::process::Stdio;
-    let failed = |error: std::io::Error| format!("Graphviz's `dot` failed: {error}");
     let mut child = Command::new("dot")
         .arg("-Tsvg")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(failed)?;
+        .map_err(FormatError::DotNotRun)?;
     let stdin = child.stdin.take();
     let written = std::thread::scope(|scope| {
         let writer = scope.spawn(move || match stdin {
@@ -253,10 +287,10 @@ fn svg(dot: &str) -> Result<String, String> {
         (writer.join(), output)
     });
     let (Ok(Ok(())), Ok(output)) = written else {
-        return Err("Graphviz's `dot` did not read the graph".into());
+        return Err(FormatError::DotNotFed);
     };
     if !output.status.success() {
-        return Err(format!("Graphviz's `dot` failed: {}", output.status));
+        return Err(FormatError::DotFailed(output.status));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

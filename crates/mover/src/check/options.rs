@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use mover_check::{EngineChoice, Fairness, Options, ReductionChoice};
-use mover_cli::output::{check_distinct, check_writable};
+use mover_cli::output::{OutputError, check_distinct, check_writable};
 use mover_cli::quantities::{parse_megabytes, parse_seconds};
 use mover_cli::resources::available_memory;
 use mover_cli::{CliError, stderr_line};
@@ -17,6 +17,7 @@ use mover_explicit::Order;
 use super::checkpoint::CheckpointArgs;
 use super::choices::{Dump, Engine, FairnessChoice, Ignoring, Reduction, SearchOrder};
 use super::formats::FormatArgs;
+use super::option_error::OptionError;
 use super::properties::Asked;
 use super::symbolic::SymbolicArgs;
 use crate::input::InputArgs;
@@ -217,63 +218,55 @@ impl CheckArgs {
     }
 
     /// What does not go together, or cannot be written, is refused by name.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), OptionError> {
         let is_reduced = !matches!(self.reduce, Reduction::Auto | Reduction::None);
         if self.engine == Engine::Token && is_reduced {
-            return Err("`--engine token` is reduced by `--pairs`, not by `--reduce`".into());
+            return Err(OptionError::ReducedToken);
         }
         if self.reduce == Reduction::Peephole && self.engine != Engine::Bmc {
-            return Err("--reduce peephole needs `--engine bmc`".into());
+            return Err(OptionError::needs("--reduce peephole", "`--engine bmc`"));
         }
         if self.reduce == Reduction::Peephole && self.symbolic.contexts.is_some() {
-            return Err(
-                "--reduce peephole omits runs and cannot be combined with --contexts".into(),
-            );
+            return Err(OptionError::PeepholeContexts);
         }
         let is_explicit = matches!(self.engine, Engine::Auto | Engine::Explicit);
         if !is_explicit && let Some(option) = self.explicit_only() {
-            return Err(format!("{option} is for explicit search"));
+            return Err(OptionError::is_for(option, "explicit search"));
         }
         if let Some(ignoring) = self.ignoring {
             if self.trial_reduction() == ReductionChoice::None {
-                return Err(format!(
-                    "--ignoring {} is a part of a reduction; remove `--reduce none`",
-                    ignoring.name()
-                ));
+                return Err(OptionError::IgnoringUnreduced(ignoring.name()));
             }
             if ignoring != Ignoring::Blocks && self.order == Some(SearchOrder::Bfs) {
-                return Err(format!(
-                    "--ignoring {} searches depth first; remove `--order bfs`",
-                    ignoring.name()
-                ));
+                return Err(OptionError::IgnoringBreadthFirst(ignoring.name()));
             }
         }
         if self.dump == Some(Dump::Smt2) && (is_explicit || self.engine == Engine::Token) {
-            return Err("`--dump smt2` needs `--engine bmc` or `--engine ic3`".into());
+            return Err(OptionError::needs(
+                "`--dump smt2`",
+                "`--engine bmc` or `--engine ic3`",
+            ));
         }
         self.symbolic.check(self.engine.choice())?;
         if let Some(option) = self.checkpoints.given() {
             if self.jobs > 1 {
-                return Err(format!(
-                    "{option} is for a search on one core; remove `--jobs`"
-                ));
+                let what = "a search on one core; remove `--jobs`";
+                return Err(OptionError::is_for(option, what));
             }
             if let Some(ignoring) = self.ignoring.filter(|&given| given != Ignoring::Blocks) {
-                return Err(format!(
-                    "{option} cannot be combined with `--ignoring {}`; `--ignoring blocks` can be resumed",
-                    ignoring.name()
-                ));
+                return Err(OptionError::CheckpointIgnoring {
+                    option,
+                    ignoring: ignoring.name(),
+                });
             }
         }
         self.formats.check(&self.input)?;
         self.check_outputs()?;
         if self.keep_going && is_reduced {
-            return Err(
-                "--keep-going counts all states and works only with `--reduce none`".into(),
-            );
+            return Err(OptionError::KeepGoingReduced);
         }
         if self.jobs == 0 {
-            return Err("--jobs needs at least 1".into());
+            return Err(OptionError::needs("--jobs", "at least 1"));
         }
         if self.jobs > 1 && !is_explicit && !self.quiet {
             stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
@@ -281,7 +274,7 @@ impl CheckArgs {
         Ok(())
     }
 
-    fn check_outputs(&self) -> Result<(), String> {
+    fn check_outputs(&self) -> Result<(), OutputError> {
         let files = [("--report", &self.report), ("--trace", &self.trace)].into_iter();
         let mut outputs: Vec<(&str, &Path)> = files
             .filter_map(|(option, path)| Some((option, path.as_deref()?)))

@@ -11,7 +11,7 @@ use mover_report::html::Page;
 use mover_report::text::{Rows, Style};
 use mover_report::{explain, json, text};
 
-use super::formats::Told;
+use super::formats::{FormatError, Told};
 use super::{CheckArgs, Tried};
 
 /// Which rows the table of a trace has.
@@ -30,9 +30,9 @@ pub(super) fn tell(
     cancel: &Cancel,
 ) -> Result<Exit, CliError> {
     let mut is_file_lost = false;
-    let mut note = |written: Result<(), String>| {
-        if let Err(reason) = written {
-            stderr_line!("mover: {reason} [U003]");
+    let mut note = |written: Result<(), FormatError>| {
+        if let Err(error) = written {
+            stderr_line!("mover: {error} [U003]");
             is_file_lost = true;
         }
     };
@@ -47,17 +47,19 @@ pub(super) fn tell(
         if args.symbolic.show_invariant {
             page.invariant = answer.invariant.clone();
         }
-        note(write_file(path, &page.html()));
+        note(write_file(path, &page.html()).map_err(FormatError::from));
     }
     let files = Told {
         program,
         answer,
         numbers,
     };
-    note(args.formats.write(&args.input, &files));
+    for written in args.formats.write(&args.input, &files) {
+        note(written);
+    }
     if let (Some(path), Verdict::Unsafe(trace)) = (&args.trace, &answer.verdict) {
         let file = json::trace_file(&program.info.name, trace, &answer.properties);
-        note(write_file(path, &format!("{file:#}\n")));
+        note(write_file(path, &format!("{file:#}\n")).map_err(FormatError::from));
     }
     let show_invariant = args.symbolic.show_invariant;
     let told = if args.json {

@@ -8,13 +8,25 @@ use std::path::Path;
 
 use mover_ir::program::Property;
 
-/// The properties that a file asks for; the error is a sentence for the user.
-pub fn read(file: &Path) -> Result<Vec<Property>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    parse(&text)
+/// Why the properties of a file are not known.
+#[derive(Debug, thiserror::Error)]
+pub enum PropertyFileError {
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    #[error("not a property of SV-COMP: `{0}`")]
+    NoProperty(String),
+    #[error("this property is not checked: `{0}`")]
+    Unchecked(String),
+    #[error("no property in it")]
+    Empty,
 }
 
-fn parse(text: &str) -> Result<Vec<Property>, String> {
+/// The properties that a file asks for.
+pub fn read(file: &Path) -> Result<Vec<Property>, PropertyFileError> {
+    parse(&std::fs::read_to_string(file)?)
+}
+
+fn parse(text: &str) -> Result<Vec<Property>, PropertyFileError> {
     let mut properties = Vec::new();
     let lines = text.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
@@ -22,7 +34,7 @@ fn parse(text: &str) -> Result<Vec<Property>, String> {
         let formula = formula
             .strip_prefix("CHECK(init(main()),LTL(")
             .and_then(|rest| rest.strip_suffix("))"))
-            .ok_or_else(|| format!("not a property of SV-COMP: `{line}`"))?;
+            .ok_or_else(|| PropertyFileError::NoProperty(line.into()))?;
         properties.push(match formula {
             "G!call(reach_error())" | "G!call(__VERIFIER_error())" => Property::UnreachCall,
             "Gvalid-deref" | "Gvalid-free" => Property::MemorySafety,
@@ -30,11 +42,11 @@ fn parse(text: &str) -> Result<Vec<Property>, String> {
             "G!overflow" => Property::NoOverflow,
             "G!data-race" => Property::NoDataRace,
             "G!deadlock" => Property::NoDeadlock,
-            _ => return Err(format!("this property is not checked: `{line}`")),
+            _ => return Err(PropertyFileError::Unchecked(line.into())),
         });
     }
     if properties.is_empty() {
-        return Err("no property in it".into());
+        return Err(PropertyFileError::Empty);
     }
     Ok(properties)
 }
@@ -48,11 +60,11 @@ mod tests {
         let text = "CHECK( init(main()), LTL(G ! call(reach_error())) )\n\n\
                     CHECK( init(main()), LTL(G valid-deref) )\n";
         assert_eq!(
-            parse(text),
-            Ok(vec![Property::UnreachCall, Property::MemorySafety])
+            parse(text).ok(),
+            Some(vec![Property::UnreachCall, Property::MemorySafety])
         );
         let unknown = parse("CHECK( init(main()), LTL(F end) )");
-        assert!(unknown.is_err_and(|reason| reason.contains("F end")));
+        assert!(unknown.is_err_and(|error| error.to_string().contains("F end")));
         assert!(parse("").is_err());
         assert!(parse("int main() {}").is_err());
     }

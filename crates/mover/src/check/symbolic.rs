@@ -5,6 +5,8 @@ use mover_check::{EngineChoice, SymbolicOptions};
 use mover_reduce::Heuristics;
 use mover_symbolic::{Bounds, ContextBound, Pairs};
 
+use super::option_error::OptionError;
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Heuristic {
     /// No thread can reach a conflicting step any more
@@ -27,20 +29,29 @@ pub enum PairSet {
     ReadsFrom,
 }
 
+/// Why a text is no bound on the passes of the token.
+#[derive(Clone, Debug, thiserror::Error)]
+enum ContextBoundError {
+    #[error("`{0}` is not a number of passes")]
+    NoNumber(String),
+    #[error("`{0}` is an empty range")]
+    EmptyRange(String),
+}
+
 /// Reads `2` or `1..3`.
-fn context_bound(text: &str) -> Result<ContextBound, String> {
+fn context_bound(text: &str) -> Result<ContextBound, ContextBoundError> {
     let number = |text: &str| {
         text.parse::<u64>()
             .ok()
             .filter(|&number| number < 1 << 32)
-            .ok_or_else(|| format!("`{text}` is not a number of passes"))
+            .ok_or_else(|| ContextBoundError::NoNumber(text.into()))
     };
     let (least, most) = match text.split_once("..") {
         Some((least, most)) => (number(least)?, number(most)?),
         None => (0, number(text)?),
     };
     if least > most {
-        return Err(format!("`{text}` is an empty range"));
+        return Err(ContextBoundError::EmptyRange(text.into()));
     }
     Ok(ContextBound { least, most })
 }
@@ -102,28 +113,32 @@ pub struct SymbolicArgs {
 
 impl SymbolicArgs {
     /// Rejects options that the engine does not use.
-    pub fn check(&self, engine: EngineChoice) -> Result<(), String> {
+    pub fn check(&self, engine: EngineChoice) -> Result<(), OptionError> {
         let is_bounded = engine == EngineChoice::Bmc;
         let is_token = engine == EngineChoice::Token;
         if !is_bounded && self.contexts.is_some() {
-            return Err("--contexts needs `--engine bmc`".into());
+            return Err(OptionError::needs("--contexts", "`--engine bmc`"));
         }
         if !is_bounded && !is_token && self.depth.is_some() {
-            return Err("--depth needs `--engine bmc` or `--engine token`".into());
+            return Err(OptionError::needs(
+                "--depth",
+                "`--engine bmc` or `--engine token`",
+            ));
         }
         if !is_token && (self.pairs.is_some() || self.context_bound.is_some()) {
-            return Err("--pairs and --context-bound need `--engine token`".into());
+            return Err(OptionError::TokenOptions);
         }
         if self.pairs == Some(PairSet::ReadsFrom) && self.context_bound.is_some() {
-            return Err(
-                "--context-bound counts passes of the token; `--pairs reads-from` has none".into(),
-            );
+            return Err(OptionError::PassesWithoutToken);
         }
         if self
             .thread_slots
             .is_some_and(|threads| threads == 0 || threads > 255)
         {
-            return Err("--thread-slots needs a number from 1 to 255".into());
+            return Err(OptionError::needs(
+                "--thread-slots",
+                "a number from 1 to 255",
+            ));
         }
         Ok(())
     }

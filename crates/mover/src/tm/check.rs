@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use mover_cli::diagnostics::show;
-use mover_cli::output::{check_distinct, check_writable, write_file};
+use mover_cli::output::{OutputError, check_distinct, check_writable, write_file};
 use mover_cli::quantities::{parse_megabytes, parse_seconds};
 use mover_cli::{Cause, CliError, Exit};
 use mover_source::SourceMap;
@@ -76,11 +76,13 @@ pub struct CheckArgs {
     json: bool,
 }
 
-fn parse_property(name: &str) -> Result<Property, String> {
-    Property::from_name(name).ok_or_else(|| {
-        let known = Property::ALL.map(Property::name).join(", ");
-        format!("there are {known}")
-    })
+/// A name that no property of transactional memories has.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("there are {}", Property::ALL.map(Property::name).join(", "))]
+struct UnknownProperty;
+
+fn parse_property(name: &str) -> Result<Property, UnknownProperty> {
+    Property::from_name(name).ok_or(UnknownProperty)
 }
 
 pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
@@ -173,7 +175,7 @@ fn find_manager(program: &Program, name: &str) -> Result<Manager, CliError> {
 }
 
 /// What cannot be written, or would overwrite something, is refused before the search.
-fn check_outputs(args: &CheckArgs) -> Result<(), String> {
+fn check_outputs(args: &CheckArgs) -> Result<(), OutputError> {
     let files = [("--dot", &args.dot), ("--report", &args.report)].into_iter();
     let outputs: Vec<(&str, &Path)> = files
         .filter_map(|(option, path)| Some((option, path.as_deref()?)))

@@ -32,11 +32,16 @@ pub struct WordArgs {
     json: bool,
 }
 
-fn parse_update(name: &str) -> Result<Update, String> {
+/// A name that no kind of update has.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("there are deferred and direct")]
+struct UnknownUpdate;
+
+fn parse_update(name: &str) -> Result<Update, UnknownUpdate> {
     [Update::Deferred, Update::Direct]
         .into_iter()
         .find(|update| update.name() == name)
-        .ok_or_else(|| "there are deferred and direct".to_string())
+        .ok_or(UnknownUpdate)
 }
 
 /// Longer words are judged, but not explained.
@@ -90,16 +95,16 @@ fn texts(args: &WordArgs) -> Result<Vec<String>, CliError> {
 fn judge(word: &[Statement], args: &WordArgs) -> Result<bool, CliError> {
     let (threads, variables) = extent(word);
     let extended = has_extra(word);
-    let malformed = |message: String| CliError::input("T031", message);
-    refuse_malformed(word).map_err(malformed)?;
+    refuse_malformed(word).map_err(|error| CliError::input("T031", error))?;
+    let unsupported = |message: &str| CliError::input("T031", message);
     if extended && args.update == Update::Direct {
-        return Err(malformed(
-            "statements beyond reads, writes, commits and aborts need --update deferred".into(),
+        return Err(unsupported(
+            "statements beyond reads, writes, commits and aborts need --update deferred",
         ));
     }
     if extended && extended_specification(Safety::Opacity, threads, variables).is_none() {
-        return Err(malformed(
-            "too many threads and variables for such a word".into(),
+        return Err(unsupported(
+            "too many threads and variables for such a word",
         ));
     }
     let accepted = |property: Safety| {

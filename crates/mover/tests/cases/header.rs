@@ -20,7 +20,7 @@
 
 use mover_check::{EngineChoice, ReductionChoice};
 use mover_explicit::{Ignoring, Order};
-use mover_ir::program::Property;
+use mover_ir::program::{Property, UnknownProperty};
 use mover_symbolic::{ContextBound, Pairs};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -126,7 +126,7 @@ fn question(line: usize, value: &str) -> Result<Question, String> {
         ["safe"] => Expectation::Safe,
         ["safe", "up", "to"] => Expectation::SafeUpTo,
         ["unknown"] => Expectation::Unknown,
-        ["unsafe", property] => Expectation::Unsafe(property.parse()?),
+        ["unsafe", property] => Expectation::Unsafe(property_named(property)?),
         ["error", code] => Expectation::Error(code.into()),
         _ => return Err(format!("`{value}` is no verdict")),
     };
@@ -165,6 +165,11 @@ fn number<N: std::str::FromStr>(word: Option<&str>) -> Result<N, String> {
     number.ok_or_else(|| format!("`{}` is no number", word.unwrap_or_default()))
 }
 
+fn property_named(name: &str) -> Result<Property, String> {
+    name.parse()
+        .map_err(|error: UnknownProperty| error.to_string())
+}
+
 impl CaseOptions {
     fn parse(text: &str) -> Result<CaseOptions, String> {
         let mut options = CaseOptions::default();
@@ -173,7 +178,7 @@ impl CaseOptions {
             match word {
                 "--property" => {
                     let name = words.next().unwrap_or_default();
-                    options.properties.push(name.parse()?);
+                    options.properties.push(property_named(name)?);
                 }
                 "--32" => options.is_32_bit = true,
                 "--havoc-externals" => options.havoc_externals = true,

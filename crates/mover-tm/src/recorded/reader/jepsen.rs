@@ -10,6 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::error::OperationError;
 use super::syntax::Value;
 use super::{Building, Operations};
 use crate::recorded::{Key, Model, RawEffect, RawTransaction, Status};
@@ -21,6 +22,29 @@ pub struct Jepsen {
     index: Option<i64>,
 }
 
+/// Why an operation of Jepsen is not understood.
+#[derive(Debug, thiserror::Error)]
+pub enum JepsenError {
+    #[error("the index {0} does not increase")]
+    Index(i64),
+    #[error("process {process} calls while its operation of line {line} is not answered")]
+    Unanswered { process: String, line: u32 },
+    #[error("the operation of line {0} is not answered; concurrent operations need `process`")]
+    NoProcess(u32),
+    #[error("the type `{0}` is none of invoke, ok, fail and info")]
+    Type(String),
+    #[error("`value` must be a list of reads and writes such as [:r :x 1]")]
+    NoTransaction,
+    #[error("expected an operation such as [:r :x 1], found {0}")]
+    NoOperation(String),
+    #[error("an operation of a transaction is a name, a key and a value")]
+    Incomplete,
+    #[error(
+        "operations `{0}` are not supported; transactions (:f :txn), read, write and append are"
+    )]
+    Function(String),
+}
+
 struct Called {
     line: u32,
     moment: u32,
@@ -28,12 +52,12 @@ struct Called {
 }
 
 impl Operations for Jepsen {
-    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), String> {
+    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), OperationError> {
         history.recorded.aborted_reads_recorded = false;
         let kind = value
             .get("type")
             .and_then(Value::name)
-            .ok_or("the field `type` is missing")?;
+            .ok_or(OperationError::Missing("type"))?;
         let process = match value.get("process") {
             Some(Value::Int(number)) => number.to_string(),
             // Without processes each operation has its own.
@@ -42,7 +66,7 @@ impl Operations for Jepsen {
         };
         if let Some(Value::Int(index)) = value.get("index") {
             if self.index.is_some_and(|last| last >= *index) {
-                return Err(format!("the index {index} does not increase"));
+                return Err(JepsenError::Index(*index).into());
             }
             self.index = Some(*index);
         }
@@ -59,10 +83,11 @@ impl Operations for Jepsen {
                 }
                 match self.open.insert(process.clone(), called) {
                     None => Ok(()),
-                    Some(before) => Err(format!(
-                        "process {process} calls while its operation of line {} is not answered",
-                        before.line
-                    )),
+                    Some(before) => Err(JepsenError::Unanswered {
+                        process,
+                        line: before.line,
+                    }
+                    .into()),
                 }
             }
             "ok" | "fail" | "info" => {
@@ -78,13 +103,11 @@ impl Operations for Jepsen {
                 };
                 self.complete(history, &process, called, status, value)
             }
-            other => Err(format!(
-                "the type `{other}` is none of invoke, ok, fail and info"
-            )),
+            other => Err(JepsenError::Type(other.into()).into()),
         }
     }
 
-    fn finish(&mut self, history: &mut Building) -> Result<(), String> {
+    fn finish(&mut self, history: &mut Building) -> Result<(), OperationError> {
         let mut left: Vec<(String, Called)> = self.open.drain().collect();
         left.sort_by_key(|(_, called)| called.moment);
         for (process, called) in left {
@@ -108,13 +131,10 @@ impl Operations for Jepsen {
 
 impl Jepsen {
     /// Without processes a call is answered by the next operation.
-    fn anonymous_call(&mut self, called: Called) -> Result<(), String> {
+    fn anonymous_call(&mut self, called: Called) -> Result<(), OperationError> {
         match self.open.insert(String::new(), called) {
             None => Ok(()),
-            Some(before) => Err(format!(
-                "the operation of line {} is not answered; concurrent operations need `process`",
-                before.line
-            )),
+            Some(before) => Err(JepsenError::NoProcess(before.line).into()),
         }
     }
 
@@ -125,7 +145,7 @@ impl Jepsen {
         called: Option<Called>,
         status: Status,
         value: &Value,
-    ) -> Result<(), String> {
+    ) -> Result<(), OperationError> {
         let mut operations = Vec::new();
         let mut failed = None;
         let mut each =
@@ -133,7 +153,7 @@ impl Jepsen {
                 history, f, key, result, status,
             ) {
                 Ok(operation) => operations.push(operation),
-                Err(message) => failed = Some(message),
+                Err(error) => failed = Some(error),
             };
         let f = value.get("f").and_then(Value::name).unwrap_or("txn");
         let unanswered = called.as_ref().map(|called| &called.value);
@@ -150,26 +170,22 @@ impl Jepsen {
             each(history, f, key, content.unwrap_or(&nothing));
         } else if f.starts_with("txn") {
             let Some(Value::List(micro)) = content else {
-                return Err("`value` must be a list of reads and writes such as [:r :x 1]".into());
+                return Err(JepsenError::NoTransaction.into());
             };
             for part in micro {
                 let Value::List(part) = part else {
-                    return Err(format!(
-                        "expected an operation such as [:r :x 1], found {part}"
-                    ));
+                    return Err(JepsenError::NoOperation(part.to_string()).into());
                 };
                 let (Some(f), Some(key)) = (part.first().and_then(Value::name), part.get(1)) else {
-                    return Err("an operation of a transaction is a name, a key and a value".into());
+                    return Err(JepsenError::Incomplete.into());
                 };
                 each(history, f, key, part.get(2).unwrap_or(&Value::Nil));
             }
         } else {
-            return Err(format!(
-                "operations `{f}` are not supported; transactions (:f :txn), read, write and append are"
-            ));
+            return Err(JepsenError::Function(f.into()).into());
         }
-        if let Some(message) = failed {
-            return Err(message);
+        if let Some(error) = failed {
+            return Err(error);
         }
         let first = called.as_ref().map_or(history.line, |called| called.line);
         let process = history.recorded.process(process);
@@ -191,7 +207,7 @@ fn operation(
     key: &Value,
     result: &Value,
     status: Status,
-) -> Result<(Key, RawEffect), String> {
+) -> Result<(Key, RawEffect), OperationError> {
     let id = history.key(key);
     match f {
         "r" | "read" | "get" => {
@@ -214,8 +230,9 @@ fn operation(
             history.demand(Model::ListAppend, "an append")?;
             Ok((id, RawEffect::Append(history.value(result))))
         }
-        other => Err(format!(
-            "the operation `{other}` is not supported; r, w and append are"
-        )),
+        other => Err(OperationError::Unsupported {
+            operation: other.into(),
+            supported: "r, w and append",
+        }),
     }
 }

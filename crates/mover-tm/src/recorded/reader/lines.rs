@@ -9,6 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::error::OperationError;
 use super::syntax::Value;
 use super::{Building, Operations};
 use crate::recorded::{Key, Model, RawEffect, RawTransaction, Status};
@@ -35,28 +36,37 @@ enum Event {
     Both,
 }
 
+/// Why a line of mover's format is not understood.
+#[derive(Debug, thiserror::Error)]
+pub enum LinesError {
+    #[error("the field {0} is unknown; the fields are {fields}", fields = FIELDS.join(", "))]
+    UnknownField(String),
+    #[error("`event` is \"invoke\" or \"respond\"")]
+    Event,
+    #[error("this thread's transaction is still running")]
+    Running,
+    #[error("`op` is one of begin, read, write, append, commit, abort and init, not {0}")]
+    Op(String),
+}
+
 const FIELDS: [&str; 6] = ["thread", "op", "var", "value", "event", "time"];
 
 impl Operations for Lines {
-    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), String> {
+    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), OperationError> {
         history.recorded.aborted_reads_recorded = true;
         if let Value::Map(fields) = value
             && let Some((unknown, _)) = fields
                 .iter()
                 .find(|(key, _)| !key.name().is_some_and(|name| FIELDS.contains(&name)))
         {
-            return Err(format!(
-                "the field {unknown} is unknown; the fields are {}",
-                FIELDS.join(", ")
-            ));
+            return Err(LinesError::UnknownField(unknown.to_string()).into());
         }
-        let missing = |name: &str| format!("the field `{name}` is missing");
         let op = value.get("op").and_then(Value::name);
-        let op = op.ok_or_else(|| missing("op"))?;
+        let op = op.ok_or(OperationError::Missing("op"))?;
         if op == "init" {
-            let key = value.get("var").ok_or_else(|| missing("var"))?;
+            let key = value.get("var").ok_or(OperationError::Missing("var"))?;
             let key = history.key(key);
-            let initial = value.get("value").ok_or_else(|| missing("value"))?;
+            let initial = value.get("value").ok_or(OperationError::Missing("value"))?;
             history.demand(Model::RwRegister, "an initial value")?;
             let initial = history.value(initial);
             history.recorded.initial[key as usize] = Some(initial);
@@ -66,12 +76,14 @@ impl Operations for Lines {
             None => Event::Both,
             Some(Some("invoke")) => Event::Invoke,
             Some(Some("respond")) => Event::Respond,
-            Some(_) => return Err("`event` is \"invoke\" or \"respond\"".into()),
+            Some(_) => return Err(LinesError::Event.into()),
         };
-        let thread = value.get("thread").ok_or_else(|| missing("thread"))?;
+        let thread = value
+            .get("thread")
+            .ok_or(OperationError::Missing("thread"))?;
         let thread = Building::name_of(thread);
         if op == "begin" && event != Event::Respond && self.open.contains_key(&thread) {
-            return Err("this thread's transaction is still running".into());
+            return Err(LinesError::Running.into());
         }
         let (line, moment) = (history.line, history.moment);
         let open = self.open.entry(thread.clone()).or_insert_with(|| Open {
@@ -83,7 +95,7 @@ impl Operations for Lines {
         match op {
             "begin" => {}
             "read" | "write" | "append" => {
-                let key = value.get("var").ok_or_else(|| missing("var"))?;
+                let key = value.get("var").ok_or(OperationError::Missing("var"))?;
                 let key = history.key(key);
                 if op != "append" {
                     // A register begins as 0 unless something else is said.
@@ -94,29 +106,24 @@ impl Operations for Lines {
                 if op == "read" {
                     // The value of a read is known when it is answered.
                     if event != Event::Invoke {
-                        let content = content.ok_or_else(|| missing("value"))?;
+                        let content = content.ok_or(OperationError::Missing("value"))?;
                         history.model_of_read(content)?;
                         open.operations.push((key, history.read_effect(content)));
                     }
                 } else {
-                    open.write(history, op, event, key, content)
-                        .ok_or_else(|| missing("value"))??;
+                    open.write(history, op, event, key, content)?;
                 }
             }
             "commit" if event == Event::Invoke => open.commit_called = true,
             "commit" => self.close(history, &thread, Status::Committed),
             "abort" if event == Event::Invoke => {}
             "abort" => self.close(history, &thread, Status::Aborted),
-            other => {
-                return Err(format!(
-                    "`op` is one of begin, read, write, append, commit, abort and init, not {other}"
-                ));
-            }
+            other => return Err(LinesError::Op(other.into()).into()),
         }
         Ok(())
     }
 
-    fn finish(&mut self, history: &mut Building) -> Result<(), String> {
+    fn finish(&mut self, history: &mut Building) -> Result<(), OperationError> {
         let mut left: Vec<(u32, String)> = self
             .open
             .iter()
@@ -135,7 +142,6 @@ impl Operations for Lines {
 }
 
 impl Open {
-    /// None if the value is nowhere to be found.
     fn write(
         &mut self,
         history: &mut Building,
@@ -143,20 +149,19 @@ impl Open {
         event: Event,
         key: Key,
         content: Option<&Value>,
-    ) -> Option<Result<(), String>> {
+    ) -> Result<(), OperationError> {
         let invoked = self.invoked.take().filter(|(k, _)| *k == key);
-        let content = content.cloned().or(invoked.map(|(_, value)| value))?;
+        let content = content.cloned().or(invoked.map(|(_, value)| value));
+        let content = content.ok_or(OperationError::Missing("value"))?;
         if event == Event::Invoke {
             self.invoked = Some((key, content));
-            return Some(Ok(()));
+            return Ok(());
         }
         let (model, what) = match op {
             "append" => (Model::ListAppend, "an append"),
             _ => (Model::RwRegister, "a write"),
         };
-        if let Err(message) = history.demand(model, what) {
-            return Some(Err(message));
-        }
+        history.demand(model, what)?;
         let value = match content {
             Value::Nil => match history.recorded.initial[key as usize] {
                 Some(initial) => initial,
@@ -171,7 +176,7 @@ impl Open {
                 Model::RwRegister => RawEffect::Write(value),
             },
         ));
-        Some(Ok(()))
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! The format is known by the fields of the first operation. Every message names the line.
 
+pub mod error;
 pub mod jepsen;
 pub mod lines;
 pub mod porcupine;
@@ -16,6 +17,7 @@ pub mod syntax;
 use std::io::Read;
 
 use super::{Key, Model, RawEffect, Recorded, ValueId};
+use error::OperationError;
 use syntax::{ReadError, Stream, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,9 +59,9 @@ pub struct Wanted {
 
 /// What a reader of one format does.
 trait Operations {
-    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), String>;
+    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), OperationError>;
     /// The file has come to its end.
-    fn finish(&mut self, history: &mut Building) -> Result<(), String>;
+    fn finish(&mut self, history: &mut Building) -> Result<(), OperationError>;
 }
 
 /// The history so far.
@@ -115,7 +117,7 @@ pub fn read(input: impl Read, wanted: Wanted) -> Result<(Recorded, Format), Read
         if let Some((_, reader)) = &mut reader {
             reader
                 .operation(&mut history, &value)
-                .map_err(|message| stream.error_at_value(message))?;
+                .map_err(|error| stream.error_at_value(error.to_string()))?;
         }
     }
     let Some((format, mut reader)) = reader else {
@@ -123,21 +125,21 @@ pub fn read(input: impl Read, wanted: Wanted) -> Result<(Recorded, Format), Read
     };
     reader
         .finish(&mut history)
-        .map_err(|message| stream.error(message))?;
+        .map_err(|error| stream.error(error.to_string()))?;
     history.recorded.model = history.model;
     Ok((history.recorded, format))
 }
 
 impl Building {
     /// A register was written or a list appended to; both in one history is too much.
-    pub fn demand(&mut self, model: Model, what: &str) -> Result<(), String> {
+    pub fn demand(&mut self, model: Model, what: &'static str) -> Result<(), OperationError> {
         match self.model {
-            Some(known) if known != model => Err(format!(
-                "{what} is an operation of {}, but the history is one of {}, because {}",
-                model.name(),
-                known.name(),
-                self.because
-            )),
+            Some(known) if known != model => Err(OperationError::OtherModel {
+                what,
+                model,
+                known,
+                because: self.because.clone(),
+            }),
             Some(_) => Ok(()),
             None => {
                 self.model = Some(model);
@@ -184,16 +186,16 @@ impl Building {
     }
 
     /// A list that was read says what the model is, unless something said so before.
-    pub fn model_of_read(&mut self, value: &Value) -> Result<(), String> {
+    pub fn model_of_read(&mut self, value: &Value) -> Result<(), OperationError> {
         match value {
             Value::Nil => Ok(()),
             Value::List(_) if self.model.is_none() => self.demand(Model::ListAppend, "a list"),
             Value::List(_) => Ok(()),
             other => match self.model {
-                Some(Model::ListAppend) => Err(format!(
-                    "a read returned {other}, which is no list, but {}",
-                    self.because
-                )),
+                Some(Model::ListAppend) => Err(OperationError::NoList {
+                    value: other.to_string(),
+                    because: self.because.clone(),
+                }),
                 _ => self.demand(Model::RwRegister, "a read of a single value"),
             },
         }

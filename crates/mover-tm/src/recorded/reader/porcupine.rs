@@ -13,6 +13,7 @@
 //! kept until the end of the file, because their parts may be appended by operations that come later in it.
 //! Puts and appends in one history are refused: a list cannot be overwritten.
 
+use super::error::OperationError;
 use super::syntax::Value;
 use super::{Building, Operations};
 use crate::recorded::{Key, Model, RawEffect, RawTransaction, Status, ValueId};
@@ -28,6 +29,27 @@ pub struct Porcupine {
     appended: FxHashMap<Key, FxHashMap<String, ValueId>>,
 }
 
+/// Why an operation of Porcupine is not understood.
+#[derive(Debug, thiserror::Error)]
+pub enum PorcupineError {
+    #[error("`{field}` must be a whole number, found {value}")]
+    Time { field: &'static str, value: String },
+    #[error("the operation returns before it is called")]
+    Backwards,
+    #[error("`Input` has no field `op`")]
+    NoOp,
+    #[error("`Input` has no `value`")]
+    NoValue,
+    #[error("an append is of a text, found {0}")]
+    NoText(String),
+    #[error("an append of the empty text cannot be seen in what is read")]
+    EmptyText,
+    #[error(
+        "the text {0:?} consists of appended texts in more than one way; append texts with a mark at their ends"
+    )]
+    Ambiguous(String),
+}
+
 struct Get {
     process: u32,
     line: u32,
@@ -40,28 +62,31 @@ fn field<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
     names.iter().find_map(|name| value.get(name))
 }
 
-fn time(value: &Value, name: &str) -> Result<i64, String> {
+fn time(value: &Value, field: &'static str) -> Result<i64, PorcupineError> {
     match value {
         Value::Int(time) => Ok(*time),
-        other => Err(format!("`{name}` must be a whole number, found {other}")),
+        other => Err(PorcupineError::Time {
+            field,
+            value: other.to_string(),
+        }),
     }
 }
 
 impl Operations for Porcupine {
-    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), String> {
-        let call = field(value, &["Call", "call"]).ok_or("the field `Call` is missing")?;
+    fn operation(&mut self, history: &mut Building, value: &Value) -> Result<(), OperationError> {
+        let call = field(value, &["Call", "call"]).ok_or(OperationError::Missing("Call"))?;
         let call = time(call, "Call")?;
         let answer = match field(value, &["Return", "return"]) {
             None | Some(Value::Nil) => None,
             Some(answer) => Some(time(answer, "Return")?),
         };
         if answer.is_some_and(|answer| answer < call) {
-            return Err("the operation returns before it is called".into());
+            return Err(PorcupineError::Backwards.into());
         }
         let client = field(value, &["ClientId", "clientId", "client_id", "client"]);
         let client = client.map_or("0".to_string(), Building::name_of);
-        let input = field(value, &["Input", "input"]).ok_or("the field `Input` is missing")?;
-        let op = field(input, &["op", "Op"]).ok_or("`Input` has no field `op`")?;
+        let input = field(value, &["Input", "input"]).ok_or(OperationError::Missing("Input"))?;
+        let op = field(input, &["op", "Op"]).ok_or(PorcupineError::NoOp)?;
         let nothing = Value::Text(String::new());
         let key = field(input, &["key", "Key"]).unwrap_or(&nothing);
         let key = history.key(key);
@@ -101,18 +126,18 @@ impl Operations for Porcupine {
                 }
             }
             "put" | "write" | "w" | "set" => {
-                let value = field(input, &["value", "Value"]).ok_or("`Input` has no `value`")?;
+                let value = field(input, &["value", "Value"]).ok_or(PorcupineError::NoValue)?;
                 history.demand(Model::RwRegister, "a put")?;
                 self.initial(history, key, value);
                 RawEffect::Write(history.value(value))
             }
             "append" | "a" => {
-                let value = field(input, &["value", "Value"]).ok_or("`Input` has no `value`")?;
+                let value = field(input, &["value", "Value"]).ok_or(PorcupineError::NoValue)?;
                 let Value::Text(text) = value else {
-                    return Err(format!("an append is of a text, found {value}"));
+                    return Err(PorcupineError::NoText(value.to_string()).into());
                 };
                 if text.is_empty() {
-                    return Err("an append of the empty text cannot be seen in what is read".into());
+                    return Err(PorcupineError::EmptyText.into());
                 }
                 history.demand(Model::ListAppend, "an append")?;
                 let id = history.value(value);
@@ -121,9 +146,10 @@ impl Operations for Porcupine {
                 RawEffect::Append(id)
             }
             other => {
-                return Err(format!(
-                    "the operation `{other}` is not supported; get, put and append are"
-                ));
+                return Err(OperationError::Unsupported {
+                    operation: other.into(),
+                    supported: "get, put and append",
+                });
             }
         };
         let process = history.recorded.process(&client);
@@ -142,7 +168,7 @@ impl Operations for Porcupine {
         Ok(())
     }
 
-    fn finish(&mut self, history: &mut Building) -> Result<(), String> {
+    fn finish(&mut self, history: &mut Building) -> Result<(), OperationError> {
         self.push_gets(history)?;
         // Times that are equal overlap: calls come first.
         let mut moments: Vec<(i64, bool, usize)> = Vec::new();
@@ -174,16 +200,20 @@ impl Operations for Porcupine {
 
 impl Porcupine {
     /// Adds the gets that returned a text, now that all appends are known.
-    fn push_gets(&mut self, history: &mut Building) -> Result<(), String> {
+    fn push_gets(&mut self, history: &mut Building) -> Result<(), OperationError> {
         let nothing = FxHashMap::default();
         for get in std::mem::take(&mut self.gets) {
             history.line = get.line;
-            let at_line = |message: String| format!("line {}: {message}", get.line);
+            let at_line = |source: OperationError| OperationError::AtLine {
+                line: get.line,
+                source: Box::new(source),
+            };
             let value = Value::Text(get.text);
             let effect = match (history.model, &value) {
                 (Some(Model::ListAppend), Value::Text(text)) => {
                     let appended = self.appended.get(&get.key).unwrap_or(&nothing);
-                    let (mut list, rest) = take_apart(text, appended).map_err(at_line)?;
+                    let (mut list, rest) =
+                        take_apart(text, appended).map_err(|error| at_line(error.into()))?;
                     if !rest.is_empty() {
                         list.push(history.value(&Value::Text(rest)));
                     }
@@ -221,7 +251,7 @@ impl Porcupine {
 fn take_apart(
     text: &str,
     appended: &FxHashMap<String, ValueId>,
-) -> Result<(Vec<ValueId>, String), String> {
+) -> Result<(Vec<ValueId>, String), PorcupineError> {
     let mut lengths: Vec<usize> = appended.keys().map(String::len).collect();
     lengths.sort_unstable();
     lengths.dedup();
@@ -246,9 +276,7 @@ fn take_apart(
         .find(|&at| ways[at] > 0)
         .unwrap_or_default();
     if ways[end] > 1 {
-        return Err(format!(
-            "the text {text:?} consists of appended texts in more than one way; append texts with a mark at their ends"
-        ));
+        return Err(PorcupineError::Ambiguous(text.into()));
     }
     let mut list = Vec::new();
     let mut at = end;
