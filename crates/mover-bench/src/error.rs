@@ -165,3 +165,36 @@ pub fn must_exist(path: &Path, option: &'static str) -> Result<(), BenchError> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_tells_whose_fault_it_is() {
+        let code = |error: BenchError| CliError::from(error).code();
+        let no_answer = |code| AskError::NoAnswer {
+            code,
+            said: String::new(),
+        };
+        let on_model = |error: MeasureError| error.on("model");
+        assert_eq!(code(BenchError::NothingChosen("row")), 1);
+        assert_eq!(code(on_model(no_answer(Some(2)).into())), 2);
+        assert_eq!(code(on_model(no_answer(Some(6)).into())), 6);
+        assert_eq!(code(on_model(no_answer(None).into())), 6);
+        assert_eq!(code(on_model(AskError::NoMover.into())), 6);
+        let rejected = PanError::Rejected {
+            model: "m.pml".into(),
+            said: String::new(),
+        };
+        assert_eq!(code(on_model(rejected.into())), 2);
+        let wrong = MeasureError::WrongVerdict("unsafe".into());
+        assert_eq!(wrong.to_string(), "the verdict unsafe is wrong");
+        let wrong = wrong.on("m.pml static");
+        assert_eq!(
+            wrong.to_string(),
+            "m.pml static: the verdict unsafe is wrong"
+        );
+        assert_eq!(code(wrong), 6);
+    }
+}
