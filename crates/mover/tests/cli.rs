@@ -18,6 +18,8 @@ mod exclusive;
 mod explain;
 #[path = "cli/guide.rs"]
 mod guide;
+#[path = "cli/ignoring.rs"]
+mod ignoring;
 #[path = "cli/ltl.rs"]
 mod ltl;
 #[path = "cli/outputs.rs"]
