@@ -1,20 +1,5 @@
 /* What the thread library and libatomic have beyond primitives. */
 
-#define __mover_EBUSY 16
-#define __mover_ETIMEDOUT 110
-int pthread_join(size_t thread, void **result);
-
-/* Whether the thread has ended is not asked: the call may say that it has not. */
-int __mover_pthread_tryjoin_np(size_t thread, void **result) {
-    return __mover_choice(2) ? pthread_join(thread, result) : __mover_EBUSY;
-}
-int __mover_pthread_timedjoin_np(size_t thread, void **result, const void *until) {
-    return __mover_choice(2) ? pthread_join(thread, result) : __mover_ETIMEDOUT;
-}
-int __mover_pthread_clockjoin_np(size_t thread, void **result, int clock, const void *until) {
-    return __mover_pthread_timedjoin_np(thread, result, until);
-}
-
 /* Atomic accesses to objects of any size. */
 void __mover___atomic_load(size_t size, const void *from, void *to, int order) {
     __VERIFIER_atomic_begin();
@@ -53,15 +38,23 @@ _Bool __mover___atomic_compare_exchange(size_t size, void *at, void *expected, c
 }
 _Bool __mover___atomic_is_lock_free(size_t size, const void *at) { return size <= sizeof(size_t); }
 
-/* Cancellation does not happen: `pthread_cancel` is not supported. */
+/* Cancellation: see flatten/cancellation.rs. */
 static _Thread_local int __mover_cancel_state, __mover_cancel_type;
+int __mover_program_cancels(void);
+int __mover_cancel_enabled(void) { return __mover_cancel_state == 0; }
 int __mover_pthread_setcancelstate(int state, int *old) {
+    if (state != 0 && state != 1)
+        return 22; /* EINVAL */
     if (old)
         *old = __mover_cancel_state;
     __mover_cancel_state = state;
     return 0;
 }
 int __mover_pthread_setcanceltype(int type, int *old) {
+    if (type != 0 && type != 1)
+        return 22; /* EINVAL */
+    if (type == 1 && __mover_program_cancels())
+        __mover_unsupported("asynchronous cancellation");
     if (old)
         *old = __mover_cancel_type;
     __mover_cancel_type = type;
