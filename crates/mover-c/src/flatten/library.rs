@@ -85,7 +85,8 @@ impl Flattener<'_> {
             | "pthread_kill_other_threads_np" => {
                 let mut at = at;
                 if name == "exit" {
-                    at = self.leave_process(at, loc)?;
+                    let status = arg(0)?;
+                    at = self.leave_process(at, status, loc)?;
                 }
                 if matches!(self.blocks[at].end, Terminator::Unreachable) {
                     self.end(at, Terminator::EndProcess, loc);
@@ -95,6 +96,10 @@ impl Flattener<'_> {
             "__assert_fail" | "__assert" | "__assert_rtn" => {
                 let condition = self.string(args.first()).unwrap_or_default();
                 let message = format!("assertion violated: {}", visible::name(&condition));
+                Ok(self.fail(at, Property::UnreachCall, message, loc))
+            }
+            "__assert_perror_fail" => {
+                let message = "assertion violated: an error number is not 0".to_string();
                 Ok(self.fail(at, Property::UnreachCall, message, loc))
             }
             "__mover_choice" => {
@@ -139,6 +144,15 @@ impl Flattener<'_> {
                 let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
                 self.emit(at, Some(result), kind, loc);
                 Ok(at)
+            }
+            "__mover_format_double" => {
+                let message = "not supported: a conversion of this format";
+                Err(Problem::new(message, loc))
+            }
+            "__mover_sets_signals" => {
+                let names = ["signal", "sigaction", "__sysv_signal", "bsd_signal"];
+                let sets = names.iter().any(|name| self.module.find(name).is_some());
+                yields!(at, int(u64::from(sets), 32))
             }
             "__mover_program_cancels" => yields!(at, int(u64::from(self.cancels), 32)),
             "__VERIFIER_assume" | "__builtin_assume" => {
@@ -957,6 +971,19 @@ fn is_internal(name: &str) -> bool {
                 | "unsupported"
                 | "up_to"
                 | "variable"
+                | "any_seed"
+                | "digit"
+                | "digit_count"
+                | "format_double"
+                | "interrupted"
+                | "power"
+                | "read_double"
+                | "register"
+                | "round_digits"
+                | "scale"
+                | "select_from"
+                | "sets_signals"
+                | "program_cancels"
                 | "destructors"
                 | "errno"
         )
@@ -1029,6 +1056,16 @@ pub fn is_output(name: &str) -> bool {
             | "fwrite"
             | "_IO_putc"
             | "fclose"
+            | "vdprintf"
+            | "putc_unlocked"
+            | "putchar_unlocked"
+            | "fputc_unlocked"
+            | "fputs_unlocked"
+            | "fwrite_unlocked"
+            | "fflush_unlocked"
+            | "__vprintf_chk"
+            | "__vfprintf_chk"
+            | "psignal"
     )
 }
 
@@ -1065,6 +1102,8 @@ pub(super) fn is_without_effect(name: &str) -> bool {
             | "srand"
             | "srandom"
             | "srand48"
+            | "lcong48"
+            | "rewind"
             | "pthread_testcancel"
             | "pthread_sigmask"
             | "sigprocmask"
@@ -1090,7 +1129,6 @@ pub(super) fn is_without_effect(name: &str) -> bool {
             | "pthread_setconcurrency"
             | "setlocale"
             | "alarm"
-            | "__assert_perror_fail"
     ) || (name.starts_with("pthread_") && name.contains("attr_set"))
         || name.ends_with("attr_setpshared")
 }

@@ -634,7 +634,11 @@ impl<'m> Flattener<'m> {
                         Terminator::Jump(to)
                     }
                     None if self.is_main => {
-                        at = self.leave_process(at, loc)?;
+                        let status = value.unwrap_or(Operand::Int {
+                            value: 0,
+                            width: 32,
+                        });
+                        at = self.leave_process(at, status, loc)?;
                         Terminator::EndProcess
                     }
                     None => {
@@ -921,14 +925,17 @@ impl<'m> Flattener<'m> {
     }
 
     /// Before the process ends.
-    fn leave_process(&mut self, mut at: BlockId, loc: Option<Loc>) -> Flat<BlockId> {
+    fn leave_process(
+        &mut self,
+        mut at: BlockId,
+        status: Operand,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
         let is_open =
             |flat: &Self, at: BlockId| matches!(flat.blocks[at].end, Terminator::Unreachable);
         // A run that met something unsupported has ended already.
-        if let Some(handlers) = self.module.find("__mover_run_handlers")
-            && is_open(self, at)
-        {
-            at = self.call(at, handlers, Vec::new(), None, loc)?;
+        if self.module.find("__mover_run_handlers").is_some() && is_open(self, at) {
+            at = self.runtime(at, "run_handlers", vec![status], None, loc)?;
         }
         for &destructor in &self.module.destructors {
             if is_open(self, at) {

@@ -61,7 +61,39 @@ int __mover_pthread_setcanceltype(int type, int *old) {
     return 0;
 }
 
-/* Signals: nobody sends one. */
+/* Attributes: their first word has what is respected, see flatten/library.rs. */
+int __mover_pthread_attr_getdetachstate(const int *attributes, int *state) {
+    *state = *attributes;
+    return 0;
+}
+int __mover_pthread_mutexattr_gettype(const int *attributes, int *type) {
+    *type = *attributes & 3;
+    return 0;
+}
+int __mover_pthread_mutexattr_getrobust(const int *attributes, int *robust) {
+    *robust = *attributes >> 2 & 1;
+    return 0;
+}
+
+/* Signals: nobody sends one, but a thread may send itself one. */
+void _exit(int);
+int __mover_sets_signals(void);
+int __mover_raise(int number) {
+    if (number < 0 || number > 64) {
+        *__mover___errno_location() = 22; /* EINVAL */
+        return -1;
+    }
+    if (number == 0)
+        return 0;
+    if (__mover_sets_signals())
+        __mover_unsupported("`raise` in a program that sets what signals do");
+    if (number >= 19 && number <= 22)
+        __mover_unsupported("`raise` of a signal that stops the process");
+    /* SIGCHLD, SIGCONT, SIGURG, SIGWINCH */
+    if (number != 17 && number != 18 && number != 23 && number != 28)
+        _exit(128 + number);
+    return 0;
+}
 int __mover_sigemptyset(void *set) {
     *(size_t *)set = 0;
     return 0;
