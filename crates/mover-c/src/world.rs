@@ -91,6 +91,8 @@ pub struct Threads {
     /// State of each handle: see [`crate::actions`].
     pub status: Option<VariableId>,
     pub results: Option<VariableId>,
+    /// By handle: whether some thread has asked that it be cancelled.
+    pub cancel_requests: Option<VariableId>,
     pub keys: Option<VariableId>,
     /// Which keys were deleted, if some are.
     pub deleted_keys: Option<VariableId>,
@@ -729,7 +731,9 @@ impl<'a> World<'a> {
             })
         };
         self.threads.has_detach = has("thread_detach") || self.has_detached_start();
-        let has_status = has("thread_join") || self.threads.has_detach || self.threads.dynamic > 0;
+        let cancels = has("thread_cancel");
+        let has_status =
+            has("thread_join") || cancels || self.threads.has_detach || self.threads.dynamic > 0;
         let has_keys = has("key_create");
         let deletes_keys = has_keys && has("key_delete");
         let handles = self.threads.handles() as u32;
@@ -741,6 +745,10 @@ impl<'a> World<'a> {
             let id = self.model_row("%thread_status", Ty::unsigned(8), handles);
             self.globals[id.index()].init = Init::Cells(cells);
             self.threads.status = Some(id);
+        }
+        if cancels {
+            let row = self.model_row("%cancel_requests", Ty::unsigned(8), handles);
+            self.threads.cancel_requests = Some(row);
         }
         if self.notes.uses_join_results {
             let ty = Ty::unsigned(self.module.pointer_width());

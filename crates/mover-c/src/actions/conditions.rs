@@ -9,6 +9,7 @@ use mover_ir::program::{BoundKind, Property};
 
 use super::{Way, both, is_zero, me, negated, own_bit};
 use crate::expr_builder::{binary, constant, equal, not};
+use crate::flatten::CANCELLED;
 use crate::lower::{Builder, Cell, Lowered, Part, Path};
 use crate::ssa::*;
 
@@ -72,7 +73,10 @@ impl Builder<'_, '_> {
             Some(Operand::Int { value, .. }) if *value != 0 => Some(*value),
             _ => None,
         };
-        let ways = wake_up(&waiting_cell, &waiting, &mutex, timeout);
+        let mut ways = wake_up(&waiting_cell, &waiting, &mutex, timeout);
+        if let Some(is_cancelled) = self.is_cancelled(&mut path, args.get(3))? {
+            ways.push(give_up(&waiting_cell, &waiting, &is_cancelled));
+        }
         self.ways(path, ways, result)
     }
 
@@ -162,6 +166,20 @@ fn fall_asleep<'c>(
         ways.extend(awake);
     }
     ways
+}
+
+/// A thread that is cancelled while it sleeps does not hear of signals any more.
+fn give_up<'c>(waiting_cell: &'c Cell, waiting: &Part, is_cancelled: &Part) -> Way<'c> {
+    let asleep = waiting.map(|waiting| {
+        let own = Expr::binary(BinaryOp::And, waiting, own_bit());
+        not(equal(own, constant(0, 64)))
+    });
+    let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
+    Way {
+        condition: both(&asleep, is_cancelled),
+        writes: vec![(waiting_cell, without_me)],
+        result: CANCELLED,
+    }
 }
 
 fn wake_up<'c>(

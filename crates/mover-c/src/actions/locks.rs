@@ -7,6 +7,7 @@ use mover_ir::program::Property;
 
 use super::{Way, both, is, is_zero, me, negated, own_bit};
 use crate::expr_builder::{binary, constant, equal, not};
+use crate::flatten::CANCELLED;
 use crate::lower::{Builder, Lowered, Part, Path};
 use crate::objects::mutex_kind_offset;
 use crate::ssa::*;
@@ -282,7 +283,7 @@ impl Builder<'_, '_> {
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
         let cell = self.cell(&mut path, &args[0], 0, 32)?;
-        let Some(path) = self.check_cell(path, &cell) else {
+        let Some(mut path) = self.check_cell(path, &cell) else {
             return Ok(Vec::new());
         };
         let permits = self.read(&path, &cell);
@@ -298,6 +299,13 @@ impl Builder<'_, '_> {
                 condition: none,
                 writes: Vec::new(),
                 result: Self::busy(args),
+            });
+        }
+        if let Some(condition) = self.is_cancelled(&mut path, args.get(2))? {
+            ways.push(Way {
+                condition,
+                writes: Vec::new(),
+                result: CANCELLED,
             });
         }
         self.ways(path, ways, result)

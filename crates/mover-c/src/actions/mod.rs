@@ -17,8 +17,10 @@
 //! - A **read-write lock** contains its writer and the number of its readers; a **semaphore**
 //!   its number of permits; a **once** flag 0, 1 (running), 2 (done).
 //! - A **thread** is identified by its handle. Its status is free, running, detached or
-//!   finished; joining waits for finished and frees the handle.
+//!   finished; joining waits for finished and frees the handle. Where threads are cancelled, each
+//!   handle has a bit that asks for it ([`cancellation`]).
 
+mod cancellation;
 mod conditions;
 mod locks;
 mod threads;
@@ -113,6 +115,9 @@ impl Builder<'_, '_> {
             "thread_equal" if self.world.threads.status.is_none() => {
                 return self.thread_equal(path, args, result);
             }
+            "cancel_requested" if self.world.threads.cancel_requests.is_none() => {
+                return self.go_on(path, result, 0);
+            }
             "room_for" if self.has_room(args) => return Ok(vec![path]),
             _ => {}
         }
@@ -154,6 +159,8 @@ impl Builder<'_, '_> {
             "thread_start" => self.thread_start(path, args),
             "thread_join" => self.thread_join(path, args, result),
             "thread_detach" => self.thread_detach(path, args, result),
+            "thread_cancel" => self.thread_cancel(path, args, result),
+            "cancel_requested" => self.cancel_requested(path, result),
             "thread_equal" => self.thread_equal(path, args, result),
             "key_create" => self.key_create(path, result),
             "key_delete" => self.key_delete(path, args, result),

@@ -32,6 +32,7 @@ impl Flattener<'_> {
             return Ok(self.fail(at, Property::UnreachCall, message, loc));
         }
         if function.blocks.is_empty() || is_modelled(name) {
+            let at = self.cancellation_point(at, name, loc)?;
             let before = self.blocks[at].insts.len();
             let expanded = self.library(at, result, name, args, shape, arg_shapes, loc);
             return expanded.or_else(|problem| self.refuse(at, before, problem));

@@ -116,7 +116,7 @@ fn end_uses(end: &Terminator, out: &mut Vec<ValueId>) {
 }
 
 /// Values that are addresses within others, by constant steps.
-fn addresses(function: &Function) -> HashMap<ValueId, Operand> {
+pub(super) fn addresses(function: &Function) -> HashMap<ValueId, Operand> {
     let insts = function.blocks.iter().flat_map(|block| &block.insts);
     let found = insts.filter_map(|inst| match &inst.kind {
         Kind::Pure(Pure::Gep { base, terms, .. }) if terms.is_empty() => {
@@ -128,7 +128,7 @@ fn addresses(function: &Function) -> HashMap<ValueId, Operand> {
 }
 
 /// The value that an address is derived from.
-fn root(operand: &Operand, addresses: &HashMap<ValueId, Operand>) -> Option<ValueId> {
+pub(super) fn root(operand: &Operand, addresses: &HashMap<ValueId, Operand>) -> Option<ValueId> {
     match operand {
         Operand::Value(id) => match addresses.get(id) {
             Some(base) => root(base, addresses),

@@ -129,6 +129,9 @@ unsafe fn needed_of_runtime(module: LLVMModuleRef) -> Option<Vec<String>> {
         if all.any(|inst| instructions::is_floating(LLVMGetInstructionOpcode(inst))) {
             missing.push("float_add".into());
         }
+        if lists::functions(module).any(|function| passes_floating_point(function)) {
+            missing.push("format_double".into());
+        }
         for global in lists::globals(module) {
             let name = value_name(global);
             if LLVMIsDeclaration(global) != 0 && crate::runtime::has(&name) {
@@ -152,6 +155,26 @@ unsafe fn is_result_used(function: LLVMValueRef) -> bool {
             next = LLVMGetNextUse(next);
         }
         false
+    }
+}
+
+/// Whether a function passes floating point among variable arguments, other than to print it.
+unsafe fn passes_floating_point(function: LLVMValueRef) -> bool {
+    unsafe {
+        lists::all_instructions(function).any(|inst| {
+            if LLVMIsACallInst(inst).is_null()
+                || LLVMIsFunctionVarArg(LLVMGetCalledFunctionType(inst)) == 0
+            {
+                return false;
+            }
+            let name = value_name(LLVMGetCalledValue(inst));
+            let is_printed = is_output(plain_name(&name)) && LLVMGetFirstUse(inst).is_null();
+            let is_double = |arg| {
+                let kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(inst, arg)));
+                kind == inkwell::llvm_sys::LLVMTypeKind::LLVMDoubleTypeKind
+            };
+            !is_printed && (0..LLVMGetNumArgOperands(inst)).any(is_double)
+        })
     }
 }
 
