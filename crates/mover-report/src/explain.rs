@@ -13,6 +13,15 @@ pub fn text(explanation: &Explanation) -> String {
     for object in &explanation.objects {
         let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
     }
+    for mutex in &explanation.mutexes {
+        if let Some(why) = &mutex.why {
+            let _ = writeln!(
+                out,
+                "  {}: a mutex that is not recognised as a lock: {why}",
+                mutex.name
+            );
+        }
+    }
     if !explanation.owners.is_empty() {
         out += "\nexclusive access indicated by a value (for --reduce phase and dynamic)\n";
     }
@@ -195,12 +204,33 @@ pub fn json(explanation: &Explanation) -> Value {
             })
         })
         .collect();
+    let mutexes: Vec<Value> = explanation
+        .mutexes
+        .iter()
+        .map(|mutex| {
+            json!({
+                "name": mutex.name,
+                "lines": mutex.lines,
+                "recognised": mutex.is_recognised,
+                "observed": mutex.is_observed,
+                "why": mutex.why,
+            })
+        })
+        .collect();
+    let shares = &explanation.shares;
     json!({
         "objects": objects,
         "owners": owners,
         "statements": statements,
         "transactions": transactions,
         "atomic": explanation.atomic,
+        "mutexes": mutexes,
+        "accesses": {
+            "always": shares.always,
+            "one_side": shares.one_side,
+            "sometimes": shares.sometimes,
+            "never": shares.never,
+        },
     })
 }
 

@@ -285,6 +285,12 @@ impl LockRows {
         self.is_lock[variable.index()] && !self.is_observed[variable.index()]
     }
 
+    /// Whether the cells of the variable are locks, and if so, whether threads that do not hold them
+    /// observe them.
+    pub fn excludes(&self, variable: VariableId) -> Option<bool> {
+        self.is_lock[variable.index()].then(|| self.is_observed[variable.index()])
+    }
+
     /// The value that a thread writes into the locks of an array that it acquires, if that value
     /// determines which of them it holds, in addition to those that it must hold at its location.
     pub fn mark(&self, variable: VariableId) -> Option<&Expr> {

@@ -249,23 +249,56 @@ impl Locks {
         lock: Object,
         may_be_observed: bool,
     ) -> bool {
-        table
-            .iter()
-            .filter(|(edge, accesses)| {
-                accesses.contains_key(&lock) && !alone.is_only(program, *edge)
-            })
-            .all(|(edge, _)| {
-                let location = &program.templates[edge.template].locations[edge.location];
-                let has = self.held[edge.template][edge.location].contains(&lock);
-                let asks = self.set(&self.asks, edge).contains(&lock);
-                match usage(program, lock, edge).handling {
-                    Handling::Takes => !location.atomic && !has,
-                    Handling::GivesBack => has || asks,
-                    Handling::Looks => {
-                        (has || asks || may_be_observed) && !writes(program, lock, edge)
-                    }
+        let breach = self.offender(program, table, alone, lock, may_be_observed);
+        breach.is_none()
+    }
+
+    /// An edge that does not treat the cell as a lock, and how.
+    fn offender(
+        &self,
+        program: &Program,
+        table: &AccessTable,
+        alone: &Alone,
+        lock: Object,
+        may_be_observed: bool,
+    ) -> Option<(EdgeRef, &'static str)> {
+        let mut touching = table.iter().filter(|(edge, accesses)| {
+            accesses.contains_key(&lock) && !alone.is_only(program, *edge)
+        });
+        touching.find_map(|(edge, _)| {
+            let location = &program.templates[edge.template].locations[edge.location];
+            let has = self.held[edge.template][edge.location].contains(&lock);
+            let asks = self.set(&self.asks, edge).contains(&lock);
+            let reason = match usage(program, lock, edge).handling {
+                Handling::Takes if location.atomic => "acquires it within an atomic sequence",
+                Handling::Takes if has => "acquires it while holding it",
+                Handling::GivesBack if !has && !asks => {
+                    "releases it, but may not hold it on some path"
                 }
-            })
+                Handling::Looks if writes(program, lock, edge) => {
+                    "writes it, but neither acquires nor releases it"
+                }
+                Handling::Looks if !has && !asks && !may_be_observed => {
+                    "tests it without holding it"
+                }
+                _ => return None,
+            };
+            Some((edge, reason))
+        })
+    }
+
+    /// Why a cell is no lock: an edge that does not treat it as one.
+    pub fn breach(
+        &self,
+        program: &Program,
+        table: &AccessTable,
+        lock: Object,
+    ) -> Option<(EdgeRef, &'static str)> {
+        let alone = Alone::find(program);
+        let mut all = self.locks.clone();
+        all.insert(lock);
+        let tried = Locks::with(program, table, &alone, all);
+        tried.offender(program, table, &alone, lock, true)
     }
 
     fn set<'a>(&self, sets: &'a [Vec<Vec<LockSet>>], edge: EdgeRef) -> &'a LockSet {

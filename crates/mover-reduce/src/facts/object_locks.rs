@@ -220,6 +220,17 @@ pub struct ObjectLocks {
     releases: BTreeSet<EdgeRef>,
     /// Locations at which a thread holds such a lock.
     holding: BTreeSet<(usize, usize)>,
+    /// Why a family has no lock, or not all of its mutexes are locks.
+    pub breaches: BTreeMap<Object, Breach>,
+    /// Why there are no such locks at all.
+    pub declined: Option<&'static str>,
+}
+
+/// What keeps the mutexes of a family from being locks: a reason, and the edge that is it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Breach {
+    pub at: EdgeRef,
+    pub reason: &'static str,
 }
 
 impl ObjectLocks {
@@ -235,8 +246,16 @@ impl ObjectLocks {
                     .iter()
                     .any(|edge| Some(edge.priority) != first)
             });
-        if !points_to.is_known() || has_priorities {
-            return ObjectLocks::default();
+        let declined = match (points_to.is_known(), has_priorities) {
+            (false, _) => Some("integers may be used as pointers, so every access may hit it"),
+            (true, true) => Some("edges with priorities read what others read"),
+            (true, false) => None,
+        };
+        if declined.is_some() {
+            return ObjectLocks {
+                declined,
+                ..ObjectLocks::default()
+            };
         }
         let mut search = Search {
             program,
@@ -558,10 +577,10 @@ impl Search<'_> {
             .filter(move |(_, access)| access.families.contains(&family))
     }
 
-    /// Families whose objects are freed by a thread that is not the only one, or written who knows
-    /// where.
-    fn is_followed(&self, family: Object) -> bool {
-        let is_freed = self.accesses.keys().any(|at| {
+    /// An edge on account of which a family is not followed: its objects are freed by a thread that
+    /// is not the only one, or written who knows where.
+    fn obstacle(&self, family: Object) -> Option<Breach> {
+        let frees = |at: &EdgeRef| {
             let mut effects = at.of(self.program).effects.iter();
             effects.any(|effect| match effect {
                 Effect::Free { address } => {
@@ -570,14 +589,19 @@ impl Search<'_> {
                 }
                 _ => false,
             })
-        });
+        };
+        if let Some(&at) = self.accesses.keys().find(|at| frees(at)) {
+            let reason = "frees the object while there are other threads";
+            return Some(Breach { at, reason });
+        }
         let mut all = self.all(family);
-        !is_freed && all.all(|(_, access)| access.offset.is_some() || !access.writes())
+        let (at, _) = all.find(|(_, access)| access.offset.is_none() && access.writes())?;
+        let reason = "writes at an offset that is not known";
+        Some(Breach { at, reason })
     }
 
-    /// Whether all accesses to the bytes at an offset treat them as a lock, and whether somebody
-    /// reads it.
-    fn as_lock(&self, family: Object, offset: u64) -> Option<bool> {
+    /// If all accesses to the bytes at an offset treat them as a lock: whether somebody reads it.
+    fn as_lock(&self, family: Object, offset: u64) -> Result<bool, Breach> {
         let mut is_observed = false;
         for (at, access) in self.all(family).filter(|(_, a)| a.overlaps(offset, LOCK)) {
             let is_whole = access.offset == Some(offset) && access.bytes == LOCK;
@@ -594,10 +618,11 @@ impl Search<'_> {
                 Use::Writes => false,
             };
             if !obeys {
-                return None;
+                let reason = "writes it, but neither acquires it nor releases it while holding it";
+                return Err(Breach { at, reason });
             }
         }
-        Some(is_observed)
+        Ok(is_observed)
     }
 
     /// Whether the lock at the offset of the accessed object is among those held.
@@ -618,19 +643,27 @@ impl Search<'_> {
             .filter(|access| access.usage == Use::Takes)
             .flat_map(|access| access.families.iter().copied())
             .collect();
-        for family in families
-            .into_iter()
-            .filter(|&family| self.is_followed(family))
-        {
+        for family in families {
+            if let Some(obstacle) = self.obstacle(family) {
+                found.breaches.insert(family, obstacle);
+                continue;
+            }
             let taken: BTreeSet<u64> = self
                 .all(family)
                 .filter(|(_, access)| access.usage == Use::Takes)
                 .filter_map(|(_, access)| access.offset)
                 .collect();
-            let locks: BTreeMap<u64, bool> = taken
-                .into_iter()
-                .filter_map(|offset| Some((offset, self.as_lock(family, offset)?)))
-                .collect();
+            let mut locks: BTreeMap<u64, bool> = BTreeMap::new();
+            for offset in taken {
+                match self.as_lock(family, offset) {
+                    Ok(is_observed) => {
+                        locks.insert(offset, is_observed);
+                    }
+                    Err(breach) => {
+                        found.breaches.insert(family, breach);
+                    }
+                }
+            }
             if locks.is_empty() {
                 continue;
             }

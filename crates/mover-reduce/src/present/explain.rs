@@ -17,6 +17,7 @@ use crate::facts::rw_locks::Mode;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
 use crate::plan::transactions::{Classes, Transaction};
+use crate::present::holding::{AccessShares, MutexFacts, access_shares, mutexes};
 
 /// Facts about one shared object.
 pub struct ObjectFacts {
@@ -79,6 +80,10 @@ pub struct Explanation {
     pub transactions: Vec<TransactionFacts>,
     /// Threads that are one transaction from their first statement to their last.
     pub atomic: Vec<String>,
+    /// Mutexes that are acquired while there are several threads.
+    pub mutexes: Vec<MutexFacts>,
+    /// Statements with shared accesses by class.
+    pub shares: AccessShares,
 }
 
 pub fn explain(movers: &Movers) -> Explanation {
@@ -120,6 +125,8 @@ pub fn explain(movers: &Movers) -> Explanation {
             .flatten()
             .map(|transaction| program.templates[transaction.template].name.clone())
             .collect(),
+        mutexes: mutexes(&classes),
+        shares: access_shares(&classes),
     }
 }
 
