@@ -40,7 +40,7 @@ use mover_ir::literal::{Literal, conjunction};
 use mover_ir::program::{Edge, Effect, Program, VariableId};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
-use crate::facts::locks::is_beside;
+use crate::facts::locks::{abandons_run, is_beside};
 use crate::facts::pointer_locks::{compared, is_local, is_own_mark, locals};
 use crate::facts::points_to::PointsTo;
 use crate::facts::single_threaded_prefix::Alone;
@@ -59,6 +59,8 @@ enum Use {
     Clears,
     /// Compares with the thread's mark.
     Asks,
+    /// Ends the run in a way that observes nothing ([`crate::facts::locks`]).
+    Ends,
     Reads,
     Writes,
 }
@@ -523,10 +525,17 @@ impl Search<'_> {
         };
         for literal in conjunction(&edge.guard) {
             let asked = allowed(&literal, &stored);
+            let ended = self.ends(at, edge, &literal);
             literal.condition.walk(&mut |part| {
-                let is_asked =
-                    matches!(part, Expr::Load { address, .. } if Some(&**address) == asked);
-                reader.read(part, if is_asked { Use::Asks } else { Use::Reads });
+                let is_it = |asked: Option<&Expr>| {
+                    matches!(part, Expr::Load { address, .. } if Some(&**address) == asked)
+                };
+                let usage = match (is_it(asked), is_it(ended)) {
+                    (true, _) => Use::Asks,
+                    (false, true) => Use::Ends,
+                    (false, false) => Use::Reads,
+                };
+                reader.read(part, usage);
             });
         }
         for effect in &edge.effects {
@@ -546,6 +555,27 @@ impl Search<'_> {
             }
         }
         reader.found
+    }
+
+    /// The address of the lock that a literal is about, if the edge ends the run without storing
+    /// anything and observes nothing by it ([`crate::facts::locks`]): it abandons the run, or it finds
+    /// the lock free and is beside an edge that acquires it.
+    fn ends<'l>(&self, at: EdgeRef, edge: &Edge, literal: &'l Literal) -> Option<&'l Expr> {
+        let template = &self.program.templates[at.template];
+        let (address, found) = compared(literal)?;
+        if abandons_run(template, edge) && stores(edge).is_empty() {
+            return Some(address);
+        }
+        let is_free = literal.holds && found.as_const() == Some(0);
+        if !is_free || !template.location(edge.target).ends_run() || !stores(edge).is_empty() {
+            return None;
+        }
+        let takes = |beside: &Edge| {
+            let mut stored = stores(beside).into_iter();
+            stored.any(|(it, usage)| it == address && usage == Use::Takes)
+        };
+        let mut beside = template.locations[at.location].edges.iter();
+        beside.any(takes).then_some(address)
     }
 
     /// The access to a global variable by its name.
@@ -608,7 +638,7 @@ impl Search<'_> {
             let location = &self.program.templates[at.template].locations[at.location];
             let obeys = match access.usage {
                 Use::Takes => is_whole && !location.atomic,
-                Use::Releases | Use::Asks => is_whole,
+                Use::Releases | Use::Asks | Use::Ends => is_whole,
                 Use::Clears => is_whole && self.holds(&self.during[&at].before, access, offset),
                 Use::Reads => {
                     is_observed |=
@@ -784,7 +814,7 @@ impl Search<'_> {
                         && self.holds(before, access, field.offset)
                         && self.holds(after, access, field.offset),
                 ),
-                Use::Writes => both(false),
+                Use::Ends | Use::Writes => both(false),
             },
             FieldProtection::NeverWritten | FieldProtection::OneThread => both(true),
             FieldProtection::By(lock) => Sides {

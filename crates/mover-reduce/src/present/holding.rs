@@ -56,9 +56,15 @@ pub struct AccessShares {
     pub never: usize,
 }
 
-/// Where a mutex is: an object and the offset of the mutex in it, if the object is reached by
-/// pointers.
-type MutexPlace = (Object, Option<u64>);
+/// Where a mutex is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum MutexPlace {
+    Named(Object),
+    /// In an object that is reached by pointers, at an offset.
+    Inside(Object, u64),
+    /// At an address of which nothing is known.
+    Somewhere,
+}
 
 /// The mutexes of a program, by name.
 pub(super) fn mutexes(classes: &Classes) -> Vec<MutexFacts> {
@@ -97,7 +103,7 @@ fn taken(program: &Program, points_to: &PointsTo, at: EdgeRef) -> Vec<MutexPlace
             Effect::Assign { place, value } if own_mark(value).is_some() => {
                 let is_tested = finds_free(&|part| matches!(part, Expr::Read(it) if it == place));
                 if is_tested && let Some(object) = named(place) {
-                    found.push((object, None));
+                    found.push(MutexPlace::Named(object));
                 }
             }
             Effect::Store { address, value } if own_mark(value).is_some() => {
@@ -105,11 +111,15 @@ fn taken(program: &Program, points_to: &PointsTo, at: EdgeRef) -> Vec<MutexPlace
                 if !finds_free(&reads) {
                     continue;
                 }
-                let offset = points_to.offset(at.template, address);
+                let Some(offset) = points_to.offset(at.template, address) else {
+                    found.push(MutexPlace::Somewhere);
+                    continue;
+                };
                 let targets = points_to.targets(at.template, address);
                 let globals = targets.globals.into_iter().map(Object::Variable);
                 let sites = targets.sites.into_iter().map(Object::Site);
-                found.extend(globals.chain(sites).map(|object| (object, offset)));
+                let objects = globals.chain(sites);
+                found.extend(objects.map(|object| MutexPlace::Inside(object, offset)));
             }
             _ => {}
         }
@@ -127,28 +137,29 @@ fn named(place: &Place) -> Option<Object> {
     })
 }
 
-fn mutex_facts(classes: &Classes, (object, offset): MutexPlace, edges: &[EdgeRef]) -> MutexFacts {
+fn mutex_facts(classes: &Classes, place: MutexPlace, edges: &[EdgeRef]) -> MutexFacts {
     let movers = classes.movers;
     let program = &movers.fused.program;
-    let in_fields = || {
-        let fields = movers.object_locks.fields.get(&object)?;
-        let at = fields.iter().find(|field| Some(field.offset) == offset)?;
-        match at.protection {
-            FieldProtection::Lock { is_observed } => Some(is_observed),
-            _ => None,
+    let known = match place {
+        MutexPlace::Named(object) if movers.locks.locks.contains(&object) => {
+            Some(movers.locks.is_observed(object))
+        }
+        MutexPlace::Named(Object::Cell(id, _) | Object::Variable(id)) => classes.rows.excludes(id),
+        MutexPlace::Named(_) | MutexPlace::Somewhere => None,
+        MutexPlace::Inside(object, offset) => {
+            let fields = movers.object_locks.fields.get(&object);
+            let mut at = fields.into_iter().flatten();
+            let field = at.find(|field| field.offset == offset);
+            field.and_then(|field| match field.protection {
+                FieldProtection::Lock { is_observed } => Some(is_observed),
+                _ => None,
+            })
         }
     };
-    let in_rows = || match object {
-        Object::Cell(id, _) | Object::Variable(id) => classes.rows.excludes(id),
-        _ => None,
-    };
-    let known = match movers.locks.locks.contains(&object) {
-        true => Some(movers.locks.is_observed(object)),
-        false => in_rows().or_else(in_fields),
-    };
-    let name = match (object, offset) {
-        (Object::Cell(..), _) | (_, None) => object.name(program),
-        (_, Some(offset)) => format!("{}+{offset}", object.name(program)),
+    let name = match place {
+        MutexPlace::Named(object) => object.name(program),
+        MutexPlace::Inside(object, offset) => format!("{}+{offset}", object.name(program)),
+        MutexPlace::Somewhere => "a mutex reached through a pointer".into(),
     };
     let mut lines: Vec<usize> = (edges.iter())
         .filter_map(|at| at.of(program).span)
@@ -163,24 +174,29 @@ fn mutex_facts(classes: &Classes, (object, offset): MutexPlace, edges: &[EdgeRef
         is_observed: known == Some(true),
         why: match known {
             Some(_) => None,
-            None => Some(why_not(classes, object, offset)),
+            None => Some(why_not(classes, place)),
         },
     }
 }
 
-fn why_not(classes: &Classes, object: Object, offset: Option<u64>) -> String {
+fn why_not(classes: &Classes, place: MutexPlace) -> String {
     let movers = classes.movers;
     let program = &movers.fused.program;
-    let breach = match (object, offset) {
-        (Object::Cell(..), None) => movers.locks.breach(program, &movers.table, object),
-        (_, None) => None,
-        (_, Some(_)) => {
-            if let Some(reason) = movers.object_locks.declined {
-                return reason.into();
-            }
+    if let (MutexPlace::Inside(..) | MutexPlace::Somewhere, Some(reason)) =
+        (place, movers.object_locks.declined)
+    {
+        return reason.into();
+    }
+    let breach = match place {
+        MutexPlace::Named(object @ Object::Cell(..)) => {
+            movers.locks.breach(program, &movers.table, object)
+        }
+        MutexPlace::Named(_) => None,
+        MutexPlace::Inside(object, _) => {
             let found = movers.object_locks.breaches.get(&object);
             found.map(|breach| (breach.at, breach.reason))
         }
+        MutexPlace::Somewhere => return "nothing is known of the pointer".into(),
     };
     let Some((at, reason)) = breach else {
         return "no rule for locks fits all of its accesses".into();
