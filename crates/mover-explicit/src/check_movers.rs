@@ -120,6 +120,7 @@ pub fn check_movers(
                     first: false,
                 },
                 // All of it, so that nothing remains that a belief could fall over.
+                may_drop: false,
                 keep_going: true,
                 control,
                 progress: &mut *progress,

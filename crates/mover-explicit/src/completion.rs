@@ -269,6 +269,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
         Searched {
             violations: self.found.into_iter().collect(),
             gave_up: false,
+            dropped: None,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
@@ -669,6 +670,7 @@ mod tests {
                 properties: &[],
                 first: false,
             },
+            may_drop: false,
             keep_going: false,
             control: &Control::unlimited(),
             progress: &mut |_| {},

@@ -492,6 +492,11 @@ impl Machine {
         self.locations.iter().any(|at| !at.accesses.is_empty())
     }
 
+    /// Whether some step waits for `timeout`.
+    pub fn uses_timeout(&self) -> bool {
+        self.uses_timeout
+    }
+
     pub fn pointer_width(&self) -> u8 {
         self.pointer_width
     }
