@@ -12,12 +12,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::flatten::Body;
+use crate::flatten::{Body, fold};
 use crate::lower::Undefined;
 use crate::ssa::*;
 
 /// After so many different states the ways are not followed further, and every `undef` is left.
 const MOST_STATES: usize = 20_000;
+
+/// So many operations are looked through to find what a branch asks for.
+const DEEPEST: usize = 6;
 
 /// An operand of a phi, or of a copy, that is undefined: block, instruction, number of the operand.
 type Source = (BlockId, usize, usize);
@@ -215,7 +218,7 @@ impl<'a> Ways<'a> {
                 value,
                 cases,
                 default,
-            } => match number_of(value, known) {
+            } => match self.value_of(value, known, DEEPEST) {
                 Some(number) => {
                     let case = cases.iter().find(|(case, _)| *case == number);
                     vec![case.map_or(*default, |(_, to)| *to)]
@@ -236,31 +239,55 @@ impl<'a> Ways<'a> {
     }
 
     fn truth(&self, condition: &Operand, known: &Known) -> Option<bool> {
-        if let Some(number) = number_of(condition, known) {
-            return Some(number != 0);
+        self.value_of(condition, known, DEEPEST)
+            .map(|number| number != 0)
+    }
+
+    /// What an operand is computed to from numbers that are known. An operand that dominates its use has
+    /// been computed from what its own operands are now.
+    fn value_of(&self, operand: &Operand, known: &Known, depth: usize) -> Option<u64> {
+        if let Some(number) = number_of(operand, known) {
+            return Some(number);
         }
-        let pure = match condition {
+        let pure = match operand {
             Operand::Value(id) => match self.definitions.get(id)? {
-                Kind::Pure(pure) => pure,
+                Kind::Pure(pure) if depth > 0 => pure,
                 _ => return None,
             },
-            Operand::Pure(pure) => pure,
+            Operand::Pure(pure) if depth > 0 => pure,
             _ => return None,
         };
-        match pure {
-            Pure::Compare {
-                predicate,
-                lhs,
-                rhs,
-            } => {
-                let same = number_of(lhs, known)? == number_of(rhs, known)?;
-                match predicate {
-                    Predicate::Eq => Some(same),
-                    Predicate::Ne => Some(!same),
-                    _ => None,
-                }
-            }
-            Pure::Copy(arg) => self.truth(arg, known),
+        let mut pure = pure.clone();
+        if let Pure::Select {
+            condition,
+            then,
+            otherwise,
+        } = &pure
+        {
+            let chosen = match self.value_of(condition, known, depth - 1)? {
+                0 => otherwise,
+                _ => then,
+            };
+            return self.value_of(chosen, known, depth - 1);
+        }
+        for operand in pure.operands_mut() {
+            let value = self.value_of(operand, known, depth - 1)?;
+            let width = self.width_of(operand)?;
+            *operand = Operand::Int { value, width };
+        }
+        match fold(&pure)? {
+            Operand::Int { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    fn width_of(&self, operand: &Operand) -> Option<u8> {
+        match operand {
+            Operand::Int { width, .. } => Some(*width),
+            Operand::Value(id) => match self.body.values[*id].shape[..] {
+                [width] => Some(width),
+                _ => None,
+            },
             _ => None,
         }
     }

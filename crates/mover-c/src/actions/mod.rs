@@ -27,6 +27,7 @@ use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{BoundKind, Effect, Property};
 
 use crate::expr_builder::{binary, choose, constant, equal, not, resize};
+use crate::few_values::ANY;
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::reuse::MOST_REUSED;
@@ -84,7 +85,7 @@ impl Builder<'_, '_> {
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
         match name {
-            "nondet" => return self.nondet(path, args, shape, result),
+            "nondet" | ANY => return self.nondet(path, args, shape, result),
             "thread_self" => {
                 let width = self.world.module.pointer_width();
                 let own = match self.handle {
