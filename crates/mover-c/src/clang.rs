@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mover_tools::child::{self, Limits};
+use mover_tools::child::{self, Ended, Limits};
 use mover_tools::file_argument;
 
 /// How to compile.
@@ -50,7 +50,67 @@ pub fn compile(
     options: &Options,
 ) -> Result<String, Refusal> {
     let clang = find().map_err(Refusal::NoCompiler)?;
-    let mut command = Command::new(&clang);
+    let mut run = run(&clang, source, target, dependencies, options, None)?;
+    // What gcc compiles without a word.
+    if !run.status.success()
+        && text(&run).contains(ATOMIC_TYPE_WANTED)
+        && let Some(headers) = own_headers(target)
+    {
+        run = self::run(
+            &clang,
+            source,
+            target,
+            dependencies,
+            options,
+            Some(&headers),
+        )?;
+    }
+    let (said, status) = (text(&run), run.status);
+    if status.success() {
+        Ok(said)
+    } else if said.is_empty() {
+        let (name, shown) = (clang.to_string_lossy(), source.display());
+        Err(Refusal::NoCompiler(format!(
+            "{name} failed on {shown} with {status}"
+        )))
+    } else if options.is_32_bit && said.contains("file not found") {
+        Err(Refusal::Errors(format!(
+            "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
+        )))
+    } else {
+        Err(Refusal::Errors(said))
+    }
+}
+
+/// What clang says of the functions of `<stdatomic.h>` on variables that are not atomic.
+const ATOMIC_TYPE_WANTED: &str = "must be a pointer to _Atomic type";
+
+/// A directory beside the target with headers that take the place of clang's.
+fn own_headers(target: &Path) -> Option<PathBuf> {
+    let folder = target.parent()?.join("headers");
+    std::fs::create_dir_all(&folder).ok()?;
+    std::fs::write(
+        folder.join("stdatomic.h"),
+        include_str!("include/stdatomic.h"),
+    )
+    .ok()?;
+    Some(folder)
+}
+
+fn text(run: &Ended) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+/// Runs clang once.
+fn run(
+    clang: &OsString,
+    source: &Path,
+    target: &Path,
+    dependencies: Option<&Path>,
+    options: &Options,
+    headers: Option<&Path>,
+) -> Result<Ended, Refusal> {
+    let mut command = Command::new(clang);
     command.args([
         // With -O0 clang drops the bodies of functions that are `inline` but not `static`. No
         // pass runs, and headers take no notice.
@@ -87,6 +147,9 @@ pub fn compile(
         command.arg(joined("-I", include));
     }
     command.args(&options.flags);
+    if let Some(headers) = headers {
+        command.arg(joined("-isystem", headers));
+    }
     if let Some(dependencies) = dependencies {
         command.arg("-MD").arg("-MF").arg(dependencies);
     }
@@ -94,7 +157,6 @@ pub fn compile(
     let name = clang.to_string_lossy();
     let ended = child::output(&mut command, Limits::COMPILER)
         .map_err(|error| Refusal::NoCompiler(format!("{name} cannot be started: {error}")))?;
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     if ended.is_late {
         let seconds = Limits::COMPILER.time.as_secs();
         let shown = source.display();
@@ -103,21 +165,7 @@ pub fn compile(
              include a pipe, or a file that includes itself?"
         )));
     }
-    if ended.status.success() {
-        Ok(said)
-    } else if said.is_empty() {
-        let shown = source.display();
-        Err(Refusal::NoCompiler(format!(
-            "{name} failed on {shown} with {}",
-            ended.status
-        )))
-    } else if options.is_32_bit && said.contains("file not found") {
-        Err(Refusal::Errors(format!(
-            "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
-        )))
-    } else {
-        Err(Refusal::Errors(said))
-    }
+    Ok(ended)
 }
 
 /// An option and its value as one argument: a value of its own could be a response file.

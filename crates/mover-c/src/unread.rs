@@ -103,14 +103,16 @@ struct Ways<'a> {
 impl<'a> Ways<'a> {
     fn new(body: &'a Body, sources: &[Source], returns_are_read: bool) -> Ways<'a> {
         let insts = body.blocks.iter().flat_map(|block| &block.insts);
+        let undefined = Undefined::find(body);
+        let relevant = relevant(body, &undefined);
         Ways {
             body,
             sources: sources.iter().copied().zip(0..).collect(),
-            undefined: Undefined::find(body),
+            undefined,
             definitions: insts
                 .filter_map(|inst| Some((inst.result?, &inst.kind)))
                 .collect(),
-            live: liveness(body),
+            live: liveness(body, &relevant),
             returns_are_read,
         }
     }
@@ -307,66 +309,92 @@ fn undefined_by(operand: &Operand, known: &Known) -> BTreeSet<usize> {
     by
 }
 
-/// The values that are read at or behind the beginning of each block, its phis done.
-fn liveness(body: &Body) -> Vec<HashSet<ValueId>> {
-    let mut live: Vec<HashSet<ValueId>> = vec![HashSet::new(); body.blocks.len()];
+/// The values of which something can be known: those that may be undefined, and phis that may be numbers.
+fn relevant(body: &Body, undefined: &Undefined) -> HashSet<ValueId> {
+    let mut found = HashSet::new();
     let mut is_stable = false;
     while !is_stable {
         is_stable = true;
-        for (number, block) in body.blocks.iter().enumerate().rev() {
-            let mut here: HashSet<ValueId> = HashSet::new();
-            for next in block.end.successors() {
-                here.extend(&live[next]);
-                let phis = body.blocks[next].insts.iter();
-                for inst in phis.take_while(|inst| matches!(inst.kind, Kind::Phi(_))) {
-                    if let Some(id) = inst.result {
-                        here.remove(&id);
-                    }
-                }
-            }
-            for next in block.end.successors() {
-                for inst in &body.blocks[next].insts {
-                    let Kind::Phi(incoming) = &inst.kind else {
-                        break;
-                    };
-                    for (operand, _) in incoming.iter().filter(|(_, from)| *from == number) {
-                        operand.values(&mut |id| {
-                            here.insert(id);
-                        });
-                    }
-                }
-            }
-            if let Terminator::EndThread(value)
-            | Terminator::Return(Some(value))
-            | Terminator::Branch {
-                condition: value, ..
-            }
-            | Terminator::Switch { value, .. } = &block.end
-            {
-                operand_values(value, &mut here);
-            }
-            for inst in block.insts.iter().rev() {
-                if matches!(inst.kind, Kind::Phi(_)) {
-                    break;
-                }
-                if let Some(id) = inst.result {
-                    here.remove(&id);
-                }
-                for operand in inst.kind.operands() {
-                    operand_values(operand, &mut here);
-                }
-            }
-            if here != live[number] {
-                live[number] = here;
+        for inst in body.blocks.iter().flat_map(|block| &block.insts) {
+            let Some(id) = inst.result.filter(|id| !found.contains(id)) else {
+                continue;
+            };
+            let may_be_number = |operand: &Operand| match operand {
+                Operand::Int { .. } => true,
+                Operand::Value(id) => found.contains(id),
+                _ => false,
+            };
+            let is_number = match &inst.kind {
+                Kind::Phi(incoming) => incoming.iter().any(|(operand, _)| may_be_number(operand)),
+                _ => false,
+            };
+            if is_number || undefined.is_in(&Operand::Value(id)) {
+                found.insert(id);
                 is_stable = false;
             }
         }
     }
-    live
+    found
 }
 
-fn operand_values(operand: &Operand, out: &mut HashSet<ValueId>) {
-    operand.values(&mut |id| {
-        out.insert(id);
-    });
+/// The relevant values that are read at or behind the beginning of each block, its phis done.
+fn liveness(body: &Body, relevant: &HashSet<ValueId>) -> Vec<HashSet<ValueId>> {
+    let note = |operand: &Operand, out: &mut HashSet<ValueId>| {
+        operand.values(&mut |id| {
+            if relevant.contains(&id) {
+                out.insert(id);
+            }
+        });
+    };
+    // What a block reads and defines itself, and what the phis behind it take from it.
+    let count = body.blocks.len();
+    let mut read: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut defined: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut joined: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut taken: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut before: Vec<Vec<BlockId>> = vec![Vec::new(); count];
+    for (number, block) in body.blocks.iter().enumerate() {
+        for next in block.end.successors() {
+            before[next].push(number);
+        }
+        if let Terminator::EndThread(value)
+        | Terminator::Return(Some(value))
+        | Terminator::Branch {
+            condition: value, ..
+        }
+        | Terminator::Switch { value, .. } = &block.end
+        {
+            note(value, &mut read[number]);
+        }
+        for inst in block.insts.iter().rev() {
+            if let Kind::Phi(incoming) = &inst.kind {
+                for (operand, from) in incoming {
+                    note(operand, &mut taken[*from]);
+                }
+                joined[number].extend(inst.result);
+                continue;
+            }
+            if let Some(id) = inst.result {
+                read[number].remove(&id);
+                defined[number].insert(id);
+            }
+            for operand in inst.kind.operands() {
+                note(operand, &mut read[number]);
+            }
+        }
+    }
+    let mut live = read;
+    let mut work: Vec<BlockId> = (0..count).collect();
+    while let Some(number) = work.pop() {
+        let mut behind: HashSet<ValueId> = taken[number].clone();
+        for next in body.blocks[number].end.successors() {
+            behind.extend(live[next].difference(&joined[next]));
+        }
+        let size = live[number].len();
+        live[number].extend(behind.difference(&defined[number]));
+        if live[number].len() > size {
+            work.extend(&before[number]);
+        }
+    }
+    live
 }

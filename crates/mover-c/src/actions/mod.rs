@@ -84,6 +84,13 @@ impl Builder<'_, '_> {
         shape: &[u8],
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
+        let is_attempt = matches!(
+            name,
+            "mutex_trylock" | "spin_trylock" | "rwlock_tryrdlock" | "rwlock_trywrlock"
+        );
+        if is_attempt && self.world.wants(Property::NoDataRace) && self.is_used(&path, result) {
+            self.world.failed_attempts.get_or_insert(path.loc);
+        }
         match name {
             "nondet" | ANY => return self.nondet(path, args, shape, result),
             "thread_self" => {

@@ -1098,6 +1098,9 @@ pub fn fold(pure: &Pure) -> Option<Operand> {
             let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
             let signed = |value| i128::from(sign_extend(value, width));
             let exact = match kind {
+                BinaryKind::And => signed(a & b),
+                BinaryKind::Or => signed(a | b),
+                BinaryKind::Xor => signed(a ^ b),
                 BinaryKind::Add => signed(a) + signed(b),
                 BinaryKind::Sub => signed(a) - signed(b),
                 BinaryKind::Mul => signed(a) * signed(b),
