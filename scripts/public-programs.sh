@@ -6,12 +6,14 @@
 # DIRECTORY has a checkout of each repository of the list, at the commit in
 # docs/public-programs.md, under the last part of its name (sv-benchmarks as sv).
 # LIST is bench/public/programs.tsv: repository, arguments, expected verdict, expected race.
-# A comma in --args= stands for a space.
+# "safe@unreach-call" is an expectation about one property only. A comma in --args= stands for a space,
+# @include for bench/public/include.
 # The columns: those of the list, exit code, seconds, verdict without races, races, last line, first error.
 set -u
 directory=$1
 mover=${2:-mover}
-list=${3:-$(cd "$(dirname "$0")/.." && pwd)/bench/public/programs.tsv}
+public=$(cd "$(dirname "$0")/.." && pwd)/bench/public
+list=${3:-$public/programs.tsv}
 case $list in /*) ;; *) list=$PWD/$list ;; esac
 case $mover in */*) mover=$(cd "$(dirname "$mover")" && pwd)/$(basename "$mover") ;; esac
 tab=$(printf '\t')
@@ -30,7 +32,10 @@ while IFS=$tab read -r repository arguments expected race; do
     # The arguments are words; none of them has a space.
     set --
     for word in $arguments; do
-        case $word in --args=*) word=$(printf '%s' "$word" | tr , ' ') ;; esac
+        case $word in
+            --args=*) word=$(printf '%s' "$word" | tr , ' ') ;;
+            @include) word=$public/include ;;
+        esac
         set -- "$@" "$word"
     done
     begun=$(date +%s%N)
@@ -43,7 +48,9 @@ while IFS=$tab read -r repository arguments expected race; do
         2) verdict=refused ;;
         0 | 5 | 10)
             verdict=safe
-            for property in unreach-call no-deadlock memory-safety mutex-misuse; do
+            asked="unreach-call no-deadlock memory-safety mutex-misuse"
+            case $expected in *@*) asked=${expected#*@} ;; esac
+            for property in $asked; do
                 case $(status $property) in
                     violated) verdict=unsafe ;;
                     holds) ;;

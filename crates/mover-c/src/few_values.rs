@@ -11,6 +11,9 @@
 //!   (`x = __VERIFIER_nondet_int(); __VERIFIER_assume(x < 5)`), the others end the run there without any
 //!   effect, and are not tried.
 //!
+//! - If only its remainder by a constant is used (`rand() % 10`, `rand() & 7`), the numbers below the constant
+//!   are enough.
+//!
 //! What is chosen is a number from 0 on. In the first case the value is computed from it. So that is done only
 //! for values that nobody set and for results of the C library: reports and replays take the choice of
 //! `__VERIFIER_nondet_*` for its result.
@@ -72,7 +75,10 @@ pub fn replace(body: &mut Body) {
                 true => representatives(body, &uses, id, width),
                 false => None,
             };
-            let choice = choice.or_else(|| assumed(body, number, index, id, width));
+            let interval = assumed(body, number, index, id, width);
+            let choice = choice
+                .or_else(|| remainders(body, &uses, id, width, &interval))
+                .or_else(|| interval.choice());
             found.extend(choice.map(|choice| (number, index, choice)));
         }
     }
@@ -170,17 +176,125 @@ fn representatives(
     (values.len() <= MOST_VALUES).then(|| Choice::OneOf(values.into_iter().collect()))
 }
 
-/// The interval that an input is assumed to lie in before anything is done.
-fn assumed(
+/// Whether all that is done with an input is to divide it, for the remainder, by one constant.
+fn remainders(
     body: &Body,
-    mut block: BlockId,
-    index: usize,
+    uses: &HashMap<ValueId, Uses>,
     input: ValueId,
     width: u8,
+    interval: &Interval,
 ) -> Option<Choice> {
-    let top = 1u64 << (width - 1);
-    let (mut least, mut greatest) = (sign_extend(top, width), sign_extend(top - 1, width));
-    let mut high = mask(width);
+    let is_positive = interval.least == 0;
+    let is_free = *interval == Interval::all(width);
+    if !interval.has_no_end(width) || !is_positive && !is_free {
+        return None;
+    }
+    let mut divisor = None;
+    let mut seen = HashSet::from([input]);
+    let mut work = vec![input];
+    while let Some(id) = work.pop() {
+        let Some(uses) = uses.get(&id) else { continue };
+        if uses.is_at_end {
+            return None;
+        }
+        for &(block, index) in &uses.insts {
+            let inst = &body.blocks[block].insts[index];
+            let used = match &inst.kind {
+                // Whether it is negative has been asked, and it is not.
+                Kind::Pure(Pure::Compare {
+                    predicate: Predicate::Sge | Predicate::Slt,
+                    lhs: Operand::Value(_),
+                    rhs: Operand::Int { value: 0, .. },
+                }) if is_positive => continue,
+                Kind::Pure(Pure::Copy(Operand::Value(_))) => None,
+                Kind::Phi(incoming) => {
+                    let is_plain = |(operand, _): &(Operand, BlockId)| {
+                        matches!(operand, Operand::Value(_) | Operand::Int { .. })
+                    };
+                    if !incoming.iter().all(is_plain) {
+                        return None;
+                    }
+                    None
+                }
+                Kind::Pure(Pure::Resize {
+                    arg: Operand::Value(_),
+                    width: to,
+                    extension,
+                }) if *to >= width && (is_positive || *extension == Extension::Zero) => None,
+                Kind::Pure(Pure::Binary {
+                    kind,
+                    lhs: Operand::Value(_),
+                    rhs: Operand::Int { value, .. },
+                    ..
+                }) => match kind {
+                    BinaryKind::URem => Some(*value),
+                    BinaryKind::SRem if is_positive => Some(*value),
+                    BinaryKind::And => {
+                        let next = value.checked_add(1)?;
+                        Some(next.is_power_of_two().then_some(next)?)
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            };
+            match used {
+                Some(constant) if divisor.is_none_or(|known| known == constant) => {
+                    divisor = Some(constant);
+                }
+                Some(_) => return None,
+                None => {
+                    let copy = inst.result?;
+                    if seen.insert(copy) {
+                        work.push(copy);
+                    }
+                }
+            }
+        }
+    }
+    let divisor = divisor.filter(|constant| (1..=LARGEST_INTERVAL).contains(constant))?;
+    Some(Choice::Below(divisor))
+}
+
+/// What an input is assumed to be, by the signed and by the unsigned order.
+#[derive(PartialEq, Eq)]
+struct Interval {
+    least: i64,
+    greatest: i64,
+    high: u64,
+}
+
+impl Interval {
+    fn all(width: u8) -> Interval {
+        let top = 1u64 << (width - 1);
+        Interval {
+            least: sign_extend(top, width),
+            greatest: sign_extend(top - 1, width),
+            high: mask(width),
+        }
+    }
+
+    /// Whether nothing is assumed of large numbers.
+    fn has_no_end(&self, width: u8) -> bool {
+        let all = Interval::all(width);
+        (self.greatest, self.high) == (all.greatest, all.high)
+    }
+
+    fn choice(&self) -> Option<Choice> {
+        // Both orders agree on numbers that are not negative.
+        let greatest = u64::try_from(self.greatest).ok();
+        let greatest = greatest.filter(|_| self.least >= 0);
+        let count = self
+            .high
+            .min(greatest.unwrap_or(self.high))
+            .checked_add(1)?;
+        (count <= LARGEST_INTERVAL).then_some(Choice::Below(count))
+    }
+}
+
+/// The interval that an input is assumed to lie in before anything is done.
+fn assumed(body: &Body, mut block: BlockId, index: usize, input: ValueId, width: u8) -> Interval {
+    let all = Interval::all(width);
+    let (mut least, mut greatest, mut high) = (all.least, all.greatest, all.high);
     let mut first = index + 1;
     let mut definitions: HashMap<ValueId, &Pure> = HashMap::new();
     for _ in 0..MOST_BLOCKS {
@@ -222,24 +336,26 @@ fn assumed(
             break;
         };
         let signed = sign_extend(constant, width);
+        // What cannot be written as such a bound is left out: fewer assumptions are always right.
         match predicate {
             Predicate::Eq => {
                 (least, greatest) = (least.max(signed), greatest.min(signed));
             }
             Predicate::Ne | Predicate::Ugt | Predicate::Uge => {}
-            Predicate::Ult => high = high.min(constant.checked_sub(1)?),
+            Predicate::Ult => high = high.min(constant.saturating_sub(1)),
             Predicate::Ule => high = high.min(constant),
-            Predicate::Slt => greatest = greatest.min(signed.checked_sub(1)?),
+            Predicate::Slt => greatest = greatest.min(signed.saturating_sub(1)),
             Predicate::Sle => greatest = greatest.min(signed),
-            Predicate::Sgt => least = least.max(signed.checked_add(1)?),
+            Predicate::Sgt => least = least.max(signed.saturating_add(1)),
             Predicate::Sge => least = least.max(signed),
         }
         (block, first) = (next, 0);
     }
-    // Both orders agree on numbers that are not negative.
-    let greatest = u64::try_from(greatest).ok().filter(|_| least >= 0);
-    let count = high.min(greatest.unwrap_or(high)).checked_add(1)?;
-    (count <= LARGEST_INTERVAL).then_some(Choice::Below(count))
+    Interval {
+        least,
+        greatest,
+        high,
+    }
 }
 
 /// What a condition asks of the input: a predicate and a constant.
