@@ -17,6 +17,7 @@ mod caveats;
 mod claims;
 mod clang;
 mod expr_builder;
+mod few_values;
 mod flatten;
 mod handles;
 mod left_locked;
@@ -379,6 +380,7 @@ fn translate(
         recursion: options.recursion.max(1),
         havoc_externals: options.havoc_externals,
         wants_cleanup: options.properties.contains(&Property::MemoryCleanup),
+        wants_overflow: options.properties.contains(&Property::NoOverflow),
     };
     let mut flattener = Flattener::new(module, &limits);
     let mut roots = vec![main];
@@ -411,6 +413,7 @@ fn translate(
             unset::make_inputs(body, notes.uses_join_results, are_all_read);
         }
     }
+    bodies.iter_mut().for_each(few_values::replace);
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
     let looks_for_races = options.properties.contains(&Property::NoDataRace);
     let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds, looks_for_races);

@@ -66,6 +66,8 @@ pub struct World<'a> {
     pub shifted: Option<Option<Loc>>,
     /// The first wait for a condition variable that ends only if it is told to.
     pub waits: Option<Option<Loc>>,
+    /// Where the program looks whether an attempt to lock has failed, if races are looked for.
+    pub failed_attempts: Option<Option<Loc>>,
     /// How many objects from `malloc` there are, if that counts.
     pub live_objects: Option<VariableId>,
     /// What the parameters of `main` are.
@@ -146,6 +148,7 @@ impl<'a> World<'a> {
             shadow_bases: Vec::new(),
             shifted: None,
             waits: None,
+            failed_attempts: None,
             live_objects: None,
             arguments: Vec::new(),
         };
@@ -167,10 +170,7 @@ impl<'a> World<'a> {
     }
 
     pub fn pointers(&self) -> PointerLayout {
-        match self.module.pointer_bytes {
-            4 => PointerLayout::ILP32,
-            _ => PointerLayout::LP64,
-        }
+        self.module.pointers()
     }
 
     /// LLVM does not tell shifts of signed numbers from others. Those that have no place in the source
@@ -436,10 +436,8 @@ impl<'a> World<'a> {
         Some(Expr::Address { variable, width })
     }
 
-    /// Functions have the highest object numbers.
     pub fn function_address(&self, id: FunctionId) -> u64 {
-        let layout = self.pointers();
-        layout.address(layout.last_object() - id as u64) & mask(layout.width)
+        self.module.function_address(id)
     }
 
     fn function_names(&self) -> SymbolSet {

@@ -29,6 +29,7 @@ use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{BoundKind, Effect, Property};
 
 use crate::expr_builder::{binary, choose, constant, equal, not, resize};
+use crate::few_values::ANY;
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::reuse::MOST_REUSED;
@@ -85,8 +86,15 @@ impl Builder<'_, '_> {
         shape: &[u8],
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
+        let is_attempt = matches!(
+            name,
+            "mutex_trylock" | "spin_trylock" | "rwlock_tryrdlock" | "rwlock_trywrlock"
+        );
+        if is_attempt && self.world.wants(Property::NoDataRace) && self.is_used(&path, result) {
+            self.world.failed_attempts.get_or_insert(path.loc);
+        }
         match name {
-            "nondet" => return self.nondet(path, args, shape, result),
+            "nondet" | ANY => return self.nondet(path, args, shape, result),
             "thread_self" => {
                 let width = self.world.module.pointer_width();
                 let own = match self.handle {

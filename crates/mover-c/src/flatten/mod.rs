@@ -94,6 +94,8 @@ pub struct Limits {
     pub havoc_externals: bool,
     /// Whether it is checked that all memory is freed when the program ends.
     pub wants_cleanup: bool,
+    /// Whether signed overflows are violations.
+    pub wants_overflow: bool,
 }
 
 /// Most instructions of one body.
@@ -342,7 +344,14 @@ impl<'m> Flattener<'m> {
     /// all. Inputs among them are no choice.
     fn ignored_values(&mut self, id: FunctionId) -> Rc<HashSet<ValueId>> {
         let module = self.module;
-        let compute = || Rc::new(ignored::values(module, &module.functions[id]));
+        let wants_overflow = self.limits.wants_overflow;
+        let compute = || {
+            Rc::new(ignored::values(
+                module,
+                &module.functions[id],
+                wants_overflow,
+            ))
+        };
         Rc::clone(self.ignored.entry(id).or_insert_with(compute))
     }
 
@@ -1148,7 +1157,7 @@ fn reverse_postorder(function: &Function) -> Vec<BlockId> {
 }
 
 /// The result of a computation with constants, where nothing can go wrong in it.
-fn fold(pure: &Pure) -> Option<Operand> {
+pub fn fold(pure: &Pure) -> Option<Operand> {
     let int = |operand: &Operand| match operand {
         Operand::Int { value, width } => Some((*value, *width)),
         _ => None,
@@ -1159,6 +1168,9 @@ fn fold(pure: &Pure) -> Option<Operand> {
             let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
             let signed = |value| i128::from(sign_extend(value, width));
             let exact = match kind {
+                BinaryKind::And => signed(a & b),
+                BinaryKind::Or => signed(a | b),
+                BinaryKind::Xor => signed(a ^ b),
                 BinaryKind::Add => signed(a) + signed(b),
                 BinaryKind::Sub => signed(a) - signed(b),
                 BinaryKind::Mul => signed(a) * signed(b),
