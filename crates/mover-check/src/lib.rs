@@ -97,6 +97,7 @@ mod engines;
 pub mod fold;
 pub mod forbidden;
 mod forgotten;
+pub mod formula;
 pub mod ledger;
 pub mod memory;
 pub mod moments;

@@ -46,12 +46,13 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) property_file: Vec<PathBuf>,
 
-    /// Promela: check one claim only, a claim of the model by its name or a formula such as
-    /// '[] (x < 3)'; the formula may use the model's macros (may be repeated)
+    /// Check one claim only: a claim of a Promela model by its name, or a formula of linear temporal
+    /// logic such as '[] (x < 3)', over the model's names and macros, or over the global variables
+    /// and places of a C program (may be repeated)
     #[arg(long, value_name = "NAME|FORMULA")]
     pub(super) ltl: Vec<String>,
 
-    /// Promela: check the formula in a file, as `--ltl` does
+    /// Check the formula in a file, as `--ltl` does
     #[arg(long, value_name = "FILE")]
     pub(super) ltl_file: Vec<PathBuf>,
 
