@@ -26,16 +26,17 @@ use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
-use mover_cli::{sibling, stderr_line};
+use mover_cli::stderr_line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ask::{self, Asked};
 use crate::child;
-use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, rounded};
+use crate::error::{BenchError, MeasureError};
+use crate::is_wanted;
+use crate::records::{LimitArgs, RecordArgs, Recorder, Results, Row, RowError, rounded};
 use crate::section::Section;
 use crate::table::{Table, median};
-use crate::{Trouble, is_wanted};
 
 #[derive(Args)]
 pub struct HoldsArgs {
@@ -119,9 +120,9 @@ enum Kind {
 }
 
 impl Row for Held {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RowError> {
         if self.recognised > self.mutexes {
-            return Err("more mutexes are recognised than there are".into());
+            return Err(RowError::TooManyRecognised(self.program.clone()));
         }
         Ok(())
     }
@@ -156,16 +157,14 @@ enum Explored {
     Dynamic,
 }
 
-pub fn run(args: &HoldsArgs) -> Result<Section, Trouble> {
+pub fn run(args: &HoldsArgs) -> Result<Section, BenchError> {
     let mut programs = Vec::new();
     for directory in &args.directories {
         find_programs(directory, &mut programs)?;
     }
     programs.retain(|program| is_wanted(&program.to_string_lossy(), &args.only));
     if programs.is_empty() {
-        return Err(Trouble::Input(
-            "no C program is below the directories".into(),
-        ));
+        return Err(ProgramsError::NoProgram.into());
     }
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for (number, program) in programs.iter().enumerate() {
@@ -190,10 +189,23 @@ fn shown(number: Option<u64>) -> String {
     number.map_or("-".into(), |number| number.to_string())
 }
 
+/// Why there are no programs to measure.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramsError {
+    #[error("no C program is below the directories")]
+    NoProgram,
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+}
+
 /// The programs below a directory, in the order of their names.
-fn find_programs(directory: &Path, programs: &mut Vec<PathBuf>) -> Result<(), Trouble> {
-    let describe = |error: std::io::Error| {
-        Trouble::Input(format!("cannot read {}: {error}", directory.display()))
+fn find_programs(directory: &Path, programs: &mut Vec<PathBuf>) -> Result<(), ProgramsError> {
+    let describe = |source: std::io::Error| ProgramsError::Unreadable {
+        path: directory.to_path_buf(),
+        source,
     };
     let mut entries = std::fs::read_dir(directory)
         .map_err(describe)?
@@ -218,7 +230,7 @@ fn find_programs(directory: &Path, programs: &mut Vec<PathBuf>) -> Result<(), Tr
     Ok(())
 }
 
-fn measure(args: &HoldsArgs, program: &Path) -> Result<Held, Trouble> {
+fn measure(args: &HoldsArgs, program: &Path) -> Result<Held, MeasureError> {
     let folder = program
         .parent()
         .and_then(Path::file_name)
@@ -278,10 +290,8 @@ fn measure(args: &HoldsArgs, program: &Path) -> Result<Held, Trouble> {
 }
 
 /// The plan of a program, or why there is none.
-fn explain(args: &HoldsArgs, program: &Path) -> Result<Result<Value, String>, Trouble> {
-    let mover = sibling::find("mover").ok_or_else(|| {
-        Trouble::Internal("the program `mover` is neither next to this one nor in PATH".into())
-    })?;
+fn explain(args: &HoldsArgs, program: &Path) -> Result<Result<Value, String>, MeasureError> {
+    let mover = ask::mover()?;
     let mut command = Command::new(mover);
     command
         .args(["explain", "--json"])
