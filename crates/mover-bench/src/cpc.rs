@@ -72,6 +72,7 @@ const COLUMNS: &[Column] = &[
     column("left", &["left", "--ignoring", "cpc"]),
     column("blocks", &["static", "--ignoring", "blocks"]),
     column("phase", &["phase"]),
+    column("scc", &["static", "--ignoring", "scc"]),
 ];
 
 const fn column(name: &'static str, options: &'static [&'static str]) -> Column {
@@ -617,7 +618,7 @@ mod tests {
 
     #[test]
     fn the_findings_count_programs() {
-        let states = [100, 10, 12, 12, 11, 10, 10, 1, 1];
+        let states = [100, 10, 12, 12, 11, 10, 10, 1, 1, 12];
         let rows = COLUMNS.iter().zip(states).map(|(column, states)| Cell {
             program: "Conc 2".into(),
             search: column.name.into(),

@@ -1,4 +1,4 @@
-//! Depth-first search with transactions, and five solutions of the ignoring problem.
+//! Depth-first search with transactions, and six solutions of the ignoring problem.
 //!
 //! This is the search of Levin et al. (2005, Figures 5 to 8). Unlike chain blocks (`blocks`),
 //! which store only states between transactions, it stores every state it visits, together with
@@ -20,6 +20,9 @@
 //!   after its commit point, that is, leads to a state on the stack with nothing but states in
 //!   post and no scheduling point in between. A cycle that leaves this part is no danger: it
 //!   passes the scheduling point at which the transaction began.
+//! - [`Ignoring::Scc`]: one state of each strongly connected component of states in post that no
+//!   step leaves and in which no transaction is over (Valmari 1990, as Levin et al. describe it in
+//!   their Section 6). Components are found in the same search (Tarjan 1972).
 //! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the feedback set
 //!   (`mover_reduce::facts::feedback`), with Flanagan and Qadeer's rule that a thread at its
 //!   first location is between transactions.
@@ -76,6 +79,8 @@ pub enum Ignoring {
     CpcNoL19,
     /// Cycle detection.
     Cycle,
+    /// Terminal strongly connected components.
+    Scc,
     /// Location feedback sets.
     Lfs,
     /// Not at all: errors can be missed.
@@ -83,10 +88,11 @@ pub enum Ignoring {
 }
 
 impl Ignoring {
-    pub const ALL: [Ignoring; 5] = [
+    pub const ALL: [Ignoring; 6] = [
         Ignoring::Cpc,
         Ignoring::CpcNoL19,
         Ignoring::Cycle,
+        Ignoring::Scc,
         Ignoring::Lfs,
         Ignoring::Unsound,
     ];
@@ -105,6 +111,7 @@ impl Ignoring {
             Ignoring::Cpc => "cpc",
             Ignoring::CpcNoL19 => "cpc-no-l19",
             Ignoring::Cycle => "cycle",
+            Ignoring::Scc => "scc",
             Ignoring::Lfs => "lfs",
             Ignoring::Unsound => "unsound",
         }
@@ -147,6 +154,10 @@ struct Frame {
     /// Whether a right mover led here.
     by_right_mover: bool,
     is_scheduling_point: bool,
+    /// For components: the least state known to be in the same one, and whether a step leaves it or
+    /// a scheduling point is in it.
+    least: u32,
+    is_left: bool,
     /// The thread that is tried now, and how many have been, with it.
     thread: usize,
     tried: usize,
@@ -160,6 +171,8 @@ struct Frame {
 /// Of a stored state: a scheduling point is known to follow, or it is one.
 const COMPLETE: u8 = 1;
 const ON_STACK: u8 = 2;
+/// Its strongly connected component is not known yet.
+const OPEN: u8 = 4;
 
 struct CompletionSearch<'m, 'o> {
     machine: &'m Machine,
@@ -172,6 +185,9 @@ struct CompletionSearch<'m, 'o> {
     /// By number of the state.
     marks: Vec<u8>,
     stack: Vec<Frame>,
+    /// States whose component is not known yet, in the order in which they were found. Numbers are in
+    /// that order, too.
+    open: Vec<u32>,
     trail: Trail,
     numbers: Vec<u32>,
     key: Vec<u32>,
@@ -216,6 +232,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             store: Store::new(1 + machine.initial().len()),
             marks: Vec::new(),
             stack: Vec::new(),
+            open: Vec::new(),
             trail: Trail::default(),
             numbers: Vec::new(),
             key: Vec::new(),
@@ -247,6 +264,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
         self.store = Store::new(1 + self.machine.initial().len());
         self.marks.clear();
         self.stack.clear();
+        self.open.clear();
         self.trail = Trail::default();
         self.clock.statistics = Statistics::default();
     }
@@ -291,6 +309,8 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             phase: Phase::Post,
             by_right_mover: false,
             is_scheduling_point: true,
+            least: number,
+            is_left: true,
             thread: 0,
             tried: 1,
             can_move: false,
@@ -334,6 +354,12 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             if marks & COMPLETE != 0 {
                 self.complete(from, top);
             }
+            if marks & OPEN != 0 {
+                let frame = &mut self.stack[top];
+                frame.least = frame.least.min(number);
+            } else {
+                self.stack[top].is_left = true;
+            }
             let may_close = self.ignoring == Ignoring::Cycle && marks & ON_STACK != 0;
             if may_close && self.closes_cycle_after_commit(number) {
                 self.stack[top].is_scheduling_point = true;
@@ -341,6 +367,10 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             return ControlFlow::Continue(());
         }
         self.marks[number as usize] = ON_STACK;
+        if self.ignoring == Ignoring::Scc {
+            self.marks[number as usize] |= OPEN;
+            self.open.push(number);
+        }
         self.stack.push(Frame {
             number,
             lanes: successor.lanes,
@@ -348,6 +378,8 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             phase,
             by_right_mover: successor.moves.right,
             is_scheduling_point: false,
+            least: number,
+            is_left: false,
             thread,
             tried: 1,
             can_move: false,
@@ -457,7 +489,11 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             && frame.phase == Phase::Post
             && is_incomplete
             && !(self.ignoring == Ignoring::Cpc && frame.by_right_mover);
-        frame.is_scheduling_point |= is_ignored;
+        let is_abandoned = self.ignoring == Ignoring::Scc
+            && frame.phase == Phase::Post
+            && frame.least == number
+            && !frame.is_left;
+        frame.is_scheduling_point |= is_ignored || is_abandoned;
         if frame.is_scheduling_point {
             self.complete(number, top);
         }
@@ -479,8 +515,26 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             self.meet_deadlock()?;
         }
         self.marks[number as usize] &= !ON_STACK;
-        self.stack.pop();
+        if let Some(left) = self.stack.pop() {
+            self.close_component(&left);
+        }
         ControlFlow::Continue(())
+    }
+
+    /// Notes what the state that was left says of the component of the state below. The first state of
+    /// a component is left last; then the component is known, and steps into it leave theirs.
+    fn close_component(&mut self, left: &Frame) {
+        let is_known = left.least == left.number;
+        if is_known {
+            let first = self.open.iter().rposition(|&open| open == left.number);
+            for member in self.open.drain(first.unwrap_or(self.open.len())..) {
+                self.marks[member as usize] &= !OPEN;
+            }
+        }
+        if let Some(below) = self.stack.last_mut() {
+            below.is_left |= is_known || left.is_left || left.is_scheduling_point;
+            below.least = below.least.min(left.least);
+        }
     }
 
     /// Finds the steps of the present thread of the topmost state.
@@ -694,6 +748,7 @@ mod tests {
     fn figure_9_needs_one_interleaving_point() {
         assert_eq!(points_after_commit(Ignoring::Cpc), 1);
         assert_eq!(points_after_commit(Ignoring::Cycle), 2);
+        assert_eq!(points_after_commit(Ignoring::Scc), 2);
         assert_eq!(points_after_commit(Ignoring::Lfs), 2);
         assert_eq!(points_after_commit(Ignoring::Unsound), 0);
     }

@@ -107,15 +107,16 @@ fn models(name: &str) -> Vec<Program> {
     paths.iter().map(|path| model(path)).collect()
 }
 
-/// The reference's name for a solution.
-fn explorer(ignoring: Ignoring) -> &'static str {
-    match ignoring {
+/// The reference's name for a solution, if it has it.
+fn explorer(ignoring: Ignoring) -> Option<&'static str> {
+    Some(match ignoring {
+        Ignoring::Scc => return None,
         Ignoring::Cpc => "c.prop",
         Ignoring::CpcNoL19 => "c.nol19",
         Ignoring::Cycle => "d.cycle.tx",
         Ignoring::Lfs => "e.lfs",
         Ignoring::Unsound => "b.fig5",
-    }
+    })
 }
 
 /// Where we store less or more than the reference, and how much; the opening of this file says why.
@@ -168,7 +169,9 @@ fn counts_are_the_references() {
             continue;
         }
         for ignoring in Ignoring::ALL {
-            let explorer = explorer(ignoring);
+            let Some(explorer) = explorer(ignoring) else {
+                continue;
+            };
             let expected = DIFFERENCES
                 .iter()
                 .find(|(model, column, _)| (*model, *column) == (name, explorer))
@@ -198,6 +201,27 @@ fn verdicts_are_those_of_all_interleavings() {
             }
         }
     }
+}
+
+/// A component that is left by no step has a cycle, and completion looks for the same states one by one: so
+/// components are scheduled at no more places than either, but where the order of the search differs.
+#[test]
+fn components_store_little() {
+    let mut stored = [0; 3];
+    for program in models("models") {
+        let ways = [Ignoring::Scc, Ignoring::CpcNoL19, Ignoring::Cycle];
+        let outcomes = ways.map(|ignoring| run(&program, ignoring, true, false));
+        if outcomes.iter().all(|outcome| outcome.violation().is_none()) {
+            for (sum, outcome) in stored.iter_mut().zip(&outcomes) {
+                *sum += outcome.statistics.states;
+            }
+        }
+    }
+    let [components, without_l19, cycles] = stored;
+    assert!(
+        components <= without_l19 && components <= cycles,
+        "{stored:?}"
+    );
 }
 
 #[test]

@@ -123,6 +123,7 @@ pub const WAYS: &[Way] = &[
     with(Reduction::Static, Ignoring::Cpc),
     with(Reduction::Static, Ignoring::CpcNoL19),
     with(Reduction::Static, Ignoring::Cycle),
+    with(Reduction::Static, Ignoring::Scc),
     with(Reduction::Static, Ignoring::Lfs),
     with(Reduction::Static, Ignoring::Unsound),
     with(Reduction::Left, Ignoring::Cpc),

@@ -3,7 +3,7 @@
 use crate::common::{mover, repository, run};
 
 const PROGRAMS: [&str; 4] = ["servers", "publishers", "branches", "spinning_readers"];
-const SOUND: [&str; 5] = ["blocks", "cpc", "cpc-no-l19", "cycle", "lfs"];
+const SOUND: [&str; 6] = ["blocks", "cpc", "cpc-no-l19", "cycle", "scc", "lfs"];
 
 fn code(program: &str, ignoring: &str, defines: &[&str]) -> Option<i32> {
     let file = repository().join(format!("bench/cpc/{program}.pml"));
