@@ -20,10 +20,14 @@ pub struct Options {
     pub flags: Vec<String>,
     /// 32-bit pointers, as on an ILP32 machine.
     pub is_32_bit: bool,
+    /// Whether functions are compiled that nobody calls and other files cannot see.
+    pub keeps_static: bool,
 }
 
 /// The version of LLVM that this program is linked with.
 const VERSION: u32 = 19;
+
+const FREESTANDING: &str = "-ffreestanding";
 
 /// Why there is no LLVM IR.
 pub enum Refusal {
@@ -86,6 +90,9 @@ pub fn compile(
     for include in &options.includes {
         command.arg(joined("-I", include));
     }
+    if options.keeps_static {
+        command.arg("-femit-all-decls");
+    }
     command.args(&options.flags);
     if let Some(dependencies) = dependencies {
         command.arg("-MD").arg("-MF").arg(dependencies);
@@ -103,8 +110,15 @@ pub fn compile(
              include a pipe, or a file that includes itself?"
         )));
     }
+    let is_odd_main = said.contains("parameter of 'main'");
     if ended.status.success() {
         Ok(said)
+    } else if is_odd_main && !options.flags.iter().any(|flag| flag == FREESTANDING) {
+        // Old programs give `main` other types, which gcc compiles. Where there is no operating
+        // system `main` is a function like others.
+        let mut options = options.clone();
+        options.flags.push(FREESTANDING.into());
+        compile(source, target, dependencies, &options)
     } else if said.is_empty() {
         let shown = source.display();
         Err(Refusal::NoCompiler(format!(
