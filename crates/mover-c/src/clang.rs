@@ -20,10 +20,14 @@ pub struct Options {
     pub flags: Vec<String>,
     /// 32-bit pointers, as on an ILP32 machine.
     pub is_32_bit: bool,
+    /// Whether functions are compiled that nobody calls and other files cannot see.
+    pub keeps_static: bool,
 }
 
 /// The version of LLVM that this program is linked with.
 const VERSION: u32 = 19;
+
+const FREESTANDING: &str = "-ffreestanding";
 
 /// Why clang has not done its work.
 #[derive(Debug, thiserror::Error)]
@@ -88,8 +92,15 @@ pub fn compile(
         ended = translate(Some(&headers))?;
     }
     let (said, status) = (text(&ended), ended.status);
+    let is_odd_main = said.contains("parameter of 'main'");
     if status.success() {
         Ok(said)
+    } else if is_odd_main && !options.flags.iter().any(|flag| flag == FREESTANDING) {
+        // Old programs give `main` other types, which gcc compiles. Where there is no operating
+        // system `main` is a function like others.
+        let mut options = options.clone();
+        options.flags.push(FREESTANDING.into());
+        compile(source, target, dependencies, &options)
     } else if said.is_empty() {
         let clang = clang.to_string_lossy().into_owned();
         let file = source.to_path_buf();
@@ -171,6 +182,9 @@ fn translation(
     }
     for include in &options.includes {
         command.arg(joined("-I", include));
+    }
+    if options.keeps_static {
+        command.arg("-femit-all-decls");
     }
     command.args(&options.flags);
     if let Some(headers) = headers {

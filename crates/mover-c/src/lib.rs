@@ -136,6 +136,7 @@ impl Options {
             includes: self.includes.clone(),
             flags,
             is_32_bit: self.is_32_bit,
+            keeps_static: self.entry.as_ref().is_some_and(|name| name != "main"),
         }
     }
 }
@@ -274,7 +275,13 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
-    let module = llvm::read(&paths, options.volatile_atomic, runtime).map_err(Failure::message)?;
+    let module = llvm::read(
+        &paths,
+        options.volatile_atomic,
+        options.entry.as_deref(),
+        runtime,
+    )
+    .map_err(Failure::message)?;
     Ok((module, said, own))
 }
 
@@ -454,7 +461,8 @@ fn translate(
         };
         let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
         let mut sites_here: Vec<_> = accesses.iter().map(of_location).collect();
-        if notes.uses_mutex_kinds {
+        // A thread that exits with a robust mutex is what these are for; the caveat remains.
+        if notes.uses_mutex_kinds && !notes.uses_robust_mutexes {
             let message = "a thread exits while holding a lock, and some locks check their owner";
             if left_locked::cut(&mut template, &world.globals, message) {
                 sites_here.push(Vec::new());
@@ -497,8 +505,7 @@ fn find_entry(module: &Module, options: &Options) -> Result<FunctionId, Problem>
     let found = found.filter(|&id| !module.functions[id].blocks.is_empty());
     let Some(entry) = found else {
         let message = format!("there is no function `{name}`");
-        let help = "pass all files of the program; `--entry FUNCTION` begins with another function, \
-                    which must not be static";
+        let help = "pass all files of the program; `--entry FUNCTION` begins with another function";
         return Err(Problem::new(message, None).code("C013").help(help));
     };
     if options.entry.is_some() && name != "main" && module.functions[entry].params > 0 {

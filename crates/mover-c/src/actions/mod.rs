@@ -6,7 +6,9 @@
 //! - A **mutex** contains its owner: the thread's number + 1, or 0 if it is free. So a
 //!   reduction recognises it as a lock by how it is used. Recursive and error-checking mutexes
 //!   additionally have a count and their kind, at the offsets of the C library; programs with
-//!   plain mutexes only do without.
+//!   plain mutexes only do without. A robust mutex whose owner has exited contains [`OWNER_DIED`]; who
+//!   locks it then makes it consistent again, or unlocking makes it [`NOT_RECOVERABLE`]. Its third
+//!   word has a bit that it is robust, and one that it is not consistent.
 //! - A **condition variable** has a bit for each waiting thread. Waiting releases the mutex and
 //!   sets the thread's bit; the wait ends when the bit is clear and the mutex can be acquired.
 //!   A signal clears any one bit, a broadcast all. No signal is consumed by a thread that began
@@ -35,6 +37,10 @@ use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::reuse::MOST_REUSED;
 use crate::ssa::*;
 pub use threads::{MOST_KEYS, RUNNING};
+
+/// Instead of an owner.
+const OWNER_DIED: u64 = 0xFFFF_FFFE;
+const NOT_RECOVERABLE: u64 = 0xFFFF_FFFF;
 
 /// One way in which an action can go.
 struct Way<'c> {
@@ -134,7 +140,8 @@ impl Builder<'_, '_> {
         };
         match name {
             "mutex_lock" | "mutex_trylock" | "mutex_timedlock" | "mutex_unlock" | "mutex_init"
-            | "mutex_destroy" | "spin_lock" | "spin_trylock" | "spin_unlock" | "spin_destroy" => {
+            | "mutex_destroy" | "mutex_consistent" | "mutex_owner_died" | "spin_lock"
+            | "spin_trylock" | "spin_unlock" | "spin_destroy" => {
                 self.mutex(path, name, args, result)
             }
             "rwlock_rdlock" | "rwlock_wrlock" | "rwlock_tryrdlock" | "rwlock_trywrlock"

@@ -520,6 +520,9 @@ impl Flattener<'_> {
                         None => yields!(at, said),
                     };
                 }
+                if self.notes.uses_robust_mutexes && name.starts_with("pthread_mutex_") {
+                    return self.robust(at, name, kind, arg(0)?, result, loc);
+                }
                 let reason = match name {
                     "sem_trywait" => Some(EAGAIN),
                     "sem_timedwait" => Some(ETIMEDOUT),
@@ -569,6 +572,25 @@ impl Flattener<'_> {
                 };
                 self.primitive(at, "mutex_init", vec![arg(0)?, kind], Vec::new(), loc);
                 success!(at)
+            }
+            "pthread_mutexattr_setrobust" | "pthread_mutexattr_settype"
+                if self.notes.uses_robust_mutexes =>
+            {
+                self.runtime(at, name, args, result, loc)
+            }
+            "pthread_mutex_consistent" | "__mover_owner_died" => {
+                let kind = Kind::Library {
+                    name: match name {
+                        "pthread_mutex_consistent" => "mutex_consistent".into(),
+                        _ => "mutex_owner_died".into(),
+                    },
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
             }
             "pthread_mutexattr_settype" => {
                 self.notes.uses_mutex_kinds = true;
@@ -867,6 +889,34 @@ impl Flattener<'_> {
         }
     }
 
+    /// An operation on a mutex that may be robust: what a thread holds is noted, for its exit.
+    fn robust(
+        &mut self,
+        at: BlockId,
+        name: &str,
+        kind: Kind,
+        mutex: Operand,
+        result: Option<ValueId>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+        match name {
+            "pthread_mutex_unlock" => {
+                let at = self.runtime(at, "robust_given", vec![mutex], None, loc)?;
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_mutex_destroy" => {
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            _ => {
+                let told = self.value(at, 32, kind, loc);
+                self.runtime(at, "robust_taken", vec![mutex, told], Some(result), loc)
+            }
+        }
+    }
+
     /// Whether a function reads memory of the program to print it.
     fn prints_memory(&self, name: &str, args: &[Operand]) -> bool {
         let plain = name.trim_matches('_').trim_end_matches("_chk");
@@ -938,6 +988,10 @@ fn is_internal(name: &str) -> bool {
                 | "key_set"
                 | "forget_key"
                 | "leave_thread"
+                | "leave_mutexes"
+                | "robust_given"
+                | "robust_taken"
+                | "owner_died"
                 | "memcpy_of_ints"
                 | "memmove_of_ints"
                 | "memset_of_ints"

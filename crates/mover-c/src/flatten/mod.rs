@@ -114,6 +114,8 @@ pub struct Notes {
     pub havocked: BTreeMap<String, Option<Loc>>,
     /// Library features that change how others are modelled.
     pub uses_mutex_kinds: bool,
+    /// Whether mutexes can be robust: they tell that their owner has ended.
+    pub uses_robust_mutexes: bool,
     pub uses_join_results: bool,
     pub has_keys: bool,
     pub ignored_attributes: bool,
@@ -246,10 +248,15 @@ impl<'m> Flattener<'m> {
             functions.sort_unstable();
             functions.dedup();
         }
+        let is_robust = module.find("pthread_mutexattr_setrobust").is_some();
         Flattener {
             module,
             limits,
-            notes: Notes::default(),
+            notes: Notes {
+                uses_robust_mutexes: is_robust,
+                uses_mutex_kinds: is_robust,
+                ..Notes::default()
+            },
             problems: Vec::new(),
             address_taken,
             pointed_to,
@@ -924,13 +931,18 @@ impl<'m> Flattener<'m> {
                 .code("C012")
                 .help("join the threads and return from `main`"));
         }
-        if !self.has_destructors {
-            return Ok(at);
+        let mut at = at;
+        if self.has_destructors {
+            let before = self.begin_exit();
+            let next = self.runtime(at, "leave_thread", Vec::new(), None, loc);
+            self.cleanup = before;
+            at = next?;
         }
-        let before = self.begin_exit();
-        let next = self.runtime(at, "leave_thread", Vec::new(), None, loc);
-        self.cleanup = before;
-        next
+        if self.notes.uses_robust_mutexes && matches!(self.blocks[at].end, Terminator::Unreachable)
+        {
+            at = self.runtime(at, "leave_mutexes", Vec::new(), None, loc)?;
+        }
+        Ok(at)
     }
 
     /// Before the process ends.

@@ -29,6 +29,7 @@ fn signature(name: &str) -> Option<&'static str> {
         | "pthread_mutex_trylock"
         | "pthread_mutex_unlock"
         | "pthread_mutex_destroy"
+        | "pthread_mutex_consistent"
         | "mtx_lock"
         | "mtx_trylock"
         | "mtx_unlock"

@@ -63,6 +63,7 @@ unsafe extern "C" {
 pub fn read(
     files: &[&Path],
     volatile_atomic: bool,
+    entry: Option<&str>,
     runtime: impl FnOnce(&[String]) -> Result<PathBuf, RuntimeError>,
 ) -> Result<Module, LlvmError> {
     let context = Context::create();
@@ -70,6 +71,10 @@ pub fn read(
     if volatile_atomic {
         // SAFETY: the module is valid.
         unsafe { volatile::make_atomic(module.as_mut_ptr()) };
+    }
+    if let Some(entry) = entry {
+        // SAFETY: the module is valid.
+        unsafe { keep(module.as_mut_ptr(), entry) };
     }
     // SAFETY: the module is valid.
     if let Some(missing) = unsafe { needed_of_runtime(module.as_mut_ptr()) } {
@@ -89,6 +94,20 @@ pub fn read(
         let mut read = Reader::new(raw).module()?;
         read.sets_mutex_fields = sets_mutex_fields;
         Ok(read)
+    }
+}
+
+/// Keeps a function that nobody calls and other files cannot see.
+unsafe fn keep(module: LLVMModuleRef, name: &str) {
+    unsafe {
+        for function in lists::functions(module).filter(|&function| value_name(function) == name) {
+            if LLVMIsDeclaration(function) == 0 {
+                LLVMSetLinkage(
+                    function,
+                    inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage,
+                );
+            }
+        }
     }
 }
 

@@ -70,9 +70,47 @@ int __mover_pthread_mutexattr_gettype(const int *attributes, int *type) {
     *type = *attributes & 3;
     return 0;
 }
+int __mover_pthread_mutexattr_settype(int *attributes, int type) {
+    *attributes = (*attributes & 4) | type;
+    return 0;
+}
+int __mover_pthread_mutexattr_setrobust(int *attributes, int robust) {
+    if (robust != 0 && robust != 1)
+        return 22; /* EINVAL */
+    *attributes = (*attributes & 3) | robust << 2;
+    return 0;
+}
 int __mover_pthread_mutexattr_getrobust(const int *attributes, int *robust) {
     *robust = *attributes >> 2 & 1;
     return 0;
+}
+
+/* The robust mutexes that a thread holds; their third word says that they are robust. */
+#define __mover_MOST_ROBUST 8
+static _Thread_local int *__mover_robust[__mover_MOST_ROBUST];
+static _Thread_local int __mover_robust_count;
+int __mover_owner_died(int *mutex);
+int __mover_robust_taken(int *mutex, int error) {
+    if ((error == 0 || error == 130) && (__atomic_load_n(&mutex[2], 5) & 1)) {
+        if (__mover_robust_count == __mover_MOST_ROBUST)
+            __mover_unsupported("a thread that holds more than 8 robust mutexes");
+        __mover_robust[__mover_robust_count++] = mutex;
+    }
+    return error;
+}
+void __mover_robust_given(int *mutex) {
+    for (int i = __mover_robust_count - 1; i >= 0; i--) {
+        if (__mover_robust[i] != mutex)
+            continue;
+        __mover_robust_count--;
+        __mover_robust[i] = __mover_robust[__mover_robust_count];
+        __mover_robust[__mover_robust_count] = 0;
+        return;
+    }
+}
+void __mover_leave_mutexes(void) {
+    for (int i = 0; i < __mover_robust_count; i++)
+        __mover_owner_died(__mover_robust[i]);
 }
 
 /* Signals: nobody sends one, but a thread may send itself one. */
