@@ -25,7 +25,7 @@ FNR == NR { verdict[$1] = $2; seconds[$1] = $3; next }
     name = files($2)
     old = name in verdict ? verdict[name] : "-"
     spent = name in seconds ? seconds[name] : "-"
-    if (old != "-") befores[old]++
+    if (old != "-") { befores[old]++; same[$7]++ }
     split($3, wanted, "@")
     expected = wanted[1]
     after[$7]++
@@ -53,7 +53,8 @@ END {
     print "|---|---|---|---|---|---|---|"
     n = befores["safe"] + befores["unsafe"] + befores["unknown"] + befores["refused"] + befores["failed"]
     printf "| before | %d | %d | %d | %d | %d | %d |\n", n, befores["safe"], befores["unsafe"], befores["unknown"], befores["refused"], befores["failed"]
-    printf "| after | %d | %d | %d | %d | %d | %d |\n\n", total, after["safe"], after["unsafe"], after["unknown"], after["refused"], after["failed"]
+    printf "| after, the same programs | %d | %d | %d | %d | %d | %d |\n", n, same["safe"], same["unsafe"], same["unknown"], same["refused"], same["failed"]
+    printf "| after, all | %d | %d | %d | %d | %d | %d |\n\n", total, after["safe"], after["unsafe"], after["unknown"], after["refused"], after["failed"]
     printf "Data races after: %d programs without, %d with one, %d open or refused.\n", races["none"], races["race"], races["open"]
     printf "Of the %d programs with an expected verdict that are answered, %d are answered as expected; ", judged, right
     printf "of the %d with an expectation about races, %d.\n\n", judged_races, right_races
