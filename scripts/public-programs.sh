@@ -42,7 +42,7 @@ while IFS=$tab read -r repository arguments expected race; do
     timeout 60 "$mover" check --json --timeout 10 --memory 1500 "$@" >"$answer" 2>"$said" </dev/null
     code=$?
     ended=$(date +%s%N)
-    error=$(grep -m 1 -E 'error|panicked' "$said" | cut -c 1-120)
+    error=$(grep -m 1 -E 'error|panicked|\[[A-Z][0-9]{3}\]' "$said" | cut -c 1-120)
     reason=$(tr -d '\n' <"$answer" | grep -o '"reason": *"[^"]*"' | head -n 1 | cut -c 1-120)
     case $code in
         2) verdict=refused ;;

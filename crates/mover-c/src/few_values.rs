@@ -472,7 +472,8 @@ fn write(body: &mut Body, block: BlockId, index: usize, choice: Choice) {
             }
             push(result, Kind::Pure(Pure::Copy(whole)));
         }
-        Choice::Below(count) => push(result, choose(count)),
+        // A choice between two is two ways, and reports would not know which number it is.
+        Choice::Below(count) => push(result, choose(count.max(3))),
     }
     body.blocks[block].insts.splice(index..=index, insts);
 }

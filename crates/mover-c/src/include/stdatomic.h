@@ -5,6 +5,7 @@
 #ifndef MOVER_STDATOMIC
 #define MOVER_STDATOMIC
 
+#undef atomic_init
 #undef atomic_load
 #undef atomic_load_explicit
 #undef atomic_store
@@ -31,6 +32,8 @@
 #define __mover_plain(p) ((__mover_value(p) *)(p))
 #define __mover_any __ATOMIC_SEQ_CST
 
+/* Initialising is no atomic access. */
+#define atomic_init(p, v) ((void)(*__mover_plain(p) = (v)))
 #define atomic_load_explicit(p, order) __atomic_load_n(__mover_plain(p), order)
 #define atomic_load(p) atomic_load_explicit(p, __mover_any)
 #define atomic_store_explicit(p, v, order) __atomic_store_n(__mover_plain(p), (__mover_value(p))(v), order)

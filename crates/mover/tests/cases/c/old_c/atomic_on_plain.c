@@ -25,6 +25,8 @@ void *work(void *own) {
 
 int main(void) {
     static int marks[2];
+    atomic_init(&last, marks);
+    atomic_init(&total, 0);
     pthread_t t;
     pthread_create(&t, 0, work, &marks[0]);
     work(&marks[1]);
