@@ -81,6 +81,35 @@ fn values_that_nobody_reads_are_forgotten() {
     assert!(compared >= 5, "{compared} ways compared");
 }
 
+/// A passed assertion says that its process holds the lock. Where failed assertions are not asked
+/// about, a process goes on without it, and an update can be lost.
+#[test]
+fn a_failed_assertion_about_a_lock_is_passed_without_the_lock() {
+    let text = "byte owner, x, done;
+        active [2] proctype P() {
+          byte l;
+          if
+          :: atomic { owner == 0 -> owner = _pid + 1 }
+          :: skip
+          fi;
+          assert(owner == _pid + 1);
+          l = x;
+          x = l + 1;
+          if
+          :: atomic { owner == _pid + 1 -> owner = 0 }
+          :: owner != _pid + 1
+          fi;
+          done++
+        }
+        active proctype W() { done == 2; x == 2 }";
+    let program = mover_promela::parse_text("passed", text)
+        .expect("valid")
+        .program;
+    let found = compare(&program, u64::MAX).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let found = found.expect("it is small");
+    assert!(found.has_deadlock && found.is_wrong);
+}
+
 /// Reduction goes on between steps that wait for `timeout`.
 #[test]
 fn random_models_with_timeouts_keep_their_verdicts() {

@@ -272,7 +272,7 @@ const TRIAL: u64 = 1 << 11;
 
 /// The largest share of the states that a reduction may store, as far as the trial can tell. A block
 /// takes several times as long as the step of a search without reduction.
-const LARGEST_SHARE: f64 = 0.6;
+const LARGEST_SHARE: f64 = 0.5;
 
 /// Maximum number of workers of a parallel search.
 const MOST_WORKERS: usize = 256;

@@ -328,6 +328,8 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
     let mut held: Vec<Option<Vec<LockPlace>>> = vec![None; body.locations.len()];
     held[body.entry.index()] = Some(Vec::new());
     let mut work = vec![body.entry.index()];
+    let all = handled.iter().flatten();
+    let given_back: Vec<&LockPlace> = all.flat_map(|handles| &handles.releases).collect();
     while let Some(location) = work.pop() {
         let Some(before) = held[location].clone() else {
             continue;
@@ -351,7 +353,7 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
                 given_back.any(|given| given == place || is_any(given))
             };
             after.retain(|place| !is_given_back(place));
-            let renamed = renamed(edge, &after);
+            let renamed = renamed(edge, &after, &given_back);
             after.retain(|place| !changes(edge, &place.index));
             for place in renamed {
                 if !after.contains(&place) {
@@ -376,8 +378,8 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
 }
 
 /// New names for locks whose names an edge changes: where it stores the value that the index had before
-/// in a local variable. Each lock gets one of them.
-fn renamed(edge: &Edge, held: &[LockPlace]) -> Vec<LockPlace> {
+/// in a local variable. Each lock gets one of them, one by which locks are given back.
+fn renamed(edge: &Edge, held: &[LockPlace], given_back: &[&LockPlace]) -> Vec<LockPlace> {
     let mut found: Vec<(&LockPlace, LockPlace)> = Vec::new();
     let mut written: Vec<VariableRef> = Vec::new();
     for (number, effect) in edge.effects.iter().enumerate() {
@@ -393,11 +395,13 @@ fn renamed(edge: &Edge, held: &[LockPlace]) -> Vec<LockPlace> {
             });
             let lost = held.iter().filter(|lock| changes(edge, &lock.index));
             for lock in lost.filter(|lock| is_last && lock.index == *value) {
+                let name = LockPlace {
+                    variable: lock.variable,
+                    index: Expr::Read(place.clone()),
+                };
                 let is_named = found.iter().any(|(known, _)| *known == lock);
-                if !is_named {
-                    let index = Expr::Read(place.clone());
-                    let variable = lock.variable;
-                    found.push((lock, LockPlace { variable, index }));
+                if !is_named && given_back.contains(&&name) {
+                    found.push((lock, name));
                 }
             }
         }
