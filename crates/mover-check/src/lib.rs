@@ -98,6 +98,7 @@ pub mod fold;
 pub mod forbidden;
 mod forgotten;
 pub mod formula;
+pub mod invariant;
 pub mod ledger;
 pub mod memory;
 pub mod moments;

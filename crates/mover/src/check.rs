@@ -64,6 +64,11 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
         ..
     } = ltl::read(&mut args, if is_usual { Vec::new() } else { asked })?;
     ltl::select(&args, &mut program)?;
+    if args.fair.is_some() && !properties.iter().any(|property| property.is_temporal()) {
+        let reason =
+            "--fair is about temporal claims and `--property termination`; none is asked about";
+        return Err(CliError::usage("U002", reason));
+    }
     if args.dump == Some(Dump::Ir) {
         print(&print_program(&program))?;
         return Ok(Exit::Success);

@@ -134,12 +134,15 @@ pub enum Dump {
 pub enum FairnessChoice {
     /// A process that can always move from some point on moves infinitely often.
     Weak,
+    /// A process that can move infinitely often does.
+    Strong,
 }
 
 impl FairnessChoice {
     pub fn fairness(self) -> Fairness {
         match self {
             FairnessChoice::Weak => Fairness::Weak,
+            FairnessChoice::Strong => Fairness::Strong,
         }
     }
 }

@@ -56,7 +56,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) ltl_file: Vec<PathBuf>,
 
-    /// Claims: only runs count in which a process that can always move from some point on does
+    /// Claims: only runs count in which a process moves that can always move from some point on
+    /// (`weak`), or that can move infinitely often (`strong`)
     #[arg(long, value_enum, value_name = "KIND")]
     pub(super) fair: Option<FairnessChoice>,
 
