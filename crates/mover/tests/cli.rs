@@ -28,6 +28,8 @@ mod progress;
 mod simulate;
 #[path = "cli/size.rs"]
 mod size;
+#[path = "cli/stories.rs"]
+mod stories;
 #[path = "cli/tricks.rs"]
 mod tricks;
 
