@@ -698,7 +698,8 @@ fn standings_text(trace: &Trace, style: Style) -> String {
             let statements: Vec<String> = standing.waits_for.iter().map(|s| one_line(s)).collect();
             format!("waits for {}", statements.join(" or "))
         };
-        let _ = writeln!(out, "  {}{place} {state}", standing.thread);
+        let told = format!("{}{place} {state}", standing.thread);
+        out += &format!("  {}\n", wrapped(&told, WIDTH - 4).join("\n    "));
     }
     out
 }

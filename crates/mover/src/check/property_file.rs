@@ -3,19 +3,33 @@
 //! The formulas look like LTL, but the competition uses a fixed set of them, so they are compared
 //! as text without spaces. A file with a property that mover does not check is refused as a whole:
 //! an answer to a part of it would be taken for an answer to all.
+//!
+//! The memory safety of SV-COMP is three lines: valid-free, valid-deref and valid-memtrack. The last
+//! one says that a program never loses its last pointer to memory that is allocated. It holds of
+//! programs that allocate nothing; of others mover does not decide it, so that their answer is
+//! `unsafe` because of another line, or `unknown`.
 
 use std::path::Path;
 
 use mover_ir::program::Property;
 
+/// What a file asks for.
+#[derive(PartialEq, Eq, Debug, Default)]
+pub struct Asked {
+    pub properties: Vec<Property>,
+    /// Whether all memory must stay reachable (valid-memtrack).
+    pub tracks_memory: bool,
+}
+
 /// The properties that a file asks for; the error is a sentence for the user.
-pub fn read(file: &Path) -> Result<Vec<Property>, String> {
+pub fn read(file: &Path) -> Result<Asked, String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
     parse(&text)
 }
 
-fn parse(text: &str) -> Result<Vec<Property>, String> {
+fn parse(text: &str) -> Result<Asked, String> {
     let mut properties = Vec::new();
+    let mut tracks_memory = false;
     let lines = text.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
         let formula: String = line.chars().filter(|c| !c.is_whitespace()).collect();
@@ -26,6 +40,10 @@ fn parse(text: &str) -> Result<Vec<Property>, String> {
         properties.push(match formula {
             "G!call(reach_error())" | "G!call(__VERIFIER_error())" => Property::UnreachCall,
             "Gvalid-deref" | "Gvalid-free" => Property::MemorySafety,
+            "Gvalid-memtrack" => {
+                tracks_memory = true;
+                Property::MemorySafety
+            }
             "Gvalid-memcleanup" => Property::MemoryCleanup,
             "G!overflow" => Property::NoOverflow,
             "G!data-race" => Property::NoDataRace,
@@ -36,7 +54,10 @@ fn parse(text: &str) -> Result<Vec<Property>, String> {
     if properties.is_empty() {
         return Err("no property in it".into());
     }
-    Ok(properties)
+    Ok(Asked {
+        properties,
+        tracks_memory,
+    })
 }
 
 #[cfg(test)]
@@ -49,8 +70,14 @@ mod tests {
                     CHECK( init(main()), LTL(G valid-deref) )\n";
         assert_eq!(
             parse(text),
-            Ok(vec![Property::UnreachCall, Property::MemorySafety])
+            Ok(Asked {
+                properties: vec![Property::UnreachCall, Property::MemorySafety],
+                tracks_memory: false,
+            })
         );
+        let lines = ["valid-free", "valid-deref", "valid-memtrack"];
+        let text = lines.map(|what| format!("CHECK( init(main()), LTL(G {what}) )\n"));
+        assert!(parse(&text.concat()).is_ok_and(|asked| asked.tracks_memory));
         let unknown = parse("CHECK( init(main()), LTL(F end) )");
         assert!(unknown.is_err_and(|reason| reason.contains("F end")));
         assert!(parse("").is_err());
