@@ -481,6 +481,7 @@ impl<'a> World<'a> {
 
     /// What the fields of an object, or of each of its elements, are called.
     fn names_of(&self, debug: &DebugType, stride: u64) -> CellNames {
+        let library = debug.fields.iter().flat_map(library_parts);
         let fields = debug
             .fields
             .iter()
@@ -499,6 +500,7 @@ impl<'a> World<'a> {
                     self.enumeration(&field.enumerators)
                 },
             })
+            .chain(library)
             .collect();
         CellNames {
             stride,
@@ -829,4 +831,30 @@ fn tidy(name: &str) -> String {
         }
         _ => name.to_string(),
     }
+}
+
+/// The cells of an object of the thread library within a structure, whose size the debug
+/// information gives only as the extent of the field: `lock`, `lock+4`.
+fn library_parts(field: &DebugField) -> Vec<CellName> {
+    /// What `pthread_cond_t` takes; its first cell is a word with a bit for each waiting thread.
+    const CONDITION: u64 = 48;
+    let parts: &[(u64, u8)] = match (field.bytes, field.extent) {
+        (0, CONDITION) => &[(0, 64)],
+        (0, 32) => &[(0, 32), (4, 32), (8, 64)],
+        (0, 40..) => &[(0, 32), (4, 32), (16, 32)],
+        _ => &[],
+    };
+    let name = field.path.trim_start_matches('.');
+    let part = |&(at, width): &(u64, u8)| CellName {
+        offset: field.offset + at,
+        name: match at {
+            0 => name.to_string(),
+            _ => format!("{name}+{at}"),
+        },
+        ty: Ty::unsigned(width),
+        is_pointer: false,
+        symbols: None,
+    };
+    let is_named = !name.is_empty();
+    parts.iter().filter(|_| is_named).map(part).collect()
 }

@@ -110,6 +110,7 @@ pub mod recheck;
 pub mod shorten;
 pub mod story;
 pub mod strategy;
+mod sync_objects;
 pub mod temporal;
 pub mod trace;
 mod vacuous;
