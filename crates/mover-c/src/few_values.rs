@@ -251,7 +251,9 @@ fn remainders(
             }
         }
     }
-    let divisor = divisor.filter(|constant| (1..=LARGEST_INTERVAL).contains(constant))?;
+    // A divisor beyond the numbers of the type would name values that there are not.
+    let most = LARGEST_INTERVAL.min(mask(width - 1));
+    let divisor = divisor.filter(|constant| (1..=most).contains(constant))?;
     Some(Choice::Below(divisor))
 }
 
