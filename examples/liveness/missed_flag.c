@@ -5,6 +5,10 @@
  *
  * expect --property termination: termination unsafe
  * expect --property termination -DFIXED: termination safe
+ * expect --fair weak: <> ready unsafe
+ * expect --fair weak -DFIXED: <> ready safe
+ * expect --fair weak -DFIXED: <> (ready == 2) unsafe
+ * expect -DFIXED: [] (ready == 0 || ready == 1) safe
  */
 #include <pthread.h>
 #include <stdatomic.h>

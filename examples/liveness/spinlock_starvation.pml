@@ -2,10 +2,12 @@
  * A test-and-set lock: one process can win every time.
  *
  * The loser could take the lock whenever it is free, but not all the time, so
- * weak fairness does not help it. Somebody always gets the lock.
+ * weak fairness does not help it. Strong fairness does. Somebody always gets the
+ * lock.
  *
  * expect: somebody safe
  * expect --fair weak: starvation unsafe
+ * expect --fair strong: starvation safe
  */
 bool locked;
 

@@ -13,6 +13,7 @@ use mover_engine::EngineError;
 
 use crate::ask::AskError;
 use crate::child::ChildError;
+use crate::holds::ProgramsError;
 use crate::page::PageError;
 use crate::pan::{MissingTool, PanError};
 use crate::records::RecordError;
@@ -34,6 +35,8 @@ pub enum BenchError {
     NoModel { path: PathBuf, option: &'static str },
     #[error(transparent)]
     Tasks(#[from] TaskError),
+    #[error(transparent)]
+    Programs(#[from] ProgramsError),
     #[error(transparent)]
     Page(#[from] PageError),
     #[error("{subject}: {source}")]
@@ -103,7 +106,10 @@ impl BenchError {
             | BenchError::UnknownModel { .. }
             | BenchError::MissingTool(_)
             | BenchError::Options(_) => Cause::Usage,
-            BenchError::NoModel { .. } | BenchError::Tasks(_) | BenchError::Page(_) => Cause::Input,
+            BenchError::NoModel { .. }
+            | BenchError::Tasks(_)
+            | BenchError::Programs(_)
+            | BenchError::Page(_) => Cause::Input,
             BenchError::OnSubject { source, .. } => source.cause(),
             BenchError::Measure(error) => error.cause(),
             BenchError::NoScratch(_) | BenchError::Record(_) | BenchError::Output(_) => {

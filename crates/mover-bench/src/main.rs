@@ -22,6 +22,7 @@ mod cpc;
 mod dynamic;
 mod error;
 mod histories;
+mod holds;
 mod mat;
 mod page;
 mod pan;
@@ -79,6 +80,9 @@ enum Peer {
     Bounds(bounds::BoundsArgs),
     /// Explicit search with one job and with several.
     Cores(cores::CoresArgs),
+    /// How far the reduction takes hold on the C programs of a directory: mutexes recognised, accesses that
+    /// move, transactions, stored states by reduction.
+    Holds(holds::HoldsArgs),
     /// Verdicts on the tasks of a checkout of SV-COMP's benchmarks.
     Svcomp(svcomp::SvcompArgs),
     /// Generate BENCHMARKS.md, its plots and the figures in README.md from the files in bench/results.
@@ -105,6 +109,7 @@ fn run(peer: &Peer) -> Result<Exit, CliError> {
         Peer::Threads(args) => threads::run(args),
         Peer::Bounds(args) => bounds::run(args),
         Peer::Cores(args) => cores::run(args),
+        Peer::Holds(args) => holds::run(args),
         Peer::Svcomp(args) => svcomp::run(args),
         Peer::Page(args) => page::run(args).map(|()| Section::default()),
     }?;

@@ -67,6 +67,8 @@ pub enum RowError {
     NoJobs(&'static str),
     #[error("{0}: a complete search without states")]
     NoStates(String),
+    #[error("{0}: more mutexes are recognised than there are")]
+    TooManyRecognised(String),
 }
 
 impl RowError {

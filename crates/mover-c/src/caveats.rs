@@ -33,6 +33,12 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
             "checked under sequential consistency, which `volatile` does not give",
         );
     }
+    if world.bodies.len() > 1 {
+        assumes(
+            world.failed_attempts,
+            "a `trylock` that fails is assumed to order accesses, which C11 does not promise",
+        );
+    }
     if let Some(first) = &world.shadows.assumed {
         let words = "uninitialised memory is assumed to be zero";
         let words = match (first.loc, first.variable.as_str()) {

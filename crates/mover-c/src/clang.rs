@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use mover_tools::child::{self, Limits};
+use mover_tools::child::{self, Ended, Limits};
 use mover_tools::file_argument;
 
 /// How to compile.
@@ -20,10 +20,14 @@ pub struct Options {
     pub flags: Vec<String>,
     /// 32-bit pointers, as on an ILP32 machine.
     pub is_32_bit: bool,
+    /// Whether functions are compiled that nobody calls and other files cannot see.
+    pub keeps_static: bool,
 }
 
 /// The version of LLVM that this program is linked with.
 const VERSION: u32 = 19;
+
+const FREESTANDING: &str = "-ffreestanding";
 
 /// Why clang has not done its work.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +80,74 @@ pub fn compile(
     options: &Options,
 ) -> Result<String, Refusal> {
     let clang = find()?;
-    let mut command = Command::new(&clang);
+    let translate = |headers: Option<&Path>| {
+        translation(&clang, source, target, dependencies, options, headers)
+    };
+    let mut ended = translate(None)?;
+    // What gcc compiles without a word.
+    if !ended.status.success()
+        && text(&ended).contains(ATOMIC_TYPE_WANTED)
+        && let Some(headers) = own_headers(target)
+    {
+        ended = translate(Some(&headers))?;
+    }
+    let (said, status) = (text(&ended), ended.status);
+    let is_odd_main = said.contains("parameter of 'main'");
+    if status.success() {
+        Ok(said)
+    } else if is_odd_main && !options.flags.iter().any(|flag| flag == FREESTANDING) {
+        // Old programs give `main` other types, which gcc compiles. Where there is no operating
+        // system `main` is a function like others.
+        let mut options = options.clone();
+        options.flags.push(FREESTANDING.into());
+        compile(source, target, dependencies, &options)
+    } else if said.is_empty() {
+        let clang = clang.to_string_lossy().into_owned();
+        let file = source.to_path_buf();
+        Err(ClangError::Failed {
+            clang,
+            file,
+            status,
+        }
+        .into())
+    } else if options.is_32_bit && said.contains("file not found") {
+        Err(Refusal::Errors(format!(
+            "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
+        )))
+    } else {
+        Err(Refusal::Errors(said))
+    }
+}
+
+/// What clang says of the functions of `<stdatomic.h>` on variables that are not atomic.
+const ATOMIC_TYPE_WANTED: &str = "must be a pointer to _Atomic type";
+
+/// A directory beside the target with headers that take the place of clang's.
+fn own_headers(target: &Path) -> Option<PathBuf> {
+    let folder = target.parent()?.join("headers");
+    std::fs::create_dir_all(&folder).ok()?;
+    std::fs::write(
+        folder.join("stdatomic.h"),
+        include_str!("include/stdatomic.h"),
+    )
+    .ok()?;
+    Some(folder)
+}
+
+fn text(ended: &Ended) -> String {
+    String::from_utf8_lossy(&ended.stderr).into_owned()
+}
+
+/// Has clang translate the file once.
+fn translation(
+    clang: &OsString,
+    source: &Path,
+    target: &Path,
+    dependencies: Option<&Path>,
+    options: &Options,
+    headers: Option<&Path>,
+) -> Result<Ended, ClangError> {
+    let mut command = Command::new(clang);
     command.args([
         // With -O0 clang drops the bodies of functions that are `inline` but not `static`. No
         // pass runs, and headers take no notice.
@@ -112,39 +183,28 @@ pub fn compile(
     for include in &options.includes {
         command.arg(joined("-I", include));
     }
+    if options.keeps_static {
+        command.arg("-femit-all-decls");
+    }
     command.args(&options.flags);
+    if let Some(headers) = headers {
+        command.arg(joined("-isystem", headers));
+    }
     if let Some(dependencies) = dependencies {
         command.arg("-MD").arg("-MF").arg(dependencies);
     }
     command.arg("-o").arg(target).arg(file_argument(source));
     let ended = run(&mut command)?;
-    let clang = clang.to_string_lossy().into_owned();
-    let file = source.to_path_buf();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     if ended.is_late {
-        return Err(ClangError::Stopped { clang, file }.into());
+        let clang = clang.to_string_lossy().into_owned();
+        let file = source.to_path_buf();
+        return Err(ClangError::Stopped { clang, file });
     }
-    if ended.status.success() {
-        Ok(said)
-    } else if said.is_empty() {
-        let status = ended.status;
-        Err(ClangError::Failed {
-            clang,
-            file,
-            status,
-        }
-        .into())
-    } else if options.is_32_bit && said.contains("file not found") {
-        Err(Refusal::Errors(format!(
-            "{said}for --32 the C library's headers are in the package libc6-dev-i386\n"
-        )))
-    } else {
-        Err(Refusal::Errors(said))
-    }
+    Ok(ended)
 }
 
 /// Runs clang to its end, or to that of its limits.
-pub fn run(command: &mut Command) -> Result<child::Ended, ClangError> {
+pub fn run(command: &mut Command) -> Result<Ended, ClangError> {
     child::output(command, Limits::COMPILER).map_err(|source| ClangError::NotStarted {
         clang: command.get_program().to_string_lossy().into_owned(),
         source,

@@ -17,6 +17,7 @@ mod caveats;
 mod claims;
 mod clang;
 mod expr_builder;
+mod few_values;
 mod flatten;
 mod handles;
 mod left_locked;
@@ -135,6 +136,7 @@ impl Options {
             includes: self.includes.clone(),
             flags,
             is_32_bit: self.is_32_bit,
+            keeps_static: self.entry.as_ref().is_some_and(|name| name != "main"),
         }
     }
 }
@@ -273,7 +275,13 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
-    let module = llvm::read(&paths, options.volatile_atomic, runtime).map_err(Failure::message)?;
+    let module = llvm::read(
+        &paths,
+        options.volatile_atomic,
+        options.entry.as_deref(),
+        runtime,
+    )
+    .map_err(Failure::message)?;
     Ok((module, said, own))
 }
 
@@ -379,6 +387,7 @@ fn translate(
         recursion: options.recursion.max(1),
         havoc_externals: options.havoc_externals,
         wants_cleanup: options.properties.contains(&Property::MemoryCleanup),
+        wants_overflow: options.properties.contains(&Property::NoOverflow),
     };
     let mut flattener = Flattener::new(module, &limits);
     let mut roots = vec![main];
@@ -411,6 +420,7 @@ fn translate(
             unset::make_inputs(body, notes.uses_join_results, are_all_read);
         }
     }
+    bodies.iter_mut().for_each(few_values::replace);
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
     let looks_for_races = options.properties.contains(&Property::NoDataRace);
     let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds, looks_for_races);
@@ -451,7 +461,8 @@ fn translate(
         };
         let of_location = |edges: &Vec<Option<ssa::Loc>>| edges.iter().map(site).collect();
         let mut sites_here: Vec<_> = accesses.iter().map(of_location).collect();
-        if notes.uses_mutex_kinds {
+        // A thread that exits with a robust mutex is what these are for; the caveat remains.
+        if notes.uses_mutex_kinds && !notes.uses_robust_mutexes {
             let message = "a thread exits while holding a lock, and some locks check their owner";
             if left_locked::cut(&mut template, &world.globals, message) {
                 sites_here.push(Vec::new());
@@ -494,8 +505,7 @@ fn find_entry(module: &Module, options: &Options) -> Result<FunctionId, Problem>
     let found = found.filter(|&id| !module.functions[id].blocks.is_empty());
     let Some(entry) = found else {
         let message = format!("there is no function `{name}`");
-        let help = "pass all files of the program; `--entry FUNCTION` begins with another function, \
-                    which must not be static";
+        let help = "pass all files of the program; `--entry FUNCTION` begins with another function";
         return Err(Problem::new(message, None).code("C013").help(help));
     };
     if options.entry.is_some() && name != "main" && module.functions[entry].params > 0 {

@@ -127,10 +127,10 @@ pub fn library_accesses(name: &str, pointer_bytes: u64, kinds: bool) -> Vec<(usi
     let kind = mutex_kind_offset(pointer_bytes) as i64;
     match name {
         "mutex_lock" | "mutex_trylock" | "mutex_unlock" | "mutex_init" | "mutex_destroy"
-        | "mutex_timedlock" => {
+        | "mutex_timedlock" | "mutex_consistent" | "mutex_owner_died" => {
             let mut all = vec![(0, 0, 4)];
             if kinds {
-                all.extend([(0, 4, 4), (0, kind, 4)]);
+                all.extend([(0, 4, 4), (0, 8, 4), (0, kind, 4)]);
             }
             all
         }
@@ -141,7 +141,7 @@ pub fn library_accesses(name: &str, pointer_bytes: u64, kinds: bool) -> Vec<(usi
         "cond_sleep" | "cond_wake" => {
             let mut all = vec![(0, 0, 8), (1, 0, 4)];
             if kinds {
-                all.push((1, 4, 4));
+                all.extend([(1, 4, 4), (1, 8, 4)]);
             }
             all
         }

@@ -6,13 +6,15 @@
 
 const MEMORY: &str = include_str!("mover-runtime.c");
 const PROLOGUE: &str = include_str!("runtime/prologue.c");
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 9] = [
     include_str!("runtime/stdio.c"),
     include_str!("runtime/stdlib.c"),
     include_str!("runtime/string.c"),
     include_str!("runtime/ctype.c"),
     include_str!("runtime/time.c"),
     include_str!("runtime/threads.c"),
+    include_str!("runtime/waiting.c"),
+    include_str!("runtime/decimal.c"),
     include_str!("runtime/float.c"),
 ];
 

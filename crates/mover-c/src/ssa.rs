@@ -4,6 +4,9 @@
 //! work on it and do not depend on LLVM. Constructs that the reader does not understand are
 //! kept as `Unsupported` with their text, and are errors only if a thread can reach them.
 
+use mover_ir::expr::mask;
+use mover_ir::program::PointerLayout;
+
 /// A value of a function: a parameter or the result of an instruction.
 pub type ValueId = usize;
 pub type BlockId = usize;
@@ -497,6 +500,19 @@ impl Module {
 
     pub fn pointer_width(&self) -> u8 {
         (self.pointer_bytes * 8) as u8
+    }
+
+    pub fn pointers(&self) -> PointerLayout {
+        match self.pointer_bytes {
+            4 => PointerLayout::ILP32,
+            _ => PointerLayout::LP64,
+        }
+    }
+
+    /// Functions have the highest object numbers.
+    pub fn function_address(&self, id: FunctionId) -> u64 {
+        let layout = self.pointers();
+        layout.address(layout.last_object() - id as u64) & mask(layout.width)
     }
 }
 

@@ -103,6 +103,7 @@ pub fn find(
         dynamic,
         status: None,
         results: None,
+        cancel_requests: None,
         keys: None,
         deleted_keys: None,
         has_detach: false,

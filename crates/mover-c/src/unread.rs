@@ -12,12 +12,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::flatten::Body;
+use crate::flatten::{Body, fold};
 use crate::lower::Undefined;
 use crate::ssa::*;
 
 /// After so many different states the ways are not followed further, and every `undef` is left.
 const MOST_STATES: usize = 20_000;
+
+/// So many operations are looked through to find what a branch asks for.
+const DEEPEST: usize = 6;
 
 /// An operand of a phi, or of a copy, that is undefined: block, instruction, number of the operand.
 type Source = (BlockId, usize, usize);
@@ -100,14 +103,16 @@ struct Ways<'a> {
 impl<'a> Ways<'a> {
     fn new(body: &'a Body, sources: &[Source], returns_are_read: bool) -> Ways<'a> {
         let insts = body.blocks.iter().flat_map(|block| &block.insts);
+        let undefined = Undefined::find(body);
+        let relevant = relevant(body, &undefined);
         Ways {
             body,
             sources: sources.iter().copied().zip(0..).collect(),
-            undefined: Undefined::find(body),
+            undefined,
             definitions: insts
                 .filter_map(|inst| Some((inst.result?, &inst.kind)))
                 .collect(),
-            live: liveness(body),
+            live: liveness(body, &relevant),
             returns_are_read,
         }
     }
@@ -215,7 +220,7 @@ impl<'a> Ways<'a> {
                 value,
                 cases,
                 default,
-            } => match number_of(value, known) {
+            } => match self.value_of(value, known, DEEPEST) {
                 Some(number) => {
                     let case = cases.iter().find(|(case, _)| *case == number);
                     vec![case.map_or(*default, |(_, to)| *to)]
@@ -236,31 +241,55 @@ impl<'a> Ways<'a> {
     }
 
     fn truth(&self, condition: &Operand, known: &Known) -> Option<bool> {
-        if let Some(number) = number_of(condition, known) {
-            return Some(number != 0);
+        self.value_of(condition, known, DEEPEST)
+            .map(|number| number != 0)
+    }
+
+    /// What an operand is computed to from numbers that are known. An operand that dominates its use has
+    /// been computed from what its own operands are now.
+    fn value_of(&self, operand: &Operand, known: &Known, depth: usize) -> Option<u64> {
+        if let Some(number) = number_of(operand, known) {
+            return Some(number);
         }
-        let pure = match condition {
+        let pure = match operand {
             Operand::Value(id) => match self.definitions.get(id)? {
-                Kind::Pure(pure) => pure,
+                Kind::Pure(pure) if depth > 0 => pure,
                 _ => return None,
             },
-            Operand::Pure(pure) => pure,
+            Operand::Pure(pure) if depth > 0 => pure,
             _ => return None,
         };
-        match pure {
-            Pure::Compare {
-                predicate,
-                lhs,
-                rhs,
-            } => {
-                let same = number_of(lhs, known)? == number_of(rhs, known)?;
-                match predicate {
-                    Predicate::Eq => Some(same),
-                    Predicate::Ne => Some(!same),
-                    _ => None,
-                }
-            }
-            Pure::Copy(arg) => self.truth(arg, known),
+        let mut pure = pure.clone();
+        if let Pure::Select {
+            condition,
+            then,
+            otherwise,
+        } = &pure
+        {
+            let chosen = match self.value_of(condition, known, depth - 1)? {
+                0 => otherwise,
+                _ => then,
+            };
+            return self.value_of(chosen, known, depth - 1);
+        }
+        for operand in pure.operands_mut() {
+            let value = self.value_of(operand, known, depth - 1)?;
+            let width = self.width_of(operand)?;
+            *operand = Operand::Int { value, width };
+        }
+        match fold(&pure)? {
+            Operand::Int { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    fn width_of(&self, operand: &Operand) -> Option<u8> {
+        match operand {
+            Operand::Int { width, .. } => Some(*width),
+            Operand::Value(id) => match self.body.values[*id].shape[..] {
+                [width] => Some(width),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -280,66 +309,92 @@ fn undefined_by(operand: &Operand, known: &Known) -> BTreeSet<usize> {
     by
 }
 
-/// The values that are read at or behind the beginning of each block, its phis done.
-fn liveness(body: &Body) -> Vec<HashSet<ValueId>> {
-    let mut live: Vec<HashSet<ValueId>> = vec![HashSet::new(); body.blocks.len()];
+/// The values of which something can be known: those that may be undefined, and phis that may be numbers.
+fn relevant(body: &Body, undefined: &Undefined) -> HashSet<ValueId> {
+    let mut found = HashSet::new();
     let mut is_stable = false;
     while !is_stable {
         is_stable = true;
-        for (number, block) in body.blocks.iter().enumerate().rev() {
-            let mut here: HashSet<ValueId> = HashSet::new();
-            for next in block.end.successors() {
-                here.extend(&live[next]);
-                let phis = body.blocks[next].insts.iter();
-                for inst in phis.take_while(|inst| matches!(inst.kind, Kind::Phi(_))) {
-                    if let Some(id) = inst.result {
-                        here.remove(&id);
-                    }
-                }
-            }
-            for next in block.end.successors() {
-                for inst in &body.blocks[next].insts {
-                    let Kind::Phi(incoming) = &inst.kind else {
-                        break;
-                    };
-                    for (operand, _) in incoming.iter().filter(|(_, from)| *from == number) {
-                        operand.values(&mut |id| {
-                            here.insert(id);
-                        });
-                    }
-                }
-            }
-            if let Terminator::EndThread(value)
-            | Terminator::Return(Some(value))
-            | Terminator::Branch {
-                condition: value, ..
-            }
-            | Terminator::Switch { value, .. } = &block.end
-            {
-                operand_values(value, &mut here);
-            }
-            for inst in block.insts.iter().rev() {
-                if matches!(inst.kind, Kind::Phi(_)) {
-                    break;
-                }
-                if let Some(id) = inst.result {
-                    here.remove(&id);
-                }
-                for operand in inst.kind.operands() {
-                    operand_values(operand, &mut here);
-                }
-            }
-            if here != live[number] {
-                live[number] = here;
+        for inst in body.blocks.iter().flat_map(|block| &block.insts) {
+            let Some(id) = inst.result.filter(|id| !found.contains(id)) else {
+                continue;
+            };
+            let may_be_number = |operand: &Operand| match operand {
+                Operand::Int { .. } => true,
+                Operand::Value(id) => found.contains(id),
+                _ => false,
+            };
+            let is_number = match &inst.kind {
+                Kind::Phi(incoming) => incoming.iter().any(|(operand, _)| may_be_number(operand)),
+                _ => false,
+            };
+            if is_number || undefined.is_in(&Operand::Value(id)) {
+                found.insert(id);
                 is_stable = false;
             }
         }
     }
-    live
+    found
 }
 
-fn operand_values(operand: &Operand, out: &mut HashSet<ValueId>) {
-    operand.values(&mut |id| {
-        out.insert(id);
-    });
+/// The relevant values that are read at or behind the beginning of each block, its phis done.
+fn liveness(body: &Body, relevant: &HashSet<ValueId>) -> Vec<HashSet<ValueId>> {
+    let note = |operand: &Operand, out: &mut HashSet<ValueId>| {
+        operand.values(&mut |id| {
+            if relevant.contains(&id) {
+                out.insert(id);
+            }
+        });
+    };
+    // What a block reads and defines itself, and what the phis behind it take from it.
+    let count = body.blocks.len();
+    let mut read: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut defined: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut joined: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut taken: Vec<HashSet<ValueId>> = vec![HashSet::new(); count];
+    let mut before: Vec<Vec<BlockId>> = vec![Vec::new(); count];
+    for (number, block) in body.blocks.iter().enumerate() {
+        for next in block.end.successors() {
+            before[next].push(number);
+        }
+        if let Terminator::EndThread(value)
+        | Terminator::Return(Some(value))
+        | Terminator::Branch {
+            condition: value, ..
+        }
+        | Terminator::Switch { value, .. } = &block.end
+        {
+            note(value, &mut read[number]);
+        }
+        for inst in block.insts.iter().rev() {
+            if let Kind::Phi(incoming) = &inst.kind {
+                for (operand, from) in incoming {
+                    note(operand, &mut taken[*from]);
+                }
+                joined[number].extend(inst.result);
+                continue;
+            }
+            if let Some(id) = inst.result {
+                read[number].remove(&id);
+                defined[number].insert(id);
+            }
+            for operand in inst.kind.operands() {
+                note(operand, &mut read[number]);
+            }
+        }
+    }
+    let mut live = read;
+    let mut work: Vec<BlockId> = (0..count).collect();
+    while let Some(number) = work.pop() {
+        let mut behind: HashSet<ValueId> = taken[number].clone();
+        for next in body.blocks[number].end.successors() {
+            behind.extend(live[next].difference(&joined[next]));
+        }
+        let size = live[number].len();
+        live[number].extend(behind.difference(&defined[number]));
+        if live[number].len() > size {
+            work.extend(&before[number]);
+        }
+    }
+    live
 }

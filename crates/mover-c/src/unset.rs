@@ -16,6 +16,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::few_values::ANY;
 use crate::flatten::Body;
 use crate::lower::Undefined;
 use crate::ssa::*;
@@ -157,7 +158,7 @@ fn choose(
                 let id = values.len() - 1;
                 parts.push(Operand::Value(id));
                 let kind = Kind::Library {
-                    name: "nondet".into(),
+                    name: ANY.into(),
                     args: vec![Operand::Int {
                         value: 0,
                         width: 64,

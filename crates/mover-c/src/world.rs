@@ -66,6 +66,8 @@ pub struct World<'a> {
     pub shifted: Option<Option<Loc>>,
     /// The first wait for a condition variable that ends only if it is told to.
     pub waits: Option<Option<Loc>>,
+    /// Where the program looks whether an attempt to lock has failed, if races are looked for.
+    pub failed_attempts: Option<Option<Loc>>,
     /// How many objects from `malloc` there are, if that counts.
     pub live_objects: Option<VariableId>,
     /// What the parameters of `main` are.
@@ -91,6 +93,8 @@ pub struct Threads {
     /// State of each handle: see [`crate::actions`].
     pub status: Option<VariableId>,
     pub results: Option<VariableId>,
+    /// By handle: whether some thread has asked that it be cancelled.
+    pub cancel_requests: Option<VariableId>,
     pub keys: Option<VariableId>,
     /// Which keys were deleted, if some are.
     pub deleted_keys: Option<VariableId>,
@@ -144,6 +148,7 @@ impl<'a> World<'a> {
             shadow_bases: Vec::new(),
             shifted: None,
             waits: None,
+            failed_attempts: None,
             live_objects: None,
             arguments: Vec::new(),
         };
@@ -165,10 +170,7 @@ impl<'a> World<'a> {
     }
 
     pub fn pointers(&self) -> PointerLayout {
-        match self.module.pointer_bytes {
-            4 => PointerLayout::ILP32,
-            _ => PointerLayout::LP64,
-        }
+        self.module.pointers()
     }
 
     /// LLVM does not tell shifts of signed numbers from others. Those that have no place in the source
@@ -434,10 +436,8 @@ impl<'a> World<'a> {
         Some(Expr::Address { variable, width })
     }
 
-    /// Functions have the highest object numbers.
     pub fn function_address(&self, id: FunctionId) -> u64 {
-        let layout = self.pointers();
-        layout.address(layout.last_object() - id as u64) & mask(layout.width)
+        self.module.function_address(id)
     }
 
     fn function_names(&self) -> SymbolSet {
@@ -481,6 +481,7 @@ impl<'a> World<'a> {
 
     /// What the fields of an object, or of each of its elements, are called.
     fn names_of(&self, debug: &DebugType, stride: u64) -> CellNames {
+        let library = debug.fields.iter().flat_map(library_parts);
         let fields = debug
             .fields
             .iter()
@@ -499,6 +500,7 @@ impl<'a> World<'a> {
                     self.enumeration(&field.enumerators)
                 },
             })
+            .chain(library)
             .collect();
         CellNames {
             stride,
@@ -729,7 +731,9 @@ impl<'a> World<'a> {
             })
         };
         self.threads.has_detach = has("thread_detach") || self.has_detached_start();
-        let has_status = has("thread_join") || self.threads.has_detach || self.threads.dynamic > 0;
+        let cancels = has("thread_cancel");
+        let has_status =
+            has("thread_join") || cancels || self.threads.has_detach || self.threads.dynamic > 0;
         let has_keys = has("key_create");
         let deletes_keys = has_keys && has("key_delete");
         let handles = self.threads.handles() as u32;
@@ -741,6 +745,10 @@ impl<'a> World<'a> {
             let id = self.model_row("%thread_status", Ty::unsigned(8), handles);
             self.globals[id.index()].init = Init::Cells(cells);
             self.threads.status = Some(id);
+        }
+        if cancels {
+            let row = self.model_row("%cancel_requests", Ty::unsigned(8), handles);
+            self.threads.cancel_requests = Some(row);
         }
         if self.notes.uses_join_results {
             let ty = Ty::unsigned(self.module.pointer_width());
@@ -823,4 +831,30 @@ fn tidy(name: &str) -> String {
         }
         _ => name.to_string(),
     }
+}
+
+/// The cells of an object of the thread library within a structure, whose size the debug
+/// information gives only as the extent of the field: `lock`, `lock+4`.
+fn library_parts(field: &DebugField) -> Vec<CellName> {
+    /// What `pthread_cond_t` takes; its first cell is a word with a bit for each waiting thread.
+    const CONDITION: u64 = 48;
+    let parts: &[(u64, u8)] = match (field.bytes, field.extent) {
+        (0, CONDITION) => &[(0, 64)],
+        (0, 32) => &[(0, 32), (4, 32), (8, 64)],
+        (0, 40..) => &[(0, 32), (4, 32), (16, 32)],
+        _ => &[],
+    };
+    let name = field.path.trim_start_matches('.');
+    let part = |&(at, width): &(u64, u8)| CellName {
+        offset: field.offset + at,
+        name: match at {
+            0 => name.to_string(),
+            _ => format!("{name}+{at}"),
+        },
+        ty: Ty::unsigned(width),
+        is_pointer: false,
+        symbols: None,
+    };
+    let is_named = !name.is_empty();
+    parts.iter().filter(|_| is_named).map(part).collect()
 }

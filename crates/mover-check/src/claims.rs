@@ -13,7 +13,7 @@ use crate::CheckError;
 
 /// Refuses claims that are wrong.
 pub fn check(task: &Task) -> Result<(), CheckError> {
-    let (Some(facts), Ok(movers)) = (task.facts(), task.movers()) else {
+    let (Some(facts), Ok(movers)) = (task.facts(), task.movers_between_timeouts()) else {
         return Ok(());
     };
     let program = &movers.fused.program;
@@ -71,7 +71,7 @@ pub fn broken(task: &Task, broken: &[BrokenClaim]) -> Vec<Diagnostic> {
     if broken.is_empty() {
         return Vec::new();
     }
-    let Ok(movers) = task.movers() else {
+    let Ok(movers) = task.movers_between_timeouts() else {
         return Vec::new();
     };
     let program = &movers.fused.program;

@@ -307,7 +307,8 @@ fn conclude(
     let mut caveats = program.info.caveats.clone();
     if let Some(reason) = &outcome.declined {
         if engine.keeps_limits() {
-            if options.reduction.is_some() {
+            // Where steps move, a reduction that nobody chose was tried and dropped.
+            if options.reduction.is_some() || task.movers().is_ok() {
                 observer.note(&format!("searching without reduction: {reason}"));
             }
         } else {

@@ -46,6 +46,8 @@ fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
         keep_going: options.keep_going,
         first: options.first,
         checkpoints: options.checkpoints.clone(),
+        // Whoever chooses a reduction wants to see what it does.
+        may_drop: options.reduction.is_none(),
     };
     match options.ignoring {
         Some(ignoring) => Arc::new(Completion { search, ignoring }),

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use mover_explicit::liveness::Fairness;
+use mover_explicit::liveness::{Fairness, is_process_end};
 use mover_ir::claim::{Claim, Monitor, Proposition};
 use mover_ir::program::Program;
 use mover_ir::semantics::{Machine, State, Step};
@@ -123,7 +123,7 @@ impl Replayed<'_> {
             if !monitor.extends_finite_runs {
                 return Err(NotForbidden::Finite);
             }
-            if !self.machine.undecided_steps(last).is_empty() {
+            if !self.machine.undecided_steps(last).is_empty() && !self.has_ended(count) {
                 return Err(NotForbidden::GoesOn);
             }
         }
@@ -160,15 +160,27 @@ impl Replayed<'_> {
         if !is_forbidden {
             return Err(NotForbidden::NoViolation);
         }
-        if run.fairness == Fairness::Weak && loops {
-            self.check_fairness(loop_start)?;
+        if run.fairness != Fairness::None && loops {
+            self.check_fairness(loop_start, run.fairness)?;
         }
         Ok(())
     }
 
     /// Whether claims see the state at a position: not in the middle of an atomic sequence.
     fn is_seen(&self, position: usize) -> bool {
-        self.states[position].exclusive.is_none()
+        self.states[position].exclusive.is_none() || self.has_ended(position)
+    }
+
+    /// Whether the process has ended.
+    fn has_ended(&self, position: usize) -> bool {
+        self.states[position]
+            .threads
+            .iter()
+            .flatten()
+            .any(|thread| {
+                let template = self.program.template(thread.template);
+                is_process_end(thread.location, template.location(thread.location))
+            })
     }
 
     /// The thread that moved last before a position.
@@ -205,7 +217,7 @@ impl Replayed<'_> {
         steps.iter().flat_map(|&step| threads_of(step)).collect()
     }
 
-    fn check_fairness(&self, loop_start: usize) -> Result<(), NotForbidden> {
+    fn check_fairness(&self, loop_start: usize, fairness: Fairness) -> Result<(), NotForbidden> {
         let moved: BTreeSet<usize> = (self.steps[loop_start..].iter())
             .flat_map(|told| threads_of(told.step))
             .collect();
@@ -214,8 +226,12 @@ impl Replayed<'_> {
             .map(|state| state.threads.len());
         for thread in 0..threads.max().unwrap_or(0) {
             let mut seen = (loop_start..self.steps.len()).filter(|&at| self.is_seen(at));
+            let can_move = |position: usize| self.movers(&self.states[position]).contains(&thread);
             let is_treated_fairly = moved.contains(&thread)
-                || seen.any(|position| !self.movers(&self.states[position]).contains(&thread));
+                || match fairness {
+                    Fairness::Strong => !seen.any(can_move),
+                    Fairness::Weak | Fairness::None => seen.any(|position| !can_move(position)),
+                };
             if !is_treated_fairly {
                 return Err(NotForbidden::Unfair(thread));
             }
@@ -236,6 +252,13 @@ impl Replayed<'_> {
                 ..Story::default()
             };
         };
+        if start == count && self.has_ended(count) {
+            let sentence = format!("With step {count} the process ends, and no state follows.");
+            return Story {
+                sentence,
+                ..Story::default()
+            };
+        }
         if start == count {
             let sentence = match count {
                 0 => "No thread can ever move, and the state stays as it is for ever.".into(),

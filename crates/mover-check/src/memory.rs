@@ -8,7 +8,7 @@
 
 use mover_ir::expr::Ty;
 use mover_ir::print::print_value;
-use mover_ir::program::{CellName, CellNames, Program, SymbolSetId, Variable, VariableId};
+use mover_ir::program::{CellName, CellNames, Program, SiteKind, SymbolSetId, Variable};
 use mover_ir::semantics::{Access, ChannelHome, HeapObject, State, Thing, bytes_at};
 
 use crate::trace::Change;
@@ -122,9 +122,19 @@ impl Between<'_> {
                     self.compare_object(slot, old, new, changes);
                 }
                 _ => {
+                    let is_heap =
+                        |object: &HeapObject| self.program.site(object.site).kind == SiteKind::Heap;
+                    let ends = |object| match is_heap(object) {
+                        true => "freed".to_string(),
+                        false => "out of scope".to_string(),
+                    };
+                    let begins = |object| match is_heap(object) {
+                        true => format!("allocated, {} bytes", self.shown_bytes(object)),
+                        false => "in scope".to_string(),
+                    };
                     let news = [
-                        old.map(|old| (old, "freed".to_string())),
-                        new.map(|new| (new, format!("allocated, {} bytes", self.shown_bytes(new)))),
+                        old.map(|old| (old, ends(old))),
+                        new.map(|new| (new, begins(new))),
                     ];
                     for (object, to) in news.into_iter().flatten() {
                         changes.push(Change {
@@ -138,10 +148,8 @@ impl Between<'_> {
         }
     }
 
-    /// The bytes of an object that the program knows of.
     fn shown_bytes(&self, object: &HeapObject) -> u64 {
-        let hidden = self.program.site(object.site).names.hidden_bytes;
-        object.size.saturating_sub(hidden)
+        known_bytes(self.program, object)
     }
 
     fn compare_object(
@@ -180,9 +188,30 @@ fn part_name(is_array: bool, element: u64, field: &CellName) -> String {
     format!("{index}{dot}{}", field.name)
 }
 
-/// `node#2`: the second dynamic object, made at the site `node`.
-fn object_name(program: &Program, slot: usize, object: &HeapObject) -> String {
-    format!("{}#{}", program.site(object.site).name, slot + 1)
+/// `node#2`: the second dynamic object, made at the site `node`. An object of unknown type, whose
+/// site is called after its line, is a block.
+pub fn object_name(program: &Program, slot: usize, object: &HeapObject) -> String {
+    let site = &program.site(object.site).name;
+    let name = match site.starts_with("heap@") || site == "heap" {
+        true => "block",
+        false => site,
+    };
+    format!("{name}#{}", slot + 1)
+}
+
+/// The bytes of an object that the program knows of.
+pub fn known_bytes(program: &Program, object: &HeapObject) -> u64 {
+    let hidden = program.site(object.site).names.hidden_bytes;
+    object.size.saturating_sub(hidden)
+}
+
+/// The name of a variable in the source. Where several have the same name, a front end numbers
+/// them: `i'2`.
+pub fn source_name(name: &str) -> &str {
+    match name.rsplit_once('\'') {
+        Some((source, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => source,
+        _ => name,
+    }
 }
 
 /// An address by what it points to.
@@ -195,23 +224,66 @@ pub fn address_text(program: &Program, heap: &[Option<HeapObject>], address: u64
             offset => offset.to_string(),
         };
     }
-    let globals = (0..program.globals.len() as u32).map(VariableId);
-    let mut addressable = globals.filter(|id| program.globals[id.index()].addressable);
     let position = usize::try_from(number - 1).unwrap_or(usize::MAX);
-    let name = match addressable.nth(position) {
-        Some(global) => program.globals[global.index()].name.clone(),
+    let mut part = String::new();
+    let name = match addressable(program).nth(position) {
+        Some(variable) => {
+            part = part_at(&variable.names, variable.is_array, offset).unwrap_or_else(|| {
+                let bytes = u64::from(variable.ty.width / 8).max(1);
+                match offset > 0
+                    && variable.is_array
+                    && variable.names.fields.is_empty()
+                    && offset % bytes == 0
+                {
+                    true => format!("[{}]", offset / bytes),
+                    false => format!("+{offset}"),
+                }
+            });
+            source_name(&variable.name).to_string()
+        }
         None => {
             let slot = position - program.addressable_globals() as usize;
             match heap.get(slot) {
-                Some(Some(object)) => object_name(program, slot, object),
+                Some(Some(object)) => {
+                    let names = &program.site(object.site).names;
+                    let is_array = names.stride > 0 && known_bytes(program, object) > names.stride;
+                    if offset > 0 {
+                        part = part_at(names, is_array, offset).unwrap_or_default();
+                    }
+                    object_name(program, slot, object)
+                }
                 _ => format!("gone#{}", slot + 1),
             }
         }
     };
     match offset {
-        0 => format!("&{name}"),
-        offset => format!("&{name}+{offset}"),
+        0 if !part.starts_with('[') => format!("&{name}"),
+        offset if part.is_empty() => format!("&{name}+{offset}"),
+        _ => format!("&{name}{part}"),
     }
+}
+
+/// The global variables that have an address, in the order of their addresses.
+pub fn addressable(program: &Program) -> impl Iterator<Item = &Variable> {
+    program
+        .globals
+        .iter()
+        .filter(|variable| variable.addressable)
+}
+
+/// The element or field at an offset that is not 0: `[1]`, `.next`, `[1].next`.
+fn part_at(names: &CellNames, is_array: bool, offset: u64) -> Option<String> {
+    let (element, within) = match names.stride {
+        0 => (0, offset),
+        stride => (offset / stride, offset % stride),
+    };
+    let is_element = is_array && names.stride != 0;
+    if is_element && within == 0 {
+        return Some(format!("[{element}]"));
+    }
+    let mut fields = names.fields.iter();
+    let field = fields.find(|field| field.offset == within && !field.name.is_empty())?;
+    Some(part_name(is_element, element, field))
 }
 
 /// The source name of what an access refers to, and the value it reads or writes there.
@@ -282,7 +354,7 @@ fn row_access(
     {
         return None;
     }
-    let name = format!("{prefix}{}", variable.name);
+    let name = format!("{prefix}{}", source_name(&variable.name));
     if let Some((part, field)) = named_field(&variable.names, variable.is_array, access) {
         let value = field_text(program, state, field, access.value);
         return Some((format!("{name}{part}"), value));

@@ -1,6 +1,6 @@
 //! Tests in all interleavings whether the movers of a reduction commute.
 
-use mover_engine::{Control, Statistics, Stop, Task};
+use mover_engine::{Control, Progress, Stop, Task};
 pub use mover_explicit::{Claim, Defect, NotAMover, Taken};
 use mover_explicit::{MoverCheck, check_movers};
 use mover_reduce::Reduction;
@@ -31,7 +31,7 @@ pub fn try_movers(
     task: &Task,
     reduction: ReductionChoice,
     control: &Control,
-    progress: &mut (dyn FnMut(&Statistics) + Send),
+    progress: &mut Progress,
 ) -> Result<MoverTrial, CheckError> {
     let movers = match task.movers() {
         Ok(movers) => movers,

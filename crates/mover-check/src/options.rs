@@ -132,6 +132,21 @@ impl Options {
         })
     }
 
+    /// The reduction of `bmc` and `ic3`: unless another is chosen, movers that are known before the
+    /// search. They cost nothing in the formula and let more programs be decided; conditions over
+    /// the state make formulas larger and pay on few programs.
+    pub fn symbolic_reduction(&self) -> ReductionChoice {
+        self.reduction.unwrap_or(ReductionChoice::Static)
+    }
+
+    /// The reduction of `modular`, which knows no conditions over the state.
+    pub fn modular_reduction(&self) -> ReductionChoice {
+        match self.reduction {
+            Some(ReductionChoice::None) | None => ReductionChoice::None,
+            Some(_) => ReductionChoice::Static,
+        }
+    }
+
     /// Whether something was asked for that only explicit search does.
     pub fn needs_explicit_search(&self) -> bool {
         self.keep_going

@@ -92,7 +92,7 @@ pub fn shorten(
     search.limit = effort.work / 4;
     best = search.rewrite(best);
     let allowed = Allowed::of_run(&search.machine, &best);
-    search.limit = search.work + (effort.work - search.work) / 2;
+    search.limit = search.work + effort.work.saturating_sub(search.work) / 2;
     best = search.cheapest(best, Some(&allowed)).0;
     search.limit = effort.work;
     let (best, is_shortest) = search.cheapest(best, None);

@@ -15,16 +15,20 @@
 //! locks, by a step that waits for their value and changes it, provide the exclusion and are
 //! ignored.
 //!
-//! For a deadlock the story says which thread waits for which: what the guards of a stuck
-//! thread read, and who wrote it last; if these form a cycle, the cycle.
+//! For a deadlock the story says what each thread waits for ([`waiting`]); for a memory error, which
+//! object was allocated, freed and used by whom ([`memory_error`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mover_ir::program::{Program, Property};
-use mover_ir::semantics::{Access, Accesses, ChannelHome, Machine, Message, State, Thing};
+use mover_ir::semantics::{Access, Accesses, Machine, Message, State, Step, Thing};
 
-use crate::memory::{access_text, channel_name};
-use crate::trace::{TraceStep, thread_name};
+use crate::memory::{access_text, channel_name, known_bytes, object_name};
+use crate::sync_objects::{self, Role, SyncObjects};
+use crate::trace::TraceStep;
+
+pub mod memory_error;
+mod waiting;
 
 /// A step that matters, and in what way.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,15 +121,6 @@ impl Touch {
     }
 }
 
-/// What a thread waits for when it is stuck.
-struct Wait {
-    what: String,
-    /// The step that wrote it last.
-    writer: Option<usize>,
-    /// Whether that step took it like a lock.
-    is_lock: bool,
-}
-
 /// What came between two accesses of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pattern {
@@ -134,6 +129,8 @@ enum Pattern {
     ChangedAfterWrite,
     SeenBetweenWrites,
     OutOfDate,
+    /// A compare-and-swap succeeds, because a value that was changed has come back.
+    CameBack,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -147,14 +144,49 @@ struct Conflict {
     score: u32,
 }
 
-pub fn tell(run: &Run, property: Property, message: &str) -> Story {
-    let teller = Teller::new(run);
+/// The synchronisation objects of a run, with the accesses of its steps.
+pub fn objects(run: &Run) -> SyncObjects {
+    let steps: Vec<Step> = run.steps.iter().map(|step| step.step).collect();
+    let accesses = accesses(run);
+    SyncObjects::find(run.program, run.machine, run.states, &steps, &accesses)
+}
+
+fn accesses(run: &Run) -> Vec<Accesses> {
+    run.steps
+        .iter()
+        .zip(run.states)
+        .map(|(step, state)| run.machine.accesses(state, step.step))
+        .collect()
+}
+
+/// What a step reads of what threads share, without synchronisation objects.
+pub fn reads(run: &Run, objects: &SyncObjects, step: usize) -> Vec<String> {
+    let state = &run.states[step];
+    let accesses = run.machine.accesses(state, run.steps[step].step);
+    let mut reads: Vec<String> = Vec::new();
+    for access in accesses.iter().filter(|access| !access.is_write) {
+        let is_data = matches!(access.thing, Thing::Global(_) | Thing::Object(_));
+        if !is_data || objects.role(access).is_some() {
+            continue;
+        }
+        if let Some((name, value)) = access_text(run.program, state, access) {
+            let read = format!("{name} = {}", gone_named(run, step, &value));
+            if !reads.contains(&read) {
+                reads.push(read);
+            }
+        }
+    }
+    reads
+}
+
+pub fn tell(run: &Run, objects: &SyncObjects, property: Property, message: &str) -> Story {
+    let teller = Teller::new(run, objects);
     let mut marks = BTreeMap::new();
     let sentence = match property {
         Property::NoDeadlock => teller.deadlock(&mut marks),
         // The message says it all.
         Property::NoDataRace => message.to_string(),
-        _ => teller.failure(message, &mut marks),
+        _ => teller.failure(property, message, &mut marks),
     };
     Story {
         sentence,
@@ -168,6 +200,7 @@ pub fn tell(run: &Run, property: Property, message: &str) -> Story {
 
 struct Teller<'a> {
     run: &'a Run<'a>,
+    objects: &'a SyncObjects,
     accesses: Vec<Accesses>,
     /// For each thing, the steps that write it with what they write, in order.
     writes: HashMap<Thing, Vec<(usize, Access)>>,
@@ -179,13 +212,8 @@ struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    fn new(run: &'a Run<'a>) -> Self {
-        let accesses: Vec<Accesses> = run
-            .steps
-            .iter()
-            .zip(run.states)
-            .map(|(step, state)| run.machine.accesses(state, step.step))
-            .collect();
+    fn new(run: &'a Run<'a>, objects: &'a SyncObjects) -> Self {
+        let accesses = accesses(run);
         let mut writes: HashMap<Thing, Vec<(usize, Access)>> = HashMap::new();
         for (step, accesses) in accesses.iter().enumerate() {
             for access in accesses.effects.iter().filter(|access| access.is_write) {
@@ -203,6 +231,7 @@ impl<'a> Teller<'a> {
         let files: BTreeSet<_> = run.steps.iter().filter_map(|s| s.file.as_ref()).collect();
         let mut teller = Teller {
             run,
+            objects,
             accesses,
             writes,
             unit,
@@ -286,7 +315,7 @@ impl<'a> Teller<'a> {
             if !seen.insert((at, read)) {
                 continue;
             }
-            if let Thing::Local { .. } = read.thing {
+            if self.is_carried(&read) {
                 work.extend(self.writer(at, &read).into_iter().flat_map(reads));
             } else if self.is_shared(&read) || is_gone(&read) {
                 found.insert((at, read));
@@ -295,19 +324,35 @@ impl<'a> Teller<'a> {
         found.into_iter().rev().collect()
     }
 
+    /// Whether a value is only passed on: by a variable of a thread, or by what the front end keeps
+    /// the result of a thread in for who joins it.
+    fn is_carried(&self, access: &Access) -> bool {
+        match access.thing {
+            Thing::Local { .. } => true,
+            Thing::Global(global) => self.run.program.globals[global].name == "%thread_result",
+            _ => false,
+        }
+    }
+
     fn thread(&self, step: usize) -> &str {
         &self.run.steps[step].thread
     }
 
     fn place(&self, step: usize) -> String {
         let step = &self.run.steps[step];
-        match (&step.file, step.line) {
-            (Some(file), Some(line)) if self.has_files => {
+        match step.line {
+            Some(line) => self.place_text(step.file.as_ref(), line),
+            None => "a step of its own".into(),
+        }
+    }
+
+    fn place_text(&self, file: Option<&String>, line: usize) -> String {
+        match file.filter(|_| self.has_files) {
+            Some(file) => {
                 let file = file.rsplit('/').next().unwrap_or(file);
                 format!("{file}:{line}")
             }
-            (_, Some(line)) => format!("line {line}"),
-            _ => "a step of its own".into(),
+            None => format!("line {line}"),
         }
     }
 
@@ -319,12 +364,125 @@ impl<'a> Teller<'a> {
             let is_there = |state: &&State| matches!(state.heap.get(slot), Some(Some(_)));
             let states = self.run.states[..=step].iter().rev();
             if let Some(state) = states.into_iter().find(is_there) {
-                return access_text(program, state, access);
+                let (name, value) = access_text(program, state, access)?;
+                return Some((name, gone_named(self.run, step, &value)));
             }
         }
         // An object that a step makes is there after it.
-        access_text(program, &self.run.states[step], access)
-            .or_else(|| access_text(program, &self.run.states[step + 1], access))
+        let (name, value) = access_text(program, &self.run.states[step], access)
+            .or_else(|| access_text(program, &self.run.states[step + 1], access))?;
+        Some((name, gone_named(self.run, step, &value)))
+    }
+
+    /// The steps that allocated and freed the object that was last at a position of the heap.
+    fn life(&self, slot: usize) -> (Option<usize>, Option<usize>) {
+        let is_there = |state: &State| matches!(state.heap.get(slot), Some(Some(_)));
+        let changes = |from: bool, to: bool| {
+            self.run
+                .states
+                .windows(2)
+                .rposition(|pair| is_there(&pair[0]) == from && is_there(&pair[1]) == to)
+        };
+        (changes(false, true), changes(true, false))
+    }
+
+    /// Who allocated and who freed what the last step uses or frees.
+    fn gone_object(&self, last: usize, marks: &mut BTreeMap<usize, String>) -> Option<String> {
+        let run = self.run;
+        let step = run.steps[last].step;
+        let error = memory_error::find(run.program, run.machine, &run.states[..=last], step)?;
+        let slot = error.gone?;
+        let (allocated, freed) = self.life(slot);
+        let (allocated, freed) = (allocated?, freed?);
+        let object = run.states[freed].heap.get(slot)?.as_ref()?;
+        let name = object_name(run.program, slot, object);
+        let is_heap = run.program.site(object.site).kind == mover_ir::program::SiteKind::Heap;
+        let (made, ended) = match is_heap {
+            true => ("allocates", "frees"),
+            false => ("declares", "ends the lifetime of"),
+        };
+        marks
+            .entry(allocated)
+            .or_insert_with(|| format!("{made} {name}"));
+        marks.insert(freed, format!("{ended} {name}"));
+        let does = if error.frees { "frees" } else { "uses" };
+        marks.insert(last, format!("{does} {name}: fails"));
+        let (made, ended) = match is_heap {
+            true => ("allocated", "freed"),
+            false => ("declared", "left"),
+        };
+        let bytes = known_bytes(run.program, object);
+        Some(format!(
+            "{} {does} {name} ({bytes} bytes) at {}, which {} {made} at {} and {} {ended} at {}",
+            self.thread(last),
+            self.place(last),
+            self.thread(allocated),
+            self.place(allocated),
+            self.thread(freed),
+            self.place(freed)
+        ))
+    }
+
+    /// Whether the message says what the failing step has computed from its variables.
+    fn is_memory_error(&self, last: usize) -> bool {
+        let run = self.run;
+        let step = run.steps[last].step;
+        memory_error::find(run.program, run.machine, &run.states[last..=last], step).is_some()
+    }
+
+    /// What is still allocated when the program ends, and who allocated it.
+    fn leak(&self, last: usize, marks: &mut BTreeMap<usize, String>) -> Option<String> {
+        const MOST: usize = 2;
+        let state = &self.run.states[last];
+        let mut told = Vec::new();
+        let objects = memory_error::allocated(self.run.program, state);
+        for (slot, object) in objects.take(MOST) {
+            let step = self.life(slot).0?;
+            let name = object_name(self.run.program, slot, object);
+            marks
+                .entry(step)
+                .or_insert_with(|| format!("allocates {name}"));
+            told.push(format!(
+                "{name}, which {} allocated at {}",
+                self.thread(step),
+                self.place(step)
+            ));
+        }
+        if told.is_empty() {
+            return None;
+        }
+        marks.insert(last, "ends the program: fails".into());
+        Some(format!(
+            "{} ends the program at {} and nobody has freed {}",
+            self.thread(last),
+            self.place(last),
+            told.join(", nor ")
+        ))
+    }
+
+    /// What another thread has done to a thread, such as to detach it, before a use that fails.
+    fn status_before(&self, last: usize, marks: &mut BTreeMap<usize, String>) -> Option<String> {
+        let program = self.run.program;
+        let mut reads = self.accesses[last].guards.iter();
+        let (read, writer) = reads.find_map(|read| match read.thing {
+            Thing::Global(global) if program.globals[global].name == "%thread_status" => {
+                Some((read, self.writer(last, read)?))
+            }
+            _ => None,
+        })?;
+        // One that has merely been started would be no reason.
+        if read.value == 1 {
+            return None;
+        }
+        let text = self.run.steps[writer].text.trim().trim_end_matches(';');
+        marks
+            .entry(writer)
+            .or_insert("changes the status of the thread".into());
+        Some(format!(
+            "{} has done {text} at {}",
+            self.thread(writer),
+            self.place(writer)
+        ))
     }
 
     fn key_name(&self, key: Key, (step, value): (usize, u64)) -> (String, String) {
@@ -339,14 +497,29 @@ impl<'a> Teller<'a> {
         self.name(step, &access).unwrap_or_default()
     }
 
-    fn failure(&self, message: &str, marks: &mut BTreeMap<usize, String>) -> String {
+    fn failure(
+        &self,
+        property: Property,
+        message: &str,
+        marks: &mut BTreeMap<usize, String>,
+    ) -> String {
         let Some(last) = self.run.steps.len().checked_sub(1) else {
             return message.to_string();
         };
         let sources = self.sources(last);
         let mut sentence = String::new();
-        if let Some(conflict) = self.conflict(last, &sources) {
+        if let Some(wait) = self.untested_wait(last, &sources, marks) {
+            sentence = format!("{wait}. Then ");
+        } else if let Some(conflict) = self.conflict(last, &sources) {
             sentence = format!("{}. Then ", self.conflict_text(&conflict, marks));
+        }
+        if let Some(told) = self.gone_object(last, marks) {
+            return format!("{sentence}{told}: {message}");
+        }
+        if property == Property::MemoryCleanup
+            && let Some(told) = self.leak(last, marks)
+        {
+            return told;
         }
         let mut seen = BTreeSet::new();
         let mut values = Vec::new();
@@ -358,15 +531,34 @@ impl<'a> Teller<'a> {
                 continue;
             };
             let writer = self.writer(*step, read);
+            let role = self.objects.role(read);
+            let (name, value) = match role {
+                Some(role) => match self.objects.words(role, read.value) {
+                    Some(words) => (sync_objects::object_name(&name), words),
+                    None => continue,
+                },
+                None => (name, value),
+            };
+            let failing = self.run.steps[last].step.by.thread;
             let from = match writer {
+                _ if read.by != failing => {
+                    format!(
+                        ", which {} read at {}",
+                        self.thread(*step),
+                        self.place(*step)
+                    )
+                }
+                Some(writer) if role == Some(Role::Owner) => {
+                    format!(" since {}", self.place(writer))
+                }
                 Some(writer) if self.run.steps[writer].step.by.thread != read.by => {
                     format!(" from {} at {}", self.thread(writer), self.place(writer))
                 }
                 Some(_) => String::new(),
                 None => ", as at the start".into(),
             };
-            let found = match read.thing {
-                Thing::Life(_) => format!("{name} {value}"),
+            let found = match (read.thing, role) {
+                (Thing::Life(_), _) | (_, Some(_)) => format!("{name} {value}"),
                 _ => format!("{name} = {value}"),
             };
             let told = format!("{found}{from}");
@@ -374,13 +566,19 @@ impl<'a> Teller<'a> {
                 .entry(*step)
                 .or_insert_with(|| format!("finds {found}"));
             if let Some(writer) = writer {
-                marks
-                    .entry(writer)
-                    .or_insert_with(|| format!("makes {name} {value}"));
+                marks.entry(writer).or_insert_with(|| match role {
+                    Some(Role::Owner) if read.value != 0 => format!("takes {name}"),
+                    Some(Role::Owner) => format!("releases {name}"),
+                    _ => format!("makes {name} {value}"),
+                });
             }
             values.push(told);
         }
-        if values.is_empty() {
+        if values.is_empty()
+            && let Some(before) = self.status_before(last, marks)
+        {
+            sentence += &format!("{before}. Then ");
+        } else if values.is_empty() && !self.is_memory_error(last) {
             values = self.own_values(last, marks);
         }
         let thread = self.thread(last);
@@ -449,10 +647,13 @@ impl<'a> Teller<'a> {
         let failing = self.run.steps[last].step.by.thread;
         let mut best: Option<Conflict> = None;
         for (&key, touches) in &self.touches {
-            if touches.iter().any(|touch| touch.takes) {
-                continue;
-            }
-            for mut conflict in self.conflicts_of(key, touches) {
+            let is_relevant = close.contains(&key) || near.contains(&key);
+            let conflicts = match touches.iter().any(|touch| touch.takes) {
+                true if is_relevant => came_back(key, touches),
+                true => continue,
+                false => self.conflicts_of(key, touches),
+            };
+            for mut conflict in conflicts {
                 let thread = self.run.steps[conflict.first.0].step.by.thread;
                 let is_read_at_end = sources.iter().any(|(step, read)| {
                     crate::story::key(read) == key && Some(*step) == conflict.second.map(|s| s.0)
@@ -588,6 +789,16 @@ impl<'a> Teller<'a> {
                      at {at_first} and at {at_second}"
                 )
             }
+            Pattern::CameBack => {
+                mark(first.0, format!("reads {name} = {before}"));
+                mark(between.0, format!("makes {name} {other} again"));
+                mark(step, format!("finds {name} = {before} as before"));
+                format!(
+                    "{one} reads {name} = {before} at {at_first}; {two} changes {name} and makes \
+                     it {other} again at {at_between}; so the compare-and-swap of {one} at \
+                     {at_second} succeeds, as if nothing had changed (ABA)"
+                )
+            }
             Pattern::OutOfDate => {
                 mark(first.0, format!("reads {name} = {before}"));
                 mark(
@@ -600,158 +811,6 @@ impl<'a> Teller<'a> {
                 )
             }
         }
-    }
-
-    /// What a stuck thread waits for.
-    fn waits_for(&self, state: &State, thread: usize) -> Option<Wait> {
-        let end = self.run.steps.len();
-        let mut best: Option<(u32, Wait)> = None;
-        for access in self.run.machine.waits_on(state, thread) {
-            let Some((name, value)) = access_text(self.run.program, state, &access) else {
-                continue;
-            };
-            let writer = match access.thing {
-                Thing::Channel(_) => None,
-                _ => self.writer(end, &access),
-            };
-            let is_lock = writer.is_some_and(|writer| {
-                let touches = self.touches.get(&key(&access)).into_iter().flatten();
-                let unit = self.unit[writer];
-                touches
-                    .clone()
-                    .any(|touch| touch.unit == unit && touch.takes)
-            });
-            let what = match access.thing {
-                Thing::Local { thread: whose, .. } if whose == thread => continue,
-                Thing::Channel(handle) => self.channel_wait(state, handle, &name),
-                Thing::Thread(_) => name,
-                _ => match name.split_once('+') {
-                    // Something within a lock or the like that the source has no name for.
-                    Some((whole, _)) => whole.to_string(),
-                    None if is_lock => name,
-                    None => format!("{name}, which is {value}"),
-                },
-            };
-            // What another thread has done says more than what the thread itself has.
-            let rank = match (access.thing, writer) {
-                (Thing::Channel(_), _) => 3,
-                (_, Some(writer)) if self.run.steps[writer].step.by.thread != thread => 3,
-                (_, Some(_)) => 2,
-                (Thing::Thread(_), None) => 1,
-                _ => 0,
-            };
-            if best.as_ref().is_none_or(|(known, _)| *known < rank) {
-                let wait = Wait {
-                    what,
-                    writer,
-                    is_lock,
-                };
-                best = Some((rank, wait));
-            }
-        }
-        best.map(|(_, wait)| wait)
-    }
-
-    fn channel_wait(&self, state: &State, handle: u64, name: &str) -> String {
-        let program = self.run.program;
-        let declaration = match program.resolve_channel(handle) {
-            Some(ChannelHome::Global(index)) => program.channels.get(index),
-            Some(ChannelHome::Thread { thread, index }) => state
-                .threads
-                .get(thread)
-                .and_then(Option::as_ref)
-                .and_then(|alive| program.template(alive.template).channels.get(index)),
-            None => None,
-        };
-        let capacity = declaration.map_or(0, |declaration| declaration.capacity as usize);
-        let buffers = buffers(program, state);
-        let length = buffers
-            .iter()
-            .find(|(known, _)| *known == handle)
-            .map_or(0, |(_, messages)| messages.len());
-        if capacity == 0 {
-            format!("a partner at {name}")
-        } else if length == capacity {
-            format!("room in {name}")
-        } else {
-            format!("a message in {name}")
-        }
-    }
-
-    fn deadlock(&self, marks: &mut BTreeMap<usize, String>) -> String {
-        let Some(state) = self.run.states.last() else {
-            return String::new();
-        };
-        let stuck = self.run.machine.stuck_threads(state);
-        let waits: BTreeMap<usize, Wait> = stuck
-            .iter()
-            .filter_map(|&thread| Some((thread, self.waits_for(state, thread)?)))
-            .collect();
-        let next = |thread: usize| -> Option<usize> {
-            let writer = waits.get(&thread)?.writer?;
-            Some(self.run.steps[writer].step.by.thread)
-        };
-        // A thread that waits for itself is a story only if it has the lock.
-        let is_told = |circle: &Vec<usize>| match circle[..] {
-            [only] => waits.get(&only).is_some_and(|wait| wait.is_lock),
-            _ => true,
-        };
-        let circle = circle(&stuck, next).filter(is_told);
-        let shown = circle.as_ref().unwrap_or(&stuck);
-        const MOST: usize = 4;
-        let mut parts = Vec::new();
-        for &thread in shown.iter().take(MOST) {
-            let name = thread_name(self.run.program, state, thread);
-            let place = self
-                .standing_line(state, thread)
-                .map_or(String::new(), |line| format!(" at line {line}"));
-            let wait = match waits.get(&thread) {
-                None => format!("{name} is stuck{place}"),
-                Some(wait) => {
-                    let what = &wait.what;
-                    let doing = wait.writer.map_or(String::new(), |writer| {
-                        let at = self.place(writer);
-                        let is_own = self.run.steps[writer].step.by.thread == thread;
-                        let who = if is_own { "it" } else { self.thread(writer) };
-                        let by = if is_own {
-                            "itself"
-                        } else {
-                            self.thread(writer)
-                        };
-                        let note = if wait.is_lock {
-                            format!("takes {what}, for which {name} will wait")
-                        } else {
-                            format!("{name} will wait for this to change")
-                        };
-                        marks.entry(writer).or_insert(note);
-                        if wait.is_lock {
-                            format!(", which {who} has held since {at}")
-                        } else {
-                            format!(", last changed by {by} at {at}")
-                        }
-                    });
-                    format!("{name} waits{place} for {what}{doing}")
-                }
-            };
-            parts.push(wait);
-        }
-        if shown.len() > MOST {
-            parts.push(format!("{} more wait", shown.len() - MOST));
-        }
-        let parts = parts.join("; ");
-        match circle {
-            Some(circle) if circle.len() > 1 => format!("circular wait: {parts}"),
-            _ => parts,
-        }
-    }
-
-    fn standing_line(&self, state: &State, thread: usize) -> Option<usize> {
-        let alive = state.threads.get(thread)?.as_ref()?;
-        let template = self.run.program.template(alive.template);
-        let location = template.location(alive.location);
-        let mut spans = location.edges.iter().filter_map(|edge| edge.span);
-        let span = spans.next().or(location.span)?;
-        Some(self.run.program.info.sources.locate(span).line)
     }
 
     fn arrows(&self) -> Vec<Arrow> {
@@ -845,23 +904,63 @@ fn messages(run: &Run) -> BTreeSet<Arrow> {
     arrows
 }
 
+/// A value that one thread reads, others change and bring back, and the thread then finds when it
+/// compares and swaps.
+fn came_back(key: Key, touches: &[Touch]) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    for (position, first) in touches.iter().enumerate() {
+        let (Some(read), None) = (first.read, first.write) else {
+            continue;
+        };
+        let rest = &touches[position + 1..];
+        let Some(again) = rest.iter().position(|touch| touch.by == first.by) else {
+            continue;
+        };
+        let second = &rest[again];
+        let mut writes = rest[..again].iter().filter_map(|touch| touch.write);
+        let is_changed = writes.clone().any(|(_, value)| value != read.1);
+        let (Some(back), true) = (writes.next_back(), is_changed) else {
+            continue;
+        };
+        let succeeds = second.takes && second.read.map(|(_, value)| value) == Some(read.1);
+        if back.1 == read.1 && succeeds {
+            found.push(Conflict {
+                pattern: Pattern::CameBack,
+                key,
+                first: read,
+                between: back,
+                second: second.write,
+                score: 4,
+            });
+        }
+    }
+    found
+}
+
+/// Replaces what is gone by what it was called while it was there: `gone#1` by `node#1`.
+pub fn gone_named(run: &Run, step: usize, text: &str) -> String {
+    let Some(at) = text.find("gone#") else {
+        return text.to_string();
+    };
+    let digits = text[at + 5..].bytes().take_while(u8::is_ascii_digit);
+    let end = at + 5 + digits.count();
+    let Ok(number) = text[at + 5..end].parse::<usize>() else {
+        return text.to_string();
+    };
+    let slot = number.saturating_sub(1);
+    let mut states = run.states[..=step].iter().rev();
+    match states.find_map(|state| state.heap.get(slot)?.as_ref()) {
+        Some(object) => {
+            let name = object_name(run.program, slot, object);
+            format!("{}{name}{} (freed)", &text[..at], &text[end..])
+        }
+        None => text.to_string(),
+    }
+}
+
 /// Whether an access finds that there is no object.
 fn is_gone(access: &Access) -> bool {
     matches!(access.thing, Thing::Life(_)) && access.value == 0
-}
-
-/// Threads that wait for each other in a circle; a thread can wait for itself.
-fn circle(stuck: &[usize], next: impl Fn(usize) -> Option<usize>) -> Option<Vec<usize>> {
-    for &start in stuck {
-        let mut way = vec![start];
-        while let Some(to) = next(way[way.len() - 1]).filter(|to| stuck.contains(to)) {
-            if let Some(at) = way.iter().position(|&known| known == to) {
-                return Some(way[at..].to_vec());
-            }
-            way.push(to);
-        }
-    }
-    None
 }
 
 /// All channels of a state with the values that refer to them.
@@ -882,22 +981,4 @@ fn buffers<'s>(program: &Program, state: &'s State) -> Vec<(u64, &'s Vec<Message
         }
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_circle_of_waiting_threads_is_found() {
-        let waits = |thread: usize| match thread {
-            0 => Some(1),
-            1 => Some(2),
-            2 => Some(1),
-            _ => None,
-        };
-        assert_eq!(circle(&[0, 1, 2, 3], waits), Some(vec![1, 2]));
-        assert_eq!(circle(&[0, 3], waits), None);
-        assert_eq!(circle(&[5], |_| Some(5)), Some(vec![5]));
-    }
 }

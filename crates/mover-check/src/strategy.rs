@@ -96,8 +96,7 @@ const WITHOUT_LIMIT: Duration = Duration::from_secs(60);
 impl Strategy {
     pub fn new(options: &Options, features: Features) -> Strategy {
         let explicit_reduction = options.explicit_reduction();
-        // A symbolic engine without a chosen reduction uses none: it pays on few programs.
-        let symbolic_reduction = options.reduction.unwrap_or(ReductionChoice::None);
+        let symbolic_reduction = options.symbolic_reduction();
         let one = |engine, reduction, jobs| Stage {
             runs: vec![Run {
                 engine,
@@ -116,8 +115,13 @@ impl Strategy {
                 };
             }
             engine => {
+                let reduction = match engine {
+                    EngineChoice::Modular => options.modular_reduction(),
+                    EngineChoice::Token => ReductionChoice::None,
+                    _ => options.symbolic_reduction(),
+                };
                 return Strategy {
-                    stages: vec![one(engine, symbolic_reduction, 1)],
+                    stages: vec![one(engine, reduction, 1)],
                 };
             }
         }
@@ -175,11 +179,7 @@ impl Strategy {
             when: When::Always,
             budget: share.map(|share| time.mul_f64(share)),
         };
-        let modular = match options.reduction {
-            Some(ReductionChoice::None) | None => ReductionChoice::None,
-            Some(_) => ReductionChoice::Static,
-        };
-        let modular = run(EngineChoice::Modular, modular, 1);
+        let modular = run(EngineChoice::Modular, options.modular_reduction(), 1);
         let formulas = options
             .reduction
             .filter(|&asked| asked != ReductionChoice::None)
@@ -265,12 +265,12 @@ mod tests {
         };
         assert_eq!(
             told(options(2)),
-            "explicit with reduction dynamic in parallel with ic3 with reduction none"
+            "explicit with reduction dynamic in parallel with ic3 with reduction static"
         );
         assert_eq!(
             told(options(5)),
-            "explicit with reduction dynamic on 3 cores in parallel with ic3 with reduction none in \
-             parallel with bmc with reduction none"
+            "explicit with reduction dynamic on 3 cores in parallel with ic3 with reduction static in \
+             parallel with bmc with reduction static"
         );
     }
 
@@ -319,6 +319,6 @@ mod tests {
             jobs: 4,
             ..Options::default()
         };
-        assert_eq!(told(options), "ic3 with reduction none");
+        assert_eq!(told(options), "ic3 with reduction static");
     }
 }

@@ -1,21 +1,25 @@
 //! Temporal claims: each is checked on its own, and together they decide the verdict.
 //!
-//! Claims are checked by explicit search without reduction, whatever engine answers the other
-//! questions. The runs of the product include those of the program, so a claim takes at least as
-//! many states as the program has.
+//! Claims are checked by explicit search, whatever engine answers the other questions. A claim that
+//! forbids states is an assertion, and is checked with the reduction ([`crate::invariant`]). All
+//! others are checked without reduction. The runs of the product include those of the program, so
+//! such a claim takes at least as many states as the program has.
 
 use std::time::{Duration, Instant};
 
-use mover_engine::{Control, Statistics, Task};
+use mover_engine::{Conclusion, Control, Outcome, Statistics, Task};
 use mover_explicit::liveness::{Fairness, Found, find_forbidden_run};
-use mover_ir::claim::{Check, Claim, ClaimKind};
+use mover_ir::claim::{Check, Claim, ClaimKind, Monitor};
 use mover_ir::program::Property;
 
 use crate::answer::{Answer, PropertyAnswer, STOPPED_AT_FIRST, Verdict};
 use crate::bounds;
 use crate::driver::CheckError;
+use crate::engines::engine;
 use crate::forbidden::{ForbiddenRun, replay};
-use crate::options::Options;
+use crate::invariant::instrument;
+use crate::options::{EngineChoice, Options, ReductionChoice};
+use crate::strategy::Run;
 
 /// The verdict on one claim.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,6 +33,8 @@ pub struct ClaimAnswer {
     pub words: String,
     pub verdict: Verdict,
     pub statistics: Statistics,
+    /// The reduction of the search, by name.
+    pub reduction: &'static str,
     pub time: Duration,
 }
 
@@ -85,6 +91,13 @@ pub fn add_to(
             sum.bytes = sum.bytes.max(part.bytes);
             answer.time += claim.time;
         }
+        let mut reductions: Vec<&str> = answer.claims.iter().map(|one| one.reduction).collect();
+        reductions.dedup();
+        // Several claims may be searched in several ways; then each line says its own.
+        answer.reduction = match answer.claims.first() {
+            Some(first) if reductions.len() == 1 => first.reduction,
+            _ => answer.reduction,
+        };
         answer.peak_mb = crate::peak_mb();
     }
     for &property in task.properties() {
@@ -181,6 +194,7 @@ fn answered(
         words: claim.words(),
         verdict,
         statistics,
+        reduction: "none",
         time,
     }
 }
@@ -202,9 +216,17 @@ fn check(
     let started = Instant::now();
     let program = task.program();
     let fairness = match claim.kind {
-        ClaimKind::Termination => Fairness::Weak,
+        ClaimKind::Termination if options.fairness == Fairness::None => Fairness::Weak,
         _ => options.fairness,
     };
+    if let Some(verdict) = as_assertion(claim, monitor, task, options, control)? {
+        let (verdict, statistics, reduction) = verdict;
+        let answer = answered(claim, verdict, statistics, started.elapsed());
+        return Ok(ClaimAnswer {
+            reduction,
+            ..answer
+        });
+    }
     let searched = find_forbidden_run(program, monitor, fairness, control, &mut |_| ())?;
     let forbidden = |steps: &[_], loop_start| {
         let run = ForbiddenRun {
@@ -237,4 +259,79 @@ fn check(
         searched.statistics,
         started.elapsed(),
     ))
+}
+
+/// The verdict on a claim that forbids states, by the search that finds errors; none if the claim is
+/// of another kind, or if that search does not answer.
+fn as_assertion(
+    claim: &Claim,
+    monitor: &Monitor,
+    task: &Task,
+    options: &Options,
+    control: &Control,
+) -> Result<Option<(Verdict, Statistics, &'static str)>, CheckError> {
+    let reduction = options.explicit_reduction();
+    if reduction == ReductionChoice::None {
+        return Ok(None);
+    }
+    let program = task.program();
+    let Some(instrumented) = instrument(program, monitor) else {
+        return Ok(None);
+    };
+    let (steps, outcome) = if instrumented.fails_at_once {
+        let outcome = Outcome::new(
+            Conclusion::Safe { up_to: Vec::new() },
+            Statistics::default(),
+            "none",
+        );
+        (Some(Vec::new()), outcome)
+    } else {
+        let asked = vec![Property::UnreachCall];
+        let with_test = Task::unchanged(instrumented.program.clone(), asked);
+        let run = Run {
+            engine: EngineChoice::Explicit,
+            reduction,
+            jobs: options.jobs,
+        };
+        let plain = Options {
+            first: true,
+            keep_going: false,
+            checkpoints: None,
+            ..options.clone()
+        };
+        let outcome = match engine(&run, &plain).run(&with_test, control, &mut |_| ()) {
+            Ok(outcome) => outcome,
+            Err(_) => return Ok(None),
+        };
+        let found = outcome.violation().map(|violation| &violation.steps);
+        match found.map(|steps| instrumented.original_steps(steps)) {
+            Some(None) => return Ok(None),
+            found => (found.flatten(), outcome),
+        }
+    };
+    let verdict = match (&steps, &outcome.conclusion) {
+        (Some(steps), _) => {
+            let run = ForbiddenRun {
+                steps,
+                loop_start: None,
+                fairness: options.fairness,
+            };
+            match replay(program, claim, monitor, run) {
+                Ok(trace) => Verdict::Unsafe(Box::new(trace)),
+                Err(_) => return Ok(None),
+            }
+        }
+        (None, Conclusion::Safe { up_to }) if up_to.is_empty() => {
+            match &instrumented.original_bounds(&outcome.bounds)[..] {
+                [] => Verdict::Safe,
+                met => bounds::verdict(program, met),
+            }
+        }
+        (None, Conclusion::Stopped { stop, .. }) => Verdict::Unknown {
+            reason: stop.reason().into(),
+            advice: stop.advice().into(),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some((verdict, outcome.statistics, outcome.reduction)))
 }

@@ -5,6 +5,8 @@
 //! claim is a defect of the engine and is never shown as an answer. During the replay it
 //! records for each step its source location and what it changed.
 
+use std::collections::HashSet;
+
 use mover_engine::{ReplayError, Violation};
 use mover_ir::print::print_value;
 use mover_ir::program::{
@@ -14,9 +16,10 @@ use mover_ir::semantics::{Machine, Message, State, Step};
 use mover_reduce::present::run_transactions::TransactionPart;
 
 use crate::forgotten::is_forgotten;
-use crate::memory::{Between, Row};
+use crate::memory::{Between, Row, source_name};
 use crate::races;
-use crate::story::{self, Run, Story};
+use crate::story::{self, Run, Story, memory_error};
+use crate::sync_objects::SyncObjects;
 
 /// One cell, channel or thread that a step changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +40,8 @@ pub struct TraceStep {
     pub line: Option<usize>,
     pub text: String,
     pub changes: Vec<Change>,
+    /// What it reads of what threads share: `counter = 0`.
+    pub reads: Vec<String>,
     /// What the step prints.
     pub output: String,
     /// Whether the thread keeps the others from moving after it.
@@ -100,11 +105,28 @@ pub struct Length {
 }
 
 /// What went wrong in the last state of a run that ends as claimed.
-fn message(program: &Program, machine: &Machine, state: &State, property: Property) -> String {
+fn message(
+    program: &Program,
+    machine: &Machine,
+    state: &State,
+    before: Option<(&[State], Step)>,
+    objects: Option<&SyncObjects>,
+    property: Property,
+) -> String {
+    if let (Property::MemorySafety, Some((states, step))) = (property, before)
+        && let Some(error) = memory_error::find(program, machine, states, step)
+    {
+        return error.message;
+    }
+    if let (Property::MemoryCleanup, Some((_, mark))) = (property, machine.error(state))
+        && let Some(objects) = memory_error::leaked(program, state)
+    {
+        return format!("{}: {objects}", mark.message);
+    }
     if property == Property::NoDataRace
         && let Some(race) = machine.race(state)
     {
-        return races::message(program, machine, state, race);
+        return races::message(program, machine, state, race, objects);
     }
     match machine.error(state) {
         Some((_, mark)) => mark.message.clone(),
@@ -134,7 +156,7 @@ impl Trace {
         let mut state = machine.initial();
         let mut told = Vec::new();
         let keeps_states = steps.len() <= story::LONGEST;
-        let mut states = Vec::new();
+        let mut states: Vec<State> = Vec::new();
         for (number, &step) in steps.iter().enumerate() {
             if !machine.can_take(&state, step) {
                 return Err(ReplayError::Impossible(number + 1));
@@ -142,25 +164,32 @@ impl Trace {
             let (next, output) = machine.apply_with_output(&state, step);
             told.push(describe_step(program, &state, &next, step, output));
             let before = std::mem::replace(&mut state, next);
-            if keeps_states {
-                states.push(before);
+            if !keeps_states {
+                states.clear();
             }
+            states.push(before);
         }
         violation.ends_in(&machine, &state)?;
-        let message = message(program, &machine, &state, property);
         let standings = standings(program, &machine, &state);
-        let story = if keeps_states {
-            states.push(state);
-            let run = Run {
-                program,
-                machine: &machine,
-                states: &states,
-                steps: &told,
-            };
-            story::tell(&run, property, &message)
-        } else {
-            Story::default()
+        states.push(state);
+        let run = Run {
+            program,
+            machine: &machine,
+            states: &states,
+            steps: &told,
         };
+        let objects = keeps_states.then(|| story::objects(&run));
+        let (message, story) = {
+            let (last, earlier) = states.split_last().ok_or(ReplayError::Impossible(0))?;
+            let before = steps.last().map(|&step| (earlier, step));
+            let message = message(program, &machine, last, before, objects.as_ref(), property);
+            let tell = |objects| story::tell(&run, objects, property, &message);
+            let story = objects.as_ref().map(tell).unwrap_or_default();
+            (message, story)
+        };
+        if let Some(objects) = &objects {
+            told = reworded(&run, objects);
+        }
         Ok(Trace {
             property,
             error,
@@ -190,6 +219,94 @@ impl Trace {
             .windows(2)
             .filter(|pair| pair[0].step.by.thread != pair[1].step.by.thread)
             .count()
+    }
+}
+
+/// The steps of a run with the names that people have for what changes.
+fn reworded(run: &Run, objects: &SyncObjects) -> Vec<TraceStep> {
+    let mut steps = run.steps.to_vec();
+    for (number, step) in steps.iter_mut().enumerate() {
+        step.reads = story::reads(run, objects, number);
+        objects.reword(&mut step.changes);
+        for change in &mut step.changes {
+            change.from = story::gone_named(run, number, &change.from);
+            change.to = story::gone_named(run, number, &change.to);
+        }
+    }
+    hide_unnamed(run.program, &mut steps);
+    move_to_own_lines(&mut steps);
+    steps
+}
+
+/// The words of a statement.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+/// The variable that a change is of: `b` of `main[0]:b[1].next`.
+fn variable_of(name: &str) -> &str {
+    let name = name.rsplit_once("]:").map_or(name, |(_, name)| name);
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// Shows assignments on the step whose line makes them.
+///
+/// A front end joins an assignment that only its thread can observe to the step before it. Such a
+/// change is shown with the thread's next step, if that step's line speaks of the variable and the
+/// line of its own step does not. If the thread has no further step, the run ends before the line,
+/// and the change is not shown.
+fn move_to_own_lines(steps: &mut [TraceStep]) {
+    for number in 0..steps.len() {
+        let thread = steps[number].step.by.thread;
+        let own = format!("{}:", steps[number].thread);
+        let next = (number + 1..steps.len()).find(|&at| steps[at].step.by.thread == thread);
+        let between = number + 1..next.unwrap_or(steps.len());
+        let is_elsewhere = |change: &Change| {
+            let variable = variable_of(&change.name);
+            let is_number = change.to.parse::<i64>().is_ok();
+            let speaks = |at: usize| identifiers(&steps[at].text).any(|word| word == variable);
+            // Of something shared, nobody may see it earlier.
+            let sees = |at: usize| {
+                let step = &steps[at];
+                step.reads.iter().any(|read| read.starts_with(&change.name))
+                    || step.changes.iter().any(|other| other.name == change.name)
+            };
+            let is_own = change.name.starts_with(&own);
+            (is_own || is_number && !change.name.contains(']'))
+                && !speaks(number)
+                && next.is_none_or(speaks)
+                && (is_own || !between.clone().any(sees))
+        };
+        let has_text = !steps[number].text.is_empty();
+        if !has_text {
+            continue;
+        }
+        let (moved, kept) = (steps[number].changes.iter().cloned()).partition(is_elsewhere);
+        steps[number].changes = kept;
+        let moved: Vec<Change> = moved;
+        if let Some(next) = next {
+            steps[next].changes.splice(0..0, moved);
+        }
+    }
+}
+
+/// Leaves out variables of functions that the front end adds to a C program.
+fn hide_unnamed(program: &Program, steps: &mut [TraceStep]) {
+    let is_c = |step: &TraceStep| {
+        let file = step.file.as_deref().unwrap_or_default();
+        file.ends_with(".c") || file.ends_with(".h")
+    };
+    let words: HashSet<&str> = program
+        .info
+        .sources
+        .files()
+        .flat_map(|(_, file)| identifiers(&file.text))
+        .collect();
+    for step in steps.iter_mut().filter(|step| is_c(step)) {
+        step.changes.retain(|change| {
+            !change.name.contains("]:") || words.contains(variable_of(&change.name))
+        });
     }
 }
 
@@ -273,6 +390,7 @@ pub fn describe_step(
         line: place.map(|place| place.line),
         text: edge.map_or(String::new(), |edge| edge.text.clone()),
         changes: changes(program, before, after),
+        reads: Vec::new(),
         output,
         exclusive: after.exclusive.is_some(),
     }
@@ -359,7 +477,7 @@ fn compare_cells(
     for (number, variable) in variables.iter().enumerate() {
         let cells = first..first + variable.len as usize;
         let row = Row {
-            name: format!("{prefix}{}", variable.name),
+            name: format!("{prefix}{}", source_name(&variable.name)),
             ty: variable.ty,
             is_array: variable.is_array,
             is_object: false,

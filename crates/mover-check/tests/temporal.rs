@@ -9,11 +9,14 @@ use std::fmt;
 
 use mover_check::Fairness;
 use mover_check::forbidden::{ForbiddenRun, replay};
-use mover_engine::Control;
+use mover_check::invariant::instrument;
+use mover_engine::{Control, Engine, Task};
+use mover_explicit::Explicit;
 use mover_explicit::liveness::{Found, find_forbidden_run};
 use mover_ir::claim::Check;
-use mover_ir::program::Program;
+use mover_ir::program::{Program, Property};
 use mover_ir::semantics::{Machine, State, Step};
+use mover_reduce::Reduction;
 
 struct Random(u64);
 
@@ -291,7 +294,7 @@ fn graph(program: &Program) -> Option<Graph> {
 struct Judge<'a> {
     graph: &'a Graph,
     formula: &'a Formula,
-    is_fair: bool,
+    fairness: Fairness,
     budget: usize,
     longest: usize,
     path: Vec<usize>,
@@ -325,9 +328,15 @@ impl Judge<'_> {
         let moved: BTreeSet<usize> = self.threads[back..].iter().flatten().copied().collect();
         let is_treated_fairly = |thread: usize| {
             let mut states = self.path[back..].iter();
-            moved.contains(&thread) || states.any(|&s| !self.graph.movers[s].contains(&thread))
+            let can_move = |&s: &usize| self.graph.movers[s].contains(&thread);
+            moved.contains(&thread)
+                || match self.fairness {
+                    Fairness::None => true,
+                    Fairness::Weak => states.any(|s| !can_move(s)),
+                    Fairness::Strong => !states.any(can_move),
+                }
         };
-        if self.is_fair && !(0..2).all(is_treated_fairly) {
+        if !(0..2).all(is_treated_fairly) {
             return false;
         }
         let letters: Vec<u64> = self.path.iter().map(|&s| self.graph.letters[s]).collect();
@@ -337,11 +346,7 @@ impl Judge<'_> {
 
 #[test]
 fn claims_on_random_models_are_judged_by_their_meaning() {
-    let models = if std::env::var_os("MOVER_LONG").is_some() {
-        3_000
-    } else {
-        250
-    };
+    let models = models(250);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut counts = [0usize; 2];
     let mut with_loop = 0;
@@ -363,7 +368,7 @@ fn claims_on_random_models_are_judged_by_their_meaning() {
             let Check::Forbidden(monitor) = &claim.check else {
                 panic!("{text}\n{claim:?}");
             };
-            for fairness in [Fairness::None, Fairness::Weak] {
+            for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
                 let control = Control::unlimited();
                 let searched =
                     find_forbidden_run(&program, monitor, fairness, &control, &mut |_| ());
@@ -378,7 +383,7 @@ fn claims_on_random_models_are_judged_by_their_meaning() {
                 let mut judge = Judge {
                     graph: &graph,
                     formula,
-                    is_fair: fairness == Fairness::Weak,
+                    fairness,
                     budget: 2_000,
                     longest: 9,
                     path: vec![0],
@@ -407,6 +412,101 @@ fn claims_on_random_models_are_judged_by_their_meaning() {
             }
         }
     }
+    eprintln!("formulas: {counts:?} hold and violated, {with_loop} with a loop");
     assert!(counts.iter().all(|&count| count > models), "{counts:?}");
     assert!(with_loop > models / 2, "{with_loop}");
+}
+
+/// A condition over states.
+fn condition(random: &mut Random) -> Formula {
+    let mut part = || Formula::Proposition(random.below(PROPOSITIONS.len()));
+    let (a, b) = (Box::new(part()), Box::new(part()));
+    match random.below(4) {
+        0 => Formula::Unary("!", a),
+        1 => Formula::Binary("->", a, b),
+        2 => Formula::Unary("!", Box::new(Formula::Binary("&&", a, b))),
+        _ => Formula::Binary("||", a, b),
+    }
+}
+
+/// `[] p` as an assertion, with each reduction, against the search through the product.
+#[test]
+fn invariants_are_found_with_reductions() {
+    let models = models(300);
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut counts = [0usize; 2];
+    let mut saved = [0u64; 2];
+    for _ in 0..models {
+        let text = model(&mut random);
+        let claims: Vec<String> = (0..4)
+            .map(|number| format!("ltl f{number} {{ [] {} }}\n", condition(&mut random)))
+            .collect();
+        let text = text + &claims.concat();
+        let read = mover_promela::parse_text("random.pml", &text);
+        let program = read
+            .unwrap_or_else(|failure| panic!("{text}\n{failure:?}"))
+            .program;
+        for claim in &program.info.claims {
+            let Check::Forbidden(monitor) = &claim.check else {
+                panic!("{text}\n{claim:?}");
+            };
+            let Some(instrumented) = instrument(&program, monitor) else {
+                continue;
+            };
+            let control = Control::unlimited();
+            let fairness = Fairness::None;
+            let product = find_forbidden_run(&program, monitor, fairness, &control, &mut |_| ());
+            let product = product.expect("small");
+            let is_violated = match product.found {
+                Found::Nothing => false,
+                Found::Prefix(_) | Found::Lasso { .. } => true,
+                other => panic!("{other:?}\n{text}"),
+            };
+            if instrumented.fails_at_once {
+                assert!(is_violated, "{text}\n{claim:?}");
+                continue;
+            }
+            for reduction in [Reduction::None, Reduction::Static, Reduction::Dynamic] {
+                let asked = vec![Property::UnreachCall];
+                let task = Task::unchanged(instrumented.program.clone(), asked);
+                let engine = Explicit {
+                    reduction,
+                    first: true,
+                    ..Explicit::default()
+                };
+                let outcome = engine.run(&task, &control, &mut |_| ()).expect("small");
+                let found = outcome.violation().map(|violation| &violation.steps);
+                let name = claim.words();
+                assert_eq!(found.is_some(), is_violated, "{reduction:?} {name}\n{text}");
+                counts[usize::from(is_violated)] += 1;
+                if reduction == Reduction::Dynamic && !is_violated {
+                    saved[0] += outcome.statistics.states;
+                    saved[1] += product.statistics.states;
+                }
+                if let Some(steps) = found {
+                    let steps = instrumented.original_steps(steps).expect("a run");
+                    let run = ForbiddenRun {
+                        steps: &steps,
+                        loop_start: None,
+                        fairness,
+                    };
+                    let replayed = replay(&program, claim, monitor, run);
+                    assert!(replayed.is_ok(), "{name}: {replayed:?}\n{text}");
+                }
+            }
+        }
+    }
+    eprintln!("invariants: {counts:?} hold and violated, states {saved:?} reduced and not");
+    assert!(counts.iter().all(|&count| count > models / 2), "{counts:?}");
+    assert!(saved[0] < saved[1], "{saved:?}");
+}
+
+/// How many models to try: `MOVER_PROGRAMS` if it says so.
+fn models(usual: usize) -> usize {
+    let asked = std::env::var("MOVER_PROGRAMS").ok();
+    let long = std::env::var_os("MOVER_LONG").map(|_| 12 * usual);
+    asked
+        .and_then(|text| text.parse().ok())
+        .or(long)
+        .unwrap_or(usual)
 }

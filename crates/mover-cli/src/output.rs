@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use mover_tools::scratch::Beside;
 use mover_tools::visible;
@@ -29,9 +30,21 @@ pub enum OutputError {
     NamedTwice { options: [String; 2], path: PathBuf },
 }
 
+/// What the command line says of colours, if anything.
+static CHOSEN: OnceLock<Option<bool>> = OnceLock::new();
+
+/// Decides about colours for the rest of the process; none leaves it to the terminal.
+pub fn choose_color(color: Option<bool>) {
+    // The first choice holds; there is one command line.
+    let _ = CHOSEN.set(color);
+}
+
 /// Whether to colour what goes to standard output.
 pub fn stdout_color() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    let chosen = CHOSEN.get().copied().flatten();
+    chosen.unwrap_or_else(|| {
+        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    })
 }
 
 pub fn stderr_is_terminal() -> bool {

@@ -22,6 +22,9 @@ pub use outcome::{
 };
 pub use task::{Computed, Task};
 
+/// Told several times a second how far an engine has come.
+pub type Progress<'p> = dyn FnMut(&Statistics) + Send + 'p;
+
 /// A way to answer a task.
 pub trait Engine: Send + Sync {
     /// As `--engine` and answers call it.
@@ -35,14 +38,15 @@ pub trait Engine: Send + Sync {
 
     /// Whether the engine inspects time and memory between any two of its small steps. One that
     /// does not is run in a thread of its own and abandoned when it exceeds its limits.
-    fn keeps_limits(&self) -> bool;
+    fn keeps_limits(&self) -> bool {
+        false
+    }
 
-    /// Works until there is an answer or the control says stop. `progress` is called several times
-    /// a second.
+    /// Works until there is an answer or the control says stop.
     fn run(
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError>;
 }

@@ -7,7 +7,7 @@ use mover_ir::program::{Program, Property};
 use mover_reduce::facts::races;
 use mover_reduce::transform::race_edges::{TooManyRaces, race_edges};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
-use mover_reduce::{Movers, NoMovers, PhaseFacts, forgetful_movers, movers};
+use mover_reduce::{Movers, NoMovers, PhaseFacts, movers_between_timeouts};
 
 /// A program, what is asked of it, and what several parts of mover need to know about it. Each
 /// thing is computed on first use, and then shared.
@@ -84,20 +84,24 @@ impl Task {
 
     /// What moves; the error says why nothing does.
     pub fn movers(&self) -> Result<&Movers, NoMovers> {
+        if self.program.uses_timeout() {
+            return Err(NoMovers::Timeout);
+        }
+        self.movers_between_timeouts()
+    }
+
+    /// The same for a search that treats `timeout` separately ([`movers_between_timeouts`]).
+    pub fn movers_between_timeouts(&self) -> Result<&Movers, NoMovers> {
         let movers = self.movers.get_or_init(|| {
             self.count(0);
-            if self.keep_dead_values {
-                movers(&self.program)
-            } else {
-                forgetful_movers(&self.program)
-            }
+            movers_between_timeouts(&self.program, self.keep_dead_values)
         });
         movers.as_ref().map_err(|reason| *reason)
     }
 
     /// What it takes to classify steps while a search runs; none if nothing moves.
     pub fn facts(&self) -> Option<&PhaseFacts> {
-        let movers = self.movers().ok()?;
+        let movers = self.movers_between_timeouts().ok()?;
         Some(self.facts.get_or_init(|| {
             self.count(1);
             PhaseFacts::new(movers)

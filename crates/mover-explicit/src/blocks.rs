@@ -42,6 +42,12 @@
 //! at every choice, so that no way is walked twice; what is left to save is storing the states in
 //! between.
 //!
+//! **Timeouts.** A step that waits for `timeout` is possible only where no other step is. Blocks take
+//! no such steps; the search takes them from the states in which all threads are stuck. So all of
+//! these states have to be stored, not only one of them: a block also ends where its thread blocks
+//! in pre, whether it has acquired a lock or not. (See
+//! [`mover_reduce::movers_between_timeouts`] for the argument.)
+//!
 //! **Rendezvous.** A thread at an unbuffered receive takes its next step inside another
 //! thread's transaction, so it must be external there: such a state is emitted in either phase.
 
@@ -145,6 +151,32 @@ pub struct Blocks<'m> {
     work: Vec<usize>,
     walked: Vec<bool>,
     tail: Tail,
+    /// What all blocks came to so far.
+    pub tally: Tally,
+}
+
+/// How long blocks are.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Tally {
+    /// Steps that were taken.
+    steps: u64,
+    /// States that were emitted.
+    ends: u64,
+    /// Blocks whose thread had a step.
+    moving: u64,
+}
+
+impl Tally {
+    /// An estimate of the stored states as a share of those of a search without reduction, after so
+    /// many states were expanded.
+    ///
+    /// If a transaction has m steps on average, the n threads that can move in a state without
+    /// reduction are each at one of m places where a reduced search knows one.
+    pub fn share(&self, expanded: u64) -> f64 {
+        let length = (self.steps as f64 / self.ends.max(1) as f64).max(1.0);
+        let threads = self.moving as f64 / expanded.max(1) as f64;
+        length.powf(-threads)
+    }
 }
 
 /// Room for going through the edges of a block against their direction.
@@ -267,6 +299,7 @@ impl<'m> Blocks<'m> {
             work: Vec::new(),
             walked: Vec::new(),
             tail: Tail::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -332,6 +365,8 @@ impl<'m> Blocks<'m> {
         if !self.nodes[0].can_move {
             return Expansion::Stuck;
         }
+        self.tally.moving += 1;
+        self.tally.steps += self.nodes.len() as u64 - 1;
         self.emit_ends(thread, visitor)
     }
 
@@ -460,7 +495,11 @@ impl<'m> Blocks<'m> {
                 Phase::Pre { took_lock: true } => {
                     self.nodes[number].is_end = self.keep_deadlocks;
                 }
-                Phase::Pre { took_lock: false } => self.note_halt(number, thread),
+                Phase::Pre { took_lock: false } => {
+                    // The start is stored already.
+                    self.nodes[number].is_end = number > 0 && self.machine.uses_timeout();
+                    self.note_halt(number, thread);
+                }
             }
         }
         ControlFlow::Continue(())
@@ -674,6 +713,7 @@ impl<'m> Blocks<'m> {
         thread: usize,
         visitor: &mut impl BlockVisitor,
     ) -> ControlFlow<()> {
+        self.tally.ends += 1;
         let node = &self.nodes[number];
         let mut lanes = node.lanes.clone();
         if !node.has_tail {
@@ -703,6 +743,7 @@ impl<'m> Blocks<'m> {
             }
             let steps = &self.trail.steps[only.steps.clone()];
             self.tail.steps.extend_from_slice(steps);
+            self.tally.steps += 1;
             lanes = self.trail.keep_last(mark);
         }
         let flow = visitor.emit(&self.trail.lanes[lanes]);

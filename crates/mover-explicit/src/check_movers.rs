@@ -30,7 +30,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use mover_engine::{Control, EngineError, Statistics, Stop};
+use mover_engine::{Control, EngineError, Progress, Statistics, Stop};
 use mover_ir::program::{LocationId, TemplateId};
 use mover_reduce::{Movers, PhaseFacts};
 
@@ -100,7 +100,7 @@ pub fn check_movers(
     facts: Option<&PhaseFacts>,
     by_reach: bool,
     control: &Control,
-    progress: &mut (dyn FnMut(&Statistics) + Send),
+    progress: &mut Progress,
 ) -> Result<MoverCheck, EngineError> {
     let machine = Machine::with_movers(movers)?;
     let started = Instant::now();
@@ -120,6 +120,7 @@ pub fn check_movers(
                     first: false,
                 },
                 // All of it, so that nothing remains that a belief could fall over.
+                may_drop: false,
                 keep_going: true,
                 control,
                 progress: &mut *progress,
@@ -273,7 +274,7 @@ struct Check<'m, 'o> {
     states: States,
     pairs: u64,
     control: &'o Control,
-    progress: &'o mut (dyn FnMut(&Statistics) + Send),
+    progress: &'o mut Progress<'o>,
     started: Instant,
     next_progress: Duration,
     stopped: Option<Stop>,

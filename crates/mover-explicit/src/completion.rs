@@ -1,4 +1,4 @@
-//! Depth-first search with transactions, and five solutions of the ignoring problem.
+//! Depth-first search with transactions, and six solutions of the ignoring problem.
 //!
 //! This is the search of Levin et al. (2005, Figures 5 to 8). Unlike chain blocks (`blocks`),
 //! which store only states between transactions, it stores every state it visits, together with
@@ -16,8 +16,13 @@
 //!   scheduling point itself if it is a commit point: it was reached by a step that is not a
 //!   right mover (line L19 of Figure 8).
 //! - [`Ignoring::CpcNoL19`]: every incomplete state, commit point or not.
-//! - [`Ignoring::Cycle`]: a state in post from which a step closes a cycle, that is, leads to a
-//!   state on the stack.
+//! - [`Ignoring::Cycle`]: a state from which a step closes a cycle in the part of the transaction
+//!   after its commit point, that is, leads to a state on the stack with nothing but states in
+//!   post and no scheduling point in between. A cycle that leaves this part is no danger: it
+//!   passes the scheduling point at which the transaction began.
+//! - [`Ignoring::Scc`]: one state of each strongly connected component of states in post that no
+//!   step leaves and in which no transaction is over (Valmari 1990, as Levin et al. describe it in
+//!   their Section 6). Components are found in the same search (Tarjan 1972).
 //! - [`Ignoring::Lfs`]: a state in post whose thread is at a location of the feedback set
 //!   (`mover_reduce::facts::feedback`), with Flanagan and Qadeer's rule that a thread at its
 //!   first location is between transactions.
@@ -74,6 +79,8 @@ pub enum Ignoring {
     CpcNoL19,
     /// Cycle detection.
     Cycle,
+    /// Terminal strongly connected components.
+    Scc,
     /// Location feedback sets.
     Lfs,
     /// Not at all: errors can be missed.
@@ -81,10 +88,11 @@ pub enum Ignoring {
 }
 
 impl Ignoring {
-    pub const ALL: [Ignoring; 5] = [
+    pub const ALL: [Ignoring; 6] = [
         Ignoring::Cpc,
         Ignoring::CpcNoL19,
         Ignoring::Cycle,
+        Ignoring::Scc,
         Ignoring::Lfs,
         Ignoring::Unsound,
     ];
@@ -103,6 +111,7 @@ impl Ignoring {
             Ignoring::Cpc => "cpc",
             Ignoring::CpcNoL19 => "cpc-no-l19",
             Ignoring::Cycle => "cycle",
+            Ignoring::Scc => "scc",
             Ignoring::Lfs => "lfs",
             Ignoring::Unsound => "unsound",
         }
@@ -145,6 +154,10 @@ struct Frame {
     /// Whether a right mover led here.
     by_right_mover: bool,
     is_scheduling_point: bool,
+    /// For components: the least state known to be in the same one, and whether a step leaves it or
+    /// a scheduling point is in it.
+    least: u32,
+    is_left: bool,
     /// The thread that is tried now, and how many have been, with it.
     thread: usize,
     tried: usize,
@@ -158,6 +171,8 @@ struct Frame {
 /// Of a stored state: a scheduling point is known to follow, or it is one.
 const COMPLETE: u8 = 1;
 const ON_STACK: u8 = 2;
+/// Its strongly connected component is not known yet.
+const OPEN: u8 = 4;
 
 struct CompletionSearch<'m, 'o> {
     machine: &'m Machine,
@@ -170,6 +185,9 @@ struct CompletionSearch<'m, 'o> {
     /// By number of the state.
     marks: Vec<u8>,
     stack: Vec<Frame>,
+    /// States whose component is not known yet, in the order in which they were found. Numbers are in
+    /// that order, too.
+    open: Vec<u32>,
     trail: Trail,
     numbers: Vec<u32>,
     key: Vec<u32>,
@@ -214,6 +232,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             store: Store::new(1 + machine.initial().len()),
             marks: Vec::new(),
             stack: Vec::new(),
+            open: Vec::new(),
             trail: Trail::default(),
             numbers: Vec::new(),
             key: Vec::new(),
@@ -245,6 +264,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
         self.store = Store::new(1 + self.machine.initial().len());
         self.marks.clear();
         self.stack.clear();
+        self.open.clear();
         self.trail = Trail::default();
         self.clock.statistics = Statistics::default();
     }
@@ -267,6 +287,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
         Searched {
             violations: self.found.into_iter().collect(),
             gave_up: false,
+            dropped: None,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
@@ -288,6 +309,8 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             phase: Phase::Post,
             by_right_mover: false,
             is_scheduling_point: true,
+            least: number,
+            is_left: true,
             thread: 0,
             tried: 1,
             can_move: false,
@@ -331,13 +354,23 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             if marks & COMPLETE != 0 {
                 self.complete(from, top);
             }
-            let closes_cycle = self.ignoring == Ignoring::Cycle && marks & ON_STACK != 0;
-            if closes_cycle && self.stack[top].phase == Phase::Post {
+            if marks & OPEN != 0 {
+                let frame = &mut self.stack[top];
+                frame.least = frame.least.min(number);
+            } else {
+                self.stack[top].is_left = true;
+            }
+            let may_close = self.ignoring == Ignoring::Cycle && marks & ON_STACK != 0;
+            if may_close && self.closes_cycle_after_commit(number) {
                 self.stack[top].is_scheduling_point = true;
             }
             return ControlFlow::Continue(());
         }
         self.marks[number as usize] = ON_STACK;
+        if self.ignoring == Ignoring::Scc {
+            self.marks[number as usize] |= OPEN;
+            self.open.push(number);
+        }
         self.stack.push(Frame {
             number,
             lanes: successor.lanes,
@@ -345,6 +378,8 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             phase,
             by_right_mover: successor.moves.right,
             is_scheduling_point: false,
+            least: number,
+            is_left: false,
             thread,
             tried: 1,
             can_move: false,
@@ -359,6 +394,15 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             self.complete(number, top + 1);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether the state is on the stack in the part of the present transaction after its commit
+    /// point.
+    fn closes_cycle_after_commit(&self, number: u32) -> bool {
+        let from_top = self.stack.iter().rev();
+        from_top
+            .take_while(|frame| frame.phase == Phase::Post && !frame.is_scheduling_point)
+            .any(|frame| frame.number == number)
     }
 
     /// The phase that a step of the topmost state's thread leads to.
@@ -445,7 +489,11 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             && frame.phase == Phase::Post
             && is_incomplete
             && !(self.ignoring == Ignoring::Cpc && frame.by_right_mover);
-        frame.is_scheduling_point |= is_ignored;
+        let is_abandoned = self.ignoring == Ignoring::Scc
+            && frame.phase == Phase::Post
+            && frame.least == number
+            && !frame.is_left;
+        frame.is_scheduling_point |= is_ignored || is_abandoned;
         if frame.is_scheduling_point {
             self.complete(number, top);
         }
@@ -467,8 +515,26 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             self.meet_deadlock()?;
         }
         self.marks[number as usize] &= !ON_STACK;
-        self.stack.pop();
+        if let Some(left) = self.stack.pop() {
+            self.close_component(&left);
+        }
         ControlFlow::Continue(())
+    }
+
+    /// Notes what the state that was left says of the component of the state below. The first state of
+    /// a component is left last; then the component is known, and steps into it leave theirs.
+    fn close_component(&mut self, left: &Frame) {
+        let is_known = left.least == left.number;
+        if is_known {
+            let first = self.open.iter().rposition(|&open| open == left.number);
+            for member in self.open.drain(first.unwrap_or(self.open.len())..) {
+                self.marks[member as usize] &= !OPEN;
+            }
+        }
+        if let Some(below) = self.stack.last_mut() {
+            below.is_left |= is_known || left.is_left || left.is_scheduling_point;
+            below.least = below.least.min(left.least);
+        }
     }
 
     /// Finds the steps of the present thread of the topmost state.
@@ -658,6 +724,7 @@ mod tests {
                 properties: &[],
                 first: false,
             },
+            may_drop: false,
             keep_going: false,
             control: &Control::unlimited(),
             progress: &mut |_| {},
@@ -681,6 +748,7 @@ mod tests {
     fn figure_9_needs_one_interleaving_point() {
         assert_eq!(points_after_commit(Ignoring::Cpc), 1);
         assert_eq!(points_after_commit(Ignoring::Cycle), 2);
+        assert_eq!(points_after_commit(Ignoring::Scc), 2);
         assert_eq!(points_after_commit(Ignoring::Lfs), 2);
         assert_eq!(points_after_commit(Ignoring::Unsound), 0);
     }

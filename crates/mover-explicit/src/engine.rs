@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use mover_engine::words::grouped;
 use mover_engine::{
-    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop, Task, Unchecked,
+    Conclusion, Control, Engine, EngineError, Outcome, Progress, Stop, Task, Unchecked,
 };
 use mover_ir::program::Property;
-use mover_reduce::{Movers, Reduction};
+use mover_reduce::{Movers, NoMovers, Reduction};
 
 use crate::checkpoint::{Checkpoints, Identity, Snapshot};
 use crate::completion::{self, Ignoring};
@@ -59,6 +59,9 @@ pub struct Explicit {
     /// Stop at the first violation, instead of searching on for those of other properties.
     pub first: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
+    /// Whether a reduction that stores most of the states is dropped after a short trial. A search on
+    /// several cores keeps it.
+    pub may_drop: bool,
 }
 
 impl Default for Explicit {
@@ -72,6 +75,7 @@ impl Default for Explicit {
             keep_going: false,
             first: false,
             checkpoints: None,
+            may_drop: false,
         }
     }
 }
@@ -106,7 +110,13 @@ impl Explicit {
         if self.reduction == Reduction::None {
             return Plan::Without { declined: None };
         }
-        match task.movers() {
+        // Elsewhere steps that wait for `timeout` are steps like others.
+        let is_sequential = self.jobs == 1 || self.order == Order::DepthFirst;
+        let movers = match is_sequential {
+            true => task.movers_between_timeouts(),
+            false => task.movers(),
+        };
+        match movers {
             Ok(movers) if self.left_only => Plan::Own(Box::new(movers.clone().left_only())),
             Ok(movers) => Plan::By(movers),
             Err(reason) => Plan::Without {
@@ -236,9 +246,10 @@ impl Engine for Explicit {
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let plan = self.plan(task);
+        let may_drop = self.may_drop && plan.movers().is_some() && self.checkpoints.is_none();
         let options = Options {
             order: self.order,
             movers: plan.movers(),
@@ -251,9 +262,10 @@ impl Engine for Explicit {
                 properties: task.properties(),
                 first: self.first,
             },
+            may_drop,
             keep_going: self.keep_going,
             control,
-            progress,
+            progress: &mut *progress,
         };
         let searched = match &self.checkpoints {
             None => search::explore(task.program(), options, None),
@@ -281,6 +293,22 @@ impl Engine for Explicit {
             }
         };
         let searched = searched?;
+        if let Some(share) = searched.dropped {
+            let unreduced = Explicit {
+                reduction: Reduction::None,
+                may_drop: false,
+                ..self.clone()
+            };
+            let tried = searched.statistics;
+            let mut outcome = unreduced.run(task, control, progress)?;
+            outcome.statistics.time += tried.time;
+            outcome.declined = Some(format!(
+                "a trial of {} states showed that about {:.0} % of the states would be stored",
+                grouped(tried.states),
+                100.0 * share
+            ));
+            return Ok(outcome);
+        }
         Ok(self.outcome(&plan, searched, None))
     }
 }
@@ -306,8 +334,17 @@ impl Engine for Completion {
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
+        if task.program().uses_timeout() {
+            let unreduced = Explicit {
+                reduction: Reduction::None,
+                ..self.search.clone()
+            };
+            let mut outcome = unreduced.run(task, control, progress)?;
+            outcome.declined = Some(NoMovers::Timeout.to_string());
+            return Ok(outcome);
+        }
         let plan = self.search.plan(task);
         let Some(movers) = plan.movers() else {
             // Without transactions there is nothing to ignore.
@@ -325,6 +362,7 @@ impl Engine for Completion {
                 properties: task.properties(),
                 first: true,
             },
+            may_drop: false,
             keep_going: self.search.keep_going,
             control,
             progress,

@@ -6,6 +6,7 @@
 //! an access that straddles cells is done byte by byte.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mover_ir::program::{PointerLayout, Program};
 
@@ -20,6 +21,7 @@ pub struct Memory {
     pub objects: Objects,
     /// Why the search cannot be complete, once that is known.
     refusal: OnceLock<String>,
+    refusals: AtomicUsize,
 }
 
 /// A live object.
@@ -132,6 +134,7 @@ impl Memory {
                 .collect(),
             objects: Objects::default(),
             refusal: OnceLock::new(),
+            refusals: AtomicUsize::new(0),
         }
     }
 
@@ -176,8 +179,10 @@ impl Memory {
     }
 
     /// Notes why not everything can be explored.
-    pub fn refuse(&self, reason: impl FnOnce() -> String) {
+    /// Returns how often that has been done before.
+    pub fn refuse(&self, reason: impl FnOnce() -> String) -> usize {
         self.refusal.get_or_init(reason);
+        self.refusals.fetch_add(1, Ordering::Relaxed)
     }
 
     pub fn refusal(&self) -> Option<&str> {

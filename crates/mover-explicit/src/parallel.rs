@@ -298,6 +298,7 @@ pub fn explore(
     Searched {
         violations,
         gave_up,
+        dropped: None,
         bounds: bounds.into_iter().collect(),
         stopped: *lock(&shared.stopped),
         refusal: machine.refusal().map(str::to_string),

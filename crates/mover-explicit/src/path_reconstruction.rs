@@ -27,8 +27,13 @@ pub fn steps_through(
     let mut work = Workspace::default();
     let mut steps = Vec::new();
     for pair in states.windows(2) {
-        let way = match &mut blocks {
-            Some(blocks) => blocks.find_way(&pair[0], &pair[1]).unwrap_or_default(),
+        let by_one_thread = match &mut blocks {
+            Some(blocks) => blocks.find_way(&pair[0], &pair[1]),
+            None => None,
+        };
+        let way = match by_one_thread {
+            Some(way) => way,
+            // Without blocks, and for a step that waits for `timeout`.
             None => {
                 let mut finder = Finder {
                     wanted: &pair[1],

@@ -14,6 +14,9 @@
 //! - `e.lfs` keeps the phase of a thread that comes back to its first location
 //!   in pre, although the thread is between transactions there. We do not, so
 //!   that fewer states differ.
+//! - `d.cycle.tx` also counts a cycle that returns to the state in which the transaction began. All threads
+//!   are explored there, and it is not in the part of the transaction after the commit point, of which Levin
+//!   et al. (2005, Section 5) speak; so we do not.
 //!
 //! Where something goes wrong, mover stops and the reference goes on, so there
 //! only verdicts are compared.
@@ -104,37 +107,44 @@ fn models(name: &str) -> Vec<Program> {
     paths.iter().map(|path| model(path)).collect()
 }
 
-/// The reference's name for a solution.
-fn explorer(ignoring: Ignoring) -> &'static str {
-    match ignoring {
+/// The reference's name for a solution, if it has it.
+fn explorer(ignoring: Ignoring) -> Option<&'static str> {
+    Some(match ignoring {
+        Ignoring::Scc => return None,
         Ignoring::Cpc => "c.prop",
         Ignoring::CpcNoL19 => "c.nol19",
-        Ignoring::Cycle => "d.cycle",
+        Ignoring::Cycle => "d.cycle.tx",
         Ignoring::Lfs => "e.lfs",
         Ignoring::Unsound => "b.fig5",
-    }
+    })
 }
 
 /// Where we store less or more than the reference, and how much; the opening of this file says why.
-const DIFFERENCES: [(&str, &str, u64); 19] = [
+const DIFFERENCES: [(&str, &str, u64); 25] = [
     ("abp_block", "b.fig5", 605),
     ("abp_poll", "b.fig5", 735),
+    ("abp_poll", "d.cycle.tx", 735),
     ("bakery2", "b.fig5", 710),
     ("bakery2", "c.prop", 710),
     ("bakery2_think", "b.fig5", 812),
     ("bakery2_think", "c.prop", 812),
+    ("bakery2_think", "d.cycle.tx", 925),
     ("bakery2_think", "e.lfs", 886),
     ("bakery3", "b.fig5", 33_900),
     ("bakery3", "c.prop", 33_900),
     ("counter", "b.fig5", 2_188),
     ("peterson", "b.fig5", 83),
     ("peterson_think", "b.fig5", 140),
+    ("peterson_think", "d.cycle.tx", 164),
     ("peterson_think", "e.lfs", 144),
     ("phil3_think", "b.fig5", 84),
+    ("phil3_think", "d.cycle.tx", 256),
     ("phil3_think", "e.lfs", 79),
     ("phil4_think", "b.fig5", 442),
+    ("phil4_think", "d.cycle.tx", 1_161),
     ("phil4_think", "e.lfs", 241),
     ("phil5_think", "b.fig5", 1_120),
+    ("phil5_think", "d.cycle.tx", 4_942),
     ("phil5_think", "e.lfs", 551),
 ];
 
@@ -159,7 +169,9 @@ fn counts_are_the_references() {
             continue;
         }
         for ignoring in Ignoring::ALL {
-            let explorer = explorer(ignoring);
+            let Some(explorer) = explorer(ignoring) else {
+                continue;
+            };
             let expected = DIFFERENCES
                 .iter()
                 .find(|(model, column, _)| (*model, *column) == (name, explorer))
@@ -189,6 +201,27 @@ fn verdicts_are_those_of_all_interleavings() {
             }
         }
     }
+}
+
+/// A component that is left by no step has a cycle, and completion looks for the same states one by one: so
+/// components are scheduled at no more places than either, but where the order of the search differs.
+#[test]
+fn components_store_little() {
+    let mut stored = [0; 3];
+    for program in models("models") {
+        let ways = [Ignoring::Scc, Ignoring::CpcNoL19, Ignoring::Cycle];
+        let outcomes = ways.map(|ignoring| run(&program, ignoring, true, false));
+        if outcomes.iter().all(|outcome| outcome.violation().is_none()) {
+            for (sum, outcome) in stored.iter_mut().zip(&outcomes) {
+                *sum += outcome.statistics.states;
+            }
+        }
+    }
+    let [components, without_l19, cycles] = stored;
+    assert!(
+        components <= without_l19 && components <= cycles,
+        "{stored:?}"
+    );
 }
 
 #[test]

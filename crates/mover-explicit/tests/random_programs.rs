@@ -6,6 +6,8 @@
 
 use mover_engine::{Control, Engine, Outcome, Task};
 use mover_explicit::{Completion, Explicit, Ignoring, Order};
+use mover_ir::builder::ProgramBuilder;
+use mover_ir::expr::Ty;
 use mover_ir::print::print_program;
 use mover_ir::program::*;
 use mover_ir::semantics::{Machine, State};
@@ -328,4 +330,30 @@ fn transactions_hide_nothing() {
     assert!(compared * 10 > count * 9);
     assert!(errors * 10 > compared && deadlocks * 10 > compared);
     assert!(stored * 3 < all, "the reduction reduces");
+}
+
+/// Facts about held locks do not follow a run that resumes after an error, and need not: only a
+/// search without reduction resumes.
+#[test]
+fn a_reduced_search_ends_at_errors() {
+    let mut model = ProgramBuilder::new("two assertions");
+    let cell = model.global("cell", Ty::BYTE);
+    model.main(|thread| {
+        thread.assert(cell.eq(1), "the first one");
+        thread.assert(cell.eq(2), "the second one");
+    });
+    let program = model.build().expect("it is valid");
+    let met = |reduction| {
+        let engine = Explicit {
+            reduction,
+            keep_going: true,
+            ..Explicit::default()
+        };
+        let found = search(&engine, &task(&program, true, false));
+        found.statistics.violations
+    };
+    assert_eq!(met(Reduction::None), 2);
+    for reduction in [Reduction::Static, Reduction::Phase, Reduction::Dynamic] {
+        assert_eq!(met(reduction), 1, "{reduction}");
+    }
 }

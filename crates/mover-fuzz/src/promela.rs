@@ -193,6 +193,19 @@ const NAMED: usize = 5;
 /// Sections that others may be in at the same time.
 const SHARED: &[usize] = &[7, 9];
 
+/// Steps that are taken only where no other is possible.
+const TIMEOUTS: &[&str] = &[
+    "timeout",
+    "timeout -> x = 1 - x",
+    "timeout -> y = 1",
+    "timeout -> l = x",
+    "timeout -> m = false",
+    "timeout -> assert(x == 0)",
+    "timeout -> assert(y == 0)",
+    "(timeout || x == 1)",
+    "atomic { timeout -> x = 1; (y == 0) }",
+];
+
 /// What is read and written in sections only, where a model keeps to that.
 const GUARDED: &[(&[&str], &[&str])] = &[
     (
@@ -326,8 +339,22 @@ impl Palette {
 impl Model {
     pub fn random(seed: u64) -> Model {
         let mut random = Random(seed);
-        let random = &mut random;
-        let palette = Palette::random(random);
+        let palette = Palette::random(&mut random);
+        Model::of(&mut random, &palette)
+    }
+
+    /// A model in which processes wait for `timeout`.
+    pub fn with_timeouts(seed: u64) -> Model {
+        let mut random = Random(seed);
+        let mut palette = Palette::random(&mut random);
+        let usual = palette.simple.len().div_ceil(2 * TIMEOUTS.len());
+        for _ in 0..usual {
+            palette.simple.extend(TIMEOUTS);
+        }
+        Model::of(&mut random, &palette)
+    }
+
+    fn of(random: &mut Random, palette: &Palette) -> Model {
         let processes = (0..2 + random.below(2))
             .map(|_| {
                 let mut body = palette.sequence(random, 2, Inside::Nothing);

@@ -123,14 +123,17 @@
 //! priorities, claims) is written into the [`program::Program`] itself, and [`validate`] says
 //! whether it is well-formed.
 
+mod bound;
 pub mod builder;
 pub mod claim;
 pub mod eval;
 pub mod expr;
 pub mod graph;
 pub mod literal;
+mod memory;
 pub mod print;
 pub mod program;
+mod property;
 pub mod semantics;
 pub mod simplify;
 pub mod validate;

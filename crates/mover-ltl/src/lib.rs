@@ -13,6 +13,7 @@
 //! - [`reduce`]: what makes automata smaller without changing their language;
 //! - [`lasso`]: runs of the form stem·loop^ω, on which formulas and automata are evaluated by
 //!   definition. The translation is tested against it.
+//! - [`text`]: formulas as text, for programs whose language has no notation for them.
 //!
 //! The crate knows no program: a proposition is a number.
 
@@ -22,6 +23,7 @@ pub mod formula;
 pub mod generalised;
 pub mod lasso;
 pub mod reduce;
+pub mod text;
 
 pub use buchi::{Buchi, Edge, Label};
 pub use formula::{Formula, Formulas, Node};

@@ -15,12 +15,24 @@ use crate::ast::{Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, Statemen
 use crate::context::{Context, PROCESS_LIMIT};
 use crate::paths::{ChannelUse, Found};
 use crate::substitute::at_creation;
-use crate::values::{Check, Value, cell_value, has_room, stored};
+use crate::values::{Check, MessageShape, Value, cell_value, has_room, stored};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     Sender,
     Receiver,
+}
+
+/// A step that SPIN's verifier takes and reports as an error: a message with too few or too many
+/// fields, or a value for `_pid`.
+#[derive(Clone, Debug)]
+pub struct Mistake {
+    /// Width 1.
+    pub guard: Expr,
+    pub effects: Vec<Effect>,
+    pub message: String,
+    /// Whether the process can go on behind it.
+    pub resumes: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +43,8 @@ pub struct Action {
     pub checks: Vec<Check>,
     /// For an assertion: what to say if the guard does not hold.
     pub assertion: Option<String>,
+    /// Ways to take the step that are errors.
+    pub mistakes: Vec<Mistake>,
     /// Width 1: whether the step is possible, rendezvous apart.
     pub executable: Expr,
     /// The side of a rendezvous that it could be.
@@ -51,6 +65,7 @@ impl Action {
             effects,
             checks,
             assertion: None,
+            mistakes: Vec::new(),
             executable: Expr::TRUE,
             rendezvous: None,
             is_guard: false,
@@ -83,7 +98,7 @@ impl Action {
 
     /// Whether the guard is the constant false, which SPIN drops from choices.
     pub fn is_never(&self) -> bool {
-        self.guard == Expr::FALSE && self.assertion.is_none()
+        self.guard == Expr::FALSE && self.assertion.is_none() && self.mistakes.is_empty()
     }
 }
 
@@ -276,8 +291,43 @@ impl Context<'_> {
         let Some(channel) = self.channel(path) else {
             return Action::skip(text, span);
         };
-        self.check_arity(&channel, values.len(), span, true);
-        self.send_action(channel, values, sorted, checks, text, span)
+        let others = self.wrong_channels(&channel, values.len());
+        let mut mistakes = Vec::new();
+        for (other, shape) in &others {
+            let wanted = shape.fields;
+            if values.len() > wanted && channel.shape.is_some() {
+                let message = arity_message(wanted, values.len());
+                let mut diagnostic =
+                    mover_source::diagnostic::Diagnostic::coded("P035", message).at(span, "");
+                if let Some(declared) = shape.span {
+                    diagnostic = diagnostic.related(declared, "the channel is declared here");
+                }
+                self.report(diagnostic);
+                return Action::skip(text, span);
+            }
+            let mut filled = values.clone();
+            filled.resize(wanted, Expr::int(0));
+            // A rendezvous fails before a partner is looked for.
+            let send = Effect::Send {
+                channel: channel.expr.clone(),
+                values: filled,
+                sorted,
+            };
+            let is_buffered = shape.capacity > 0;
+            mistakes.push(Mistake {
+                guard: other.clone(),
+                effects: if is_buffered { vec![send] } else { Vec::new() },
+                message: arity_message(wanted, values.len()),
+                resumes: is_buffered,
+            });
+        }
+        let guard = none_of(&others);
+        let action = self.send_action(channel, values, sorted, checks, text, span);
+        Action {
+            guard,
+            mistakes,
+            ..action
+        }
     }
 
     pub fn send_action(
@@ -335,7 +385,42 @@ impl Context<'_> {
         let Some(channel) = channel else {
             return Action::skip(text, span);
         };
-        self.check_arity(&channel, args.len(), span, false);
+        let mut others = self.wrong_channels(&channel, args.len());
+        if peek {
+            others.retain(|(_, shape)| args.len() > shape.fields);
+        }
+        let mut mistakes: Vec<Mistake> = (others.iter())
+            .map(|(other, shape)| Mistake {
+                guard: other.clone(),
+                effects: vec![Effect::Receive {
+                    channel: channel.expr.clone(),
+                    args: args.iter().take(shape.fields).cloned().collect(),
+                    random,
+                    peek,
+                }],
+                message: arity_message(shape.fields, args.len()),
+                resumes: args.len() < shape.fields,
+            })
+            .collect();
+        let mut guard = none_of(&others);
+        let is_own_number = |argument: &ReceiveArgument| match argument {
+            ReceiveArgument::Path(path) => &*path.elements[0].name.text == "_pid",
+            _ => false,
+        };
+        if arguments.iter().any(is_own_number) {
+            mistakes.push(Mistake {
+                guard,
+                effects: vec![Effect::Receive {
+                    channel: channel.expr.clone(),
+                    args: args.clone(),
+                    random,
+                    peek,
+                }],
+                message: "`_pid` cannot be changed".to_string(),
+                resumes: false,
+            });
+            guard = Expr::FALSE;
+        }
         let rendezvous = may_be_unbuffered(&channel).then_some(Side::Receiver);
         let executable = Expr::CanReceive {
             channel: Box::new(channel.expr.clone()),
@@ -354,6 +439,8 @@ impl Context<'_> {
             peek,
         };
         Action {
+            guard,
+            mistakes,
             executable,
             rendezvous,
             is_guard: true,
@@ -442,6 +529,16 @@ impl Context<'_> {
         };
         Action::always(vec![effect], checks, text, span)
     }
+}
+
+/// What the other channels have in common: none of these is meant.
+pub fn none_of(others: &[(Expr, MessageShape)]) -> Expr {
+    let conditions = others.iter().map(|(is_other, _)| is_other.clone().negate());
+    conditions.fold(Expr::TRUE, Expr::and)
+}
+
+pub fn arity_message(wanted: usize, given: usize) -> String {
+    format!("the channel takes messages of {wanted} fields, but {given} are given")
 }
 
 /// SPIN stops where a message is searched for in a channel that keeps none.

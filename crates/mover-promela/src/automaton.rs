@@ -186,6 +186,26 @@ impl Builder<'_, '_> {
         number
     }
 
+    /// A place from which nothing but this error is reached.
+    fn before_error(&mut self, error: LocationId, action: &Action) -> LocationId {
+        let number = LocationId(self.locations.len() as u32);
+        self.locations.push(Location {
+            atomic: true,
+            edges: vec![Edge {
+                priority: 0,
+                guard: Expr::TRUE,
+                effects: Vec::new(),
+                target: error,
+                span: Some(action.span),
+                text: action.text.clone(),
+            }],
+            span: Some(action.span),
+            ..Location::default()
+        });
+        self.elements.push(vec![None]);
+        number
+    }
+
     fn push(
         &mut self,
         edges: &Edges,
@@ -309,6 +329,18 @@ impl Builder<'_, '_> {
             let error = self.error_location(message, action.span, Some(target));
             let fails = safe.clone().and(action.guard.clone().negate());
             self.push(edges, fails, Vec::new(), error, &action.text, action.span);
+        }
+        for mistake in &action.mistakes {
+            let resume = mistake.resumes.then_some(target);
+            let error = self.error_location(&mistake.message, action.span, resume);
+            let guard = safe.clone().and(mistake.guard.clone());
+            // An edge into an error has no effects: they come before it, in one step with it.
+            let target = match mistake.effects.is_empty() {
+                true => error,
+                false => self.before_error(error, action),
+            };
+            let effects = mistake.effects.clone();
+            self.push(edges, guard, effects, target, &action.text, action.span);
         }
         let guard = safe.and(action.guard.clone());
         self.push(

@@ -51,6 +51,8 @@ pub struct Context<'a> {
     /// What is not translated in the claim that is being read.
     pub claim_problem: Option<String>,
     pub uses_priorities: bool,
+    /// Whether a channel of a process may be used with a wrong number of fields.
+    pub unchecked_arity: bool,
 }
 
 pub struct MtypeConstant {

@@ -342,7 +342,7 @@ impl Context<'_> {
     ) {
         let mut declared = Vec::new();
         for variable in &declaration.variables {
-            let slot = if moment == Moment::Creation && self.is_computed(variable) {
+            let slot = if moment == Moment::Creation && self.is_computed(declaration, variable) {
                 reserved.next()
             } else {
                 None
@@ -495,13 +495,7 @@ impl Context<'_> {
     ) -> Init {
         let in_structure = !leaf.suffix.is_empty();
         if in_structure {
-            if !matches!(initial, Initial::None) {
-                self.error(
-                    variable.name.span,
-                    "a structure cannot have an initial value",
-                );
-                return Init::All(0);
-            }
+            self.ignore_initial(info, variable, initial);
             return match leaf.initial.clone() {
                 FieldInitial::Value(value) => Init::All(leaf_bits(value, leaf.ty)),
                 FieldInitial::Values(values) => {
@@ -577,6 +571,31 @@ impl Context<'_> {
                 }
                 Init::All(value)
             }
+        }
+    }
+
+    /// SPIN reads an initial value of a structure and ignores it: the fields have those of their
+    /// type.
+    fn ignore_initial(
+        &mut self,
+        info: &VariableInfo,
+        variable: &VariableDeclaration,
+        initial: &Initial,
+    ) {
+        let name = &variable.name;
+        match initial {
+            Initial::None => {}
+            Initial::Channel(channel) => self.error(
+                channel.span,
+                "only a `chan` can be initialised with a channel",
+            ),
+            Initial::List(_) if info.shape.length.is_none() => {
+                self.error(name.span, format!("`{}` is not an array", name.text));
+            }
+            Initial::Value(_) | Initial::List(_) => self.warning(
+                name.span,
+                "the initial value of a structure is ignored; its fields have those of their type",
+            ),
         }
     }
 
@@ -692,7 +711,6 @@ impl Context<'_> {
         };
         let leaves = self.types.leaves(info.shape);
         let [leaf] = leaves.as_slice() else {
-            self.error(syntax.span, "a structure cannot have an initial value");
             return;
         };
         if info.shape.length.is_some() {
@@ -736,8 +754,9 @@ impl Context<'_> {
 
     /// Whether a declaration at the start of a body needs to know the state at
     /// the creation of its process. Anything but a plain constant counts.
-    pub fn is_computed(&self, variable: &VariableDeclaration) -> bool {
+    pub fn is_computed(&self, declaration: &Declaration, variable: &VariableDeclaration) -> bool {
         match &variable.initial {
+            _ if matches!(declaration.type_name, TypeName::Struct(_)) => false,
             Initial::Value(syntax) => fold(syntax, &|name| {
                 self.mtype(name).map(|constant| constant.value)
             })

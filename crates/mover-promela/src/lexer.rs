@@ -300,6 +300,11 @@ impl<'a> Lexer<'a, '_> {
             .find(|punctuation| rest.starts_with(punctuation.text()))
         {
             self.position += punctuation.text().len();
+            // SPIN reads both as the same sign.
+            let punctuation = match punctuation {
+                Punctuation::LongArrow => Punctuation::Arrow,
+                other => other,
+            };
             self.push(TokenKind::Punctuation(punctuation), start);
             return;
         }

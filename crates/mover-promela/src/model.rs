@@ -71,6 +71,7 @@ pub fn lower(
             in_monitor: false,
             claim_problem: None,
             uses_priorities: false,
+            unchecked_arity: false,
         },
         remote_labels: facts.remote_labels,
         run_names: facts.run_names,
@@ -255,12 +256,15 @@ impl Lowering<'_> {
                 _ => None,
             })
             .collect();
-        let variables = leading
-            .iter()
-            .flat_map(|declaration| &declaration.variables);
-        let computed = variables
-            .filter(|variable| context.is_computed(variable))
-            .count() as u32;
+        let computed: usize = (leading.iter())
+            .map(|declaration| {
+                let variables = declaration.variables.iter();
+                variables
+                    .filter(|variable| context.is_computed(declaration, variable))
+                    .count()
+            })
+            .sum();
+        let computed = computed as u32;
         for _ in 0..computed {
             context.processes[number].locals.push(placeholder());
         }
@@ -508,6 +512,12 @@ impl Lowering<'_> {
             .collect();
         if self.context.diagnostics.iter().any(Diagnostic::is_error) {
             return None;
+        }
+        if self.context.unchecked_arity {
+            self.caveats.push(
+                "that messages have as many fields as the channels of processes is not checked"
+                    .into(),
+            );
         }
         let context = self.context;
         let program = Program {

@@ -7,6 +7,7 @@ use mover_ir::program::SymbolSetId;
 use mover_ir::simplify::fold_binary;
 
 use crate::ast::{Path, PathElement};
+use crate::constants::fold;
 use crate::context::Context;
 use crate::scopes::VariableInfo;
 use crate::types::{ChannelShape, Shape, Type};
@@ -123,6 +124,7 @@ impl Context<'_> {
         let name = &element.name;
         match (shape.length, &element.index) {
             (None, None) => Some(outer),
+            (None, Some(syntax)) if fold(syntax, &|_| None) == Some(0) => Some(outer),
             (None, Some(_)) => {
                 self.error(name.span, format!("`{}` is not an array", name.text));
                 None

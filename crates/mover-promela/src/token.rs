@@ -118,6 +118,7 @@ words!(Keyword {
 // The order matters to the lexer: a longer sign stands before its prefixes.
 words!(Punctuation {
     DoubleColon = "::",
+    LongArrow = "-->",
     Arrow = "->",
     Decrement = "--",
     Increment = "++",

@@ -10,12 +10,12 @@
 //! honour short circuits: in `i < 3 && a[i]` the index is checked only if
 //! `i < 3`.
 
-use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, ReceiveArg, Ty, UnaryOp};
+use mover_ir::expr::{BinaryOp, ChannelRef, Expr, INDEX_WIDTH, ReceiveArg, Ty, UnaryOp};
 use mover_ir::program::SymbolSetId;
 use mover_ir::simplify::{fold_binary, fold_unary};
 use mover_source::Span;
 
-use crate::actions::poll_check;
+use crate::actions::{arity_message, none_of, poll_check};
 use crate::ast::{
     BinaryOperator, Expr as Syntax, ExprKind, Path, Probe, ReceiveArgument, UnaryOperator,
 };
@@ -291,15 +291,31 @@ impl Context<'_> {
         let Some(channel) = channel else {
             return Value::constant(0);
         };
-        self.check_arity(&channel, args.len(), path.span, false);
+        // Too few fields are allowed here.
+        let mut others = self.wrong_channels(&channel, args.len());
+        others.retain(|(_, shape)| args.len() > shape.fields);
+        let too_many = others.iter().map(|(other, shape)| {
+            let matches = Expr::CanReceive {
+                channel: Box::new(channel.expr.clone()),
+                args: args.iter().take(shape.fields).cloned().collect(),
+                random,
+            };
+            Check {
+                holds: other.clone().and(matches).negate(),
+                message: arity_message(shape.fields, args.len()),
+                span: path.span,
+            }
+        });
+        checks.extend(too_many);
+        let none_other = none_of(&others);
         let polls = poll_check(&channel, path.span);
         checks.splice(0..0, channel.checks.into_iter().chain(polls));
-        Value::number(Expr::CanReceive {
+        let matches = Expr::CanReceive {
             channel: Box::new(channel.expr),
             args,
             random,
-        })
-        .with(checks)
+        };
+        Value::number(none_other.and(matches)).with(checks)
     }
 
     /// The fields that a receive names. A poll stores nothing.
@@ -331,6 +347,11 @@ impl Context<'_> {
                         args.push(ReceiveArg::Ignore);
                         continue;
                     }
+                    if single && stores && &*first == "_pid" {
+                        // The statement is an error as soon as it is executed.
+                        args.push(ReceiveArg::Ignore);
+                        continue;
+                    }
                     if self.is_read_only(path) {
                         continue;
                     }
@@ -353,23 +374,53 @@ impl Context<'_> {
         (args, checks)
     }
 
-    /// Compares a message with the channel, where the channel is known.
-    pub fn check_arity(&mut self, channel: &ChannelUse, given: usize, span: Span, sends: bool) {
-        let Some(shape) = channel.shape.clone() else {
-            return;
-        };
-        let wanted = shape.fields.len();
-        let message =
-            format!("the channel takes messages of {wanted} fields, but {given} are given");
-        if given > wanted || (sends && given < wanted) {
-            let diagnostic = mover_source::diagnostic::Diagnostic::coded("P035", message)
-                .at(span, "")
-                .related(shape.span, "the channel is declared here");
-            self.report(diagnostic);
-        } else if given < wanted {
-            self.warning(span, message + "; the others are ignored");
+    /// The channels with another number of fields than given that may be meant here, each with the
+    /// condition that it is. Only global channels and one that is known can be told apart; that a
+    /// channel of a process is taken for another becomes a caveat.
+    pub fn wrong_channels(
+        &mut self,
+        channel: &ChannelUse,
+        given: usize,
+    ) -> Vec<(Expr, MessageShape)> {
+        if let Some(shape) = &channel.shape {
+            let found = MessageShape {
+                fields: shape.fields.len(),
+                capacity: shape.capacity,
+                span: Some(shape.span),
+            };
+            let is_wrong = found.fields != given;
+            return Vec::from_iter(is_wrong.then_some((Expr::TRUE, found)));
         }
+        let of_processes = self.processes.iter().flat_map(|process| &process.channels);
+        if of_processes
+            .clone()
+            .any(|local| local.fields.len() != given)
+        {
+            self.unchecked_arity = true;
+        }
+        let wrong =
+            (self.channels.iter().enumerate()).filter(|(_, other)| other.fields.len() != given);
+        wrong
+            .map(|(number, other)| {
+                let known = Expr::Channel(ChannelRef::Global(number as u32));
+                let is_other = Expr::binary(BinaryOp::Eq, channel.expr.clone(), known);
+                let shape = MessageShape {
+                    fields: other.fields.len(),
+                    capacity: other.capacity,
+                    span: other.span,
+                };
+                (is_other, shape)
+            })
+            .collect()
     }
+}
+
+/// What a message of a channel must look like.
+pub struct MessageShape {
+    pub fields: usize,
+    pub capacity: u32,
+    /// Where the channel is declared.
+    pub span: Option<Span>,
 }
 
 /// Whether a message can be put in: SPIN counts a channel without buffer as

@@ -1,5 +1,6 @@
 //! Mover classes next to the source: as text, as JSON and as a part of a report.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use mover_check::explanation::{Explanation, ObjectFacts, OwnerFacts, TransactionFacts};
@@ -12,6 +13,18 @@ pub fn text(explanation: &Explanation) -> String {
     let mut out = String::from("shared objects\n");
     for object in &explanation.objects {
         let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
+        for missing in missing_text(object) {
+            let _ = writeln!(out, "    {missing}");
+        }
+    }
+    for mutex in &explanation.mutexes {
+        if let Some(why) = &mutex.why {
+            let _ = writeln!(
+                out,
+                "  {}: a mutex that is not recognised as a lock: {why}",
+                mutex.name
+            );
+        }
     }
     if !explanation.owners.is_empty() {
         out += "\nexclusive access indicated by a value (for --reduce phase and dynamic)\n";
@@ -120,7 +133,26 @@ fn line_ranges(lines: &[usize]) -> String {
     format!("{word} {}", words.join(", "))
 }
 
+/// The accesses that keep an object from being protected: each line once, as a write if it is one.
+fn missing_text(object: &ObjectFacts) -> Vec<String> {
+    let Some(lock) = &object.lock else {
+        return Vec::new();
+    };
+    let mut lines: BTreeMap<usize, bool> = BTreeMap::new();
+    for missing in &object.missing {
+        *lines.entry(missing.line).or_default() |= missing.writes;
+    }
+    let text = |(line, writes): (usize, bool)| {
+        let does = if writes { "writes" } else { "reads" };
+        format!("line {line} {does} {} without {lock}", object.name)
+    };
+    lines.into_iter().map(text).collect()
+}
+
 fn object_text(object: &ObjectFacts) -> String {
+    if let (Some(fields), "unprotected") = (&object.fields, object.kind) {
+        return fields.clone();
+    }
     match (object.kind, &object.lock) {
         ("lock", _) => "a lock".into(),
         ("one-thread", _) => "used by one thread only".into(),
@@ -144,6 +176,9 @@ pub fn json(explanation: &Explanation) -> Value {
         .objects
         .iter()
         .map(|object| {
+            let missing: Vec<Value> = (object.missing.iter())
+                .map(|it| json!({"line": it.line, "writes": it.writes, "thread": it.thread}))
+                .collect();
             json!({
                 "name": object.name,
                 "kind": object.kind,
@@ -151,6 +186,8 @@ pub fn json(explanation: &Explanation) -> Value {
                 "accesses": object.accesses,
                 "with_lock": object.with_lock,
                 "lines_without": object.lines_without,
+                "missing": missing,
+                "fields": object.fields,
             })
         })
         .collect();
@@ -195,12 +232,33 @@ pub fn json(explanation: &Explanation) -> Value {
             })
         })
         .collect();
+    let mutexes: Vec<Value> = explanation
+        .mutexes
+        .iter()
+        .map(|mutex| {
+            json!({
+                "name": mutex.name,
+                "lines": mutex.lines,
+                "recognised": mutex.is_recognised,
+                "observed": mutex.is_observed,
+                "why": mutex.why,
+            })
+        })
+        .collect();
+    let shares = &explanation.shares;
     json!({
         "objects": objects,
         "owners": owners,
         "statements": statements,
         "transactions": transactions,
         "atomic": explanation.atomic,
+        "mutexes": mutexes,
+        "accesses": {
+            "always": shares.always,
+            "one_side": shares.one_side,
+            "sometimes": shares.sometimes,
+            "never": shares.never,
+        },
     })
 }
 
@@ -226,7 +284,13 @@ pub fn table(explanation: Explanation) -> MoverTable {
             .objects
             .iter()
             .filter(|object| !object.name.starts_with('%'))
-            .map(|object| (object.name.clone(), object_text(object)))
+            .map(|object| {
+                let missing = missing_text(object).into_iter();
+                let told: Vec<String> = std::iter::once(object_text(object))
+                    .chain(missing)
+                    .collect();
+                (object.name.clone(), told.join("; "))
+            })
             .collect(),
         statements: explanation
             .statements

@@ -8,20 +8,20 @@
 //! into the data of the script, where no `<` is left that could end it ([`data_text`]). The
 //! page's security policy forbids loading anything.
 
+mod run;
 pub mod timeline;
 
 use std::fmt::Write;
 
 use mover_engine::UpTo;
 use mover_ir::program::Program;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use self::timeline::Timeline;
+pub use self::run::{Lane, Run, RunBox, RunStep, Spot};
 use crate::text::{length_text, verdict_line};
 use mover_check::answer::{Answer, Verdict};
 use mover_check::ledger::LedgerRow;
-use mover_check::story::Arrow;
-use mover_check::trace::{Change, Trace};
+use mover_check::trace::Change;
 use mover_check::words::grouped;
 
 const STYLE: &str = include_str!("html/style.css");
@@ -50,56 +50,6 @@ pub struct Page {
     pub ledger: Vec<LedgerRow>,
     pub figures: Vec<(String, String)>,
     pub invariant: Vec<String>,
-}
-
-/// One run of the program, or one word of a transactional memory.
-#[derive(Clone, Debug, Default)]
-pub struct Run {
-    pub title: String,
-    /// What is said of it: paragraphs.
-    pub words: Vec<String>,
-    pub lanes: Vec<Lane>,
-    pub steps: Vec<RunStep>,
-    pub arrows: Vec<Arrow>,
-    pub boxes: Vec<RunBox>,
-    /// The same over time, if times are known.
-    pub timeline: Option<Timeline>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct Lane {
-    pub name: String,
-    /// Whether it is started in the run.
-    pub starts: bool,
-    /// Where it is in the end.
-    pub stands: Option<Spot>,
-}
-
-/// A file by its position, and a line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Spot {
-    pub file: usize,
-    pub line: usize,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct RunStep {
-    pub lane: usize,
-    pub partner: Option<usize>,
-    pub text: String,
-    pub spot: Option<Spot>,
-    pub changes: Vec<Change>,
-    pub output: String,
-    pub note: Option<String>,
-    pub fails: bool,
-}
-
-/// Steps that belong together, from `first` on.
-#[derive(Clone, Debug)]
-pub struct RunBox {
-    pub first: usize,
-    /// `before`, `commit`, `after` or `plain` for each step.
-    pub phases: Vec<&'static str>,
 }
 
 /// What commutes, and why.
@@ -622,222 +572,6 @@ fn files(program: &Program, answer: &Answer, movers: Option<&MoverTable>) -> Vec
         .collect()
 }
 
-impl Run {
-    fn of_trace(trace: &Trace, file_of: impl Fn(&str) -> Option<usize>) -> Run {
-        let mut lanes: Vec<Lane> = Vec::new();
-        let mut lane_of = |name: &str| -> usize {
-            if let Some(at) = lanes.iter().position(|lane| lane.name == name) {
-                return at;
-            }
-            lanes.push(Lane {
-                name: name.to_string(),
-                ..Lane::default()
-            });
-            lanes.len() - 1
-        };
-        // Threads in the order of their numbers, whoever moves first.
-        let mut names: Vec<(usize, &str)> = Vec::new();
-        for step in &trace.steps {
-            names.push((step.step.by.thread, &step.thread));
-            if let (Some(with), Some(partner)) = (step.step.with, &step.partner) {
-                names.push((with.thread, partner));
-            }
-        }
-        names.sort_unstable();
-        for (_, name) in names {
-            lane_of(name);
-        }
-        for standing in &trace.standings {
-            lane_of(&standing.thread);
-        }
-        let spot = |file: &Option<String>, line: Option<usize>| -> Option<Spot> {
-            let file = file_of(file.as_deref()?)?;
-            Some(Spot { file, line: line? })
-        };
-        let count = trace.steps.len();
-        let is_deadlock = trace.property == mover_ir::program::Property::NoDeadlock;
-        let steps = trace
-            .steps
-            .iter()
-            .enumerate()
-            .map(|(position, step)| RunStep {
-                lane: lane_of(&step.thread),
-                partner: step.partner.as_ref().map(|partner| lane_of(partner)),
-                text: step.text.clone(),
-                spot: spot(&step.file, step.line),
-                changes: step.changes.clone(),
-                output: step.output.clone(),
-                note: trace
-                    .story
-                    .marks
-                    .iter()
-                    .find(|mark| mark.step == position)
-                    .map(|mark| mark.note.clone()),
-                fails: !is_deadlock && position + 1 == count,
-            })
-            .collect();
-        for lane in &mut lanes {
-            lane.starts = trace.steps.iter().any(|step| {
-                let mut changes = step.changes.iter();
-                changes.any(|change| change.name == lane.name && change.to == "started")
-            });
-            lane.stands = trace
-                .standings
-                .iter()
-                .find(|standing| standing.thread == lane.name)
-                .and_then(|standing| spot(&standing.file, standing.line));
-        }
-        let boxes = if trace.transactions.is_empty() {
-            Run::contexts(trace)
-        } else {
-            let boxes = trace.transactions.iter();
-            boxes
-                .map(|transaction| RunBox {
-                    first: transaction.first,
-                    phases: transaction.parts.iter().map(|p| p.name()).collect(),
-                })
-                .collect()
-        };
-        let mut words: Vec<String> = Vec::new();
-        if is_deadlock {
-            let stuck = trace.standings.iter().filter(|s| !s.at_proper_end);
-            words.extend(stuck.map(|standing| {
-                let place = standing
-                    .line
-                    .map_or(String::new(), |line| format!(" at line {line}"));
-                format!(
-                    "{} waits{place} for {}",
-                    standing.thread,
-                    standing.waits_for.join(" or ")
-                )
-            }));
-        }
-        Run {
-            title: "The run".into(),
-            words,
-            lanes,
-            steps,
-            arrows: trace.story.arrows.clone(),
-            boxes,
-            timeline: None,
-        }
-    }
-
-    /// Where it is not known what moves, what a thread does in a row.
-    fn contexts(trace: &Trace) -> Vec<RunBox> {
-        let steps: Vec<_> = trace.steps.iter().map(|step| step.step).collect();
-        let contexts = mover_check::shorten::contexts(&steps).into_iter();
-        contexts
-            .map(|context| RunBox {
-                first: context.start,
-                phases: vec!["plain"; context.len()],
-            })
-            .collect()
-    }
-
-    fn legend(&self, out: &mut String) {
-        *out += "<ul class=\"legend\" aria-label=\"Legend\">\n";
-        for (number, lane) in self.lanes.iter().enumerate() {
-            let _ = writeln!(
-                out,
-                "<li style=\"--lane: var(--t{})\"><span class=\"dot\"></span><span class=\"name\">{}</span></li>",
-                number % 8,
-                escape(&lane.name)
-            );
-        }
-        let has = |phase: &str| self.boxes.iter().any(|b| b.phases.contains(&phase));
-        for (phase, words) in [
-            ("before", "before the commit point"),
-            ("commit", "commit point"),
-            ("after", "after it"),
-        ] {
-            if has(phase) {
-                let _ = writeln!(
-                    out,
-                    "<li><span class=\"swatch\" style=\"background: var(--{phase})\"></span>{words}</li>"
-                );
-            }
-        }
-        for (kind, words) in [
-            ("reads-from", "value read from"),
-            ("lock", "lock handed over"),
-            ("message", "message"),
-            ("start", "thread started"),
-            ("order", "must come before"),
-        ] {
-            let has = self.arrows.iter().any(|arrow| arrow.kind.name() == kind)
-                || (kind == "message" && self.steps.iter().any(|step| step.partner.is_some()));
-            if has {
-                let _ = writeln!(
-                    out,
-                    "<li><svg width=\"26\" height=\"10\" aria-hidden=\"true\"><path class=\"arrow on {kind}\" \
-                     d=\"M1 5 H25\"/></svg>{words}</li>"
-                );
-            }
-        }
-        *out += "</ul>\n";
-    }
-
-    /// What the script needs.
-    fn data(&self, number: usize) -> Value {
-        let spot = |spot: Option<Spot>| spot.map(|s| json!({"file": s.file, "line": s.line}));
-        let lanes: Vec<Value> = self
-            .lanes
-            .iter()
-            .map(|lane| {
-                json!({"name": lane.name, "starts": lane.starts, "stands": spot(lane.stands)})
-            })
-            .collect();
-        let steps: Vec<Value> = self
-            .steps
-            .iter()
-            .map(|step| {
-                let changes = step.changes.iter();
-                let changes: Vec<Value> = changes
-                    .map(|change| json!([change.name, change.from, change.to]))
-                    .collect();
-                json!({
-                    "lane": step.lane,
-                    "partner": step.partner,
-                    "name": self.lanes[step.lane].name,
-                    "text": step.text,
-                    "file": step.spot.map(|spot| spot.file),
-                    "line": step.spot.map(|spot| spot.line),
-                    "changes": changes,
-                    "note": step.note,
-                    "fails": step.fails,
-                })
-            })
-            .collect();
-        let arrows: Vec<Value> = self
-            .arrows
-            .iter()
-            .map(|arrow| {
-                json!({
-                    "from": arrow.from,
-                    "to": arrow.to,
-                    "kind": arrow.kind.name(),
-                    "what": arrow.what,
-                })
-            })
-            .collect();
-        let boxes: Vec<Value> = self
-            .boxes
-            .iter()
-            .map(|b| json!({"first": b.first, "phases": b.phases}))
-            .collect();
-        let timeline = self.timeline.as_ref().map(Timeline::data);
-        json!({
-            "run": number,
-            "lanes": lanes,
-            "steps": steps,
-            "arrows": arrows,
-            "boxes": boxes,
-            "timeline": timeline,
-        })
-    }
-}
-
 fn rests(answer: &Answer) -> Vec<(String, String)> {
     let asked: Vec<&str> = answer.properties.iter().map(|p| p.name()).collect();
     let mut rests = vec![("asked".to_string(), asked.join(", "))];
@@ -941,6 +675,9 @@ fn figures(answer: &Answer) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::timeline::Timeline;
     use super::*;
 
     #[test]

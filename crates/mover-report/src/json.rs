@@ -169,6 +169,7 @@ fn step(step: &TraceStep) -> Value {
         "line": step.line,
         "text": step.text,
         "changes": changes,
+        "reads": step.reads,
         "output": Some(&step.output).filter(|output| !output.is_empty()),
         "edge": step.step.by.edge,
         "choice": step.step.choice,

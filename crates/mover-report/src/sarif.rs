@@ -3,8 +3,10 @@
 //! A violation is one result at the place where it shows, with the run as a *code
 //! flow*: one *thread flow* for each thread, whose locations carry the number of
 //! the step in the whole run (`executionOrder`), so that a viewer can step through
-//! the threads together. The state beside a location is what the step changed. A
-//! program without a violation is a run of the tool without results.
+//! the threads together. The state beside a location is what the step changed. The
+//! message is the story of the run. A *fingerprint* of the property, the file and the text of the
+//! line stays the same when lines above it are added, so that a code host recognises the finding
+//! in the next run. A program without a violation is a run of the tool without results.
 
 use std::path::Path;
 
@@ -47,6 +49,66 @@ fn rule(property: Property) -> (&'static str, &'static str) {
         Property::Termination => ("Termination", "Some run never ends."),
         Property::Claims => ("Claims", "Some run violates a temporal claim of the model."),
     }
+}
+
+/// What to do about a finding.
+fn help(property: Property) -> &'static str {
+    match property {
+        Property::UnreachCall => {
+            "Follow the code flow: it is a shortest run that fails. The message names the accesses \
+             of other threads that came in between; protect both with one lock, or make them atomic."
+        }
+        Property::NoDeadlock => {
+            "The message says what each thread waits for. Take locks in one order everywhere, test \
+             conditions under the lock of the condition variable, and signal after every change."
+        }
+        Property::MemorySafety => {
+            "The message names the object, who allocated and who freed it. Keep what protects the \
+             object until the last use, or count references."
+        }
+        Property::MemoryCleanup => {
+            "The message names the object and where it was allocated. Free it on the path of the \
+             code flow."
+        }
+        Property::NoOverflow => "Test the operands before the computation, or use a wider type.",
+        Property::MutexMisuse => {
+            "The message names the lock and who holds it. Unlock in the thread that has locked, and \
+             destroy after the last join."
+        }
+        Property::NoDataRace => {
+            "The message names both accesses and the locks held. Protect both with the same lock, \
+             or make both atomic."
+        }
+        Property::Termination => "The code flow ends in a loop that is repeated for ever.",
+        Property::Claims => "The code flow is a run that the claim forbids.",
+    }
+}
+
+/// What went wrong, with its story.
+fn message(trace: &Trace) -> String {
+    let (message, story) = (&trace.message, &trace.story.sentence);
+    if story.is_empty() || story.contains(message.as_str()) {
+        return if story.is_empty() { message } else { story }.clone();
+    }
+    format!("{message}: {story}")
+}
+
+/// The number that identifies a finding: FNV-1a of the property, the file and the line's text.
+fn fingerprint(program: &Program, property: Property, spot: Option<&Spot>) -> String {
+    let sources = &program.info.sources;
+    let line = spot.and_then(|spot| {
+        let mut files = sources.files();
+        let (_, file) = files.find(|(_, file)| file.name == spot.file)?;
+        let text = file.text.lines().nth(spot.line.checked_sub(1)?)?;
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    });
+    let file = spot.map_or("", |spot| spot.file.rsplit('/').next().unwrap_or(""));
+    let parts = [property.name(), file, line.as_deref().unwrap_or("")];
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.join("\n").bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }
 
 /// A file name as the path of a URI.
@@ -135,9 +197,12 @@ fn result(program: &Program, trace: &Trace) -> Value {
         "ruleIndex": 0,
         "level": "error",
         "kind": "fail",
-        "message": {"text": trace.message},
+        "message": {"text": message(trace)},
     });
     let place = moments.iter().rev().find_map(|moment| moment.spot.as_ref());
+    result["partialFingerprints"] = json!({
+        "moverViolation/v1": fingerprint(program, trace.property, place),
+    });
     if let Some(spot) = place {
         result["locations"] = json!([location(spot, None)]);
     }
@@ -164,6 +229,8 @@ pub fn log(program: &Program, answer: &Answer, version: &str) -> Value {
                 "id": property.name(),
                 "name": name,
                 "shortDescription": {"text": text},
+                "fullDescription": {"text": text},
+                "help": {"text": help(property)},
                 "defaultConfiguration": {"level": "error"},
             })
         })
@@ -187,6 +254,7 @@ pub fn log(program: &Program, answer: &Answer, version: &str) -> Value {
         .map(|(_, file)| json!({"location": {"uri": uri(&file.name)}}))
         .collect();
     json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": {"name": "mover", "version": version, "rules": rules}},

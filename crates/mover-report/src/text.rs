@@ -1,7 +1,10 @@
 //! Answers as text.
 //!
-//! A trace is a table: one line for each step with the thread, the place, the statement, and
-//! only what the step changed. The last line is always the verdict.
+//! A trace is a table: one row for each step with the thread, the place, the statement, and only
+//! what the step changed, or read if it changed nothing. Steps of a thread on one line that follow
+//! each other are one row, unless the story speaks of them; so a library call is one row. In long
+//! traces whole transactions and the rounds of loops are one row. Rows fit 80 columns: what does
+//! not fit beside the statement is printed below it. The last line is always the verdict.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -48,7 +51,8 @@ impl Style {
 pub enum Rows {
     /// One for each step.
     Steps,
-    /// In long traces of several threads, steps of a transaction that do not matter are one.
+    /// Steps on one line are one row, and in long traces of several threads so are steps of a
+    /// transaction that do not matter, and the rounds of a loop.
     Folded,
 }
 
@@ -122,8 +126,11 @@ fn other_properties(answer: &Answer, style: Style, rows: Rows) -> String {
                 let place = trace
                     .place()
                     .map_or(String::new(), |place| format!(" at {place}"));
-                out += &format!("also violated: {property}: {}{place}\n\n", trace.message);
-                out += &story_text(trace, style);
+                let told = format!("also violated: {property}: {}{place}", trace.message);
+                out += &format!("{}\n\n", wrapped(&told, WIDTH).join("\n"));
+                if trace.story.sentence != trace.message {
+                    out += &story_text(trace, style);
+                }
                 out += &trace_table(trace, style, rows);
                 out.push('\n');
                 continue;
@@ -286,7 +293,30 @@ pub fn story_text(trace: &Trace, style: Style) -> String {
     if trace.story.sentence.is_empty() {
         return String::new();
     }
-    format!("{}\n\n", style.bold(&capital(&trace.story.sentence)))
+    let sentence = wrapped(&capital(&trace.story.sentence), WIDTH);
+    let lines: Vec<String> = sentence.iter().map(|line| style.bold(line)).collect();
+    format!("{}\n\n", lines.join("\n"))
+}
+
+/// The columns that text should fit into.
+const WIDTH: usize = 80;
+
+/// The width of the column of statements. Longer ones have no changes beside them.
+const STATEMENT: usize = 26;
+
+/// Breaks a text between words. A word that is too long has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 fn capital(text: &str) -> String {
@@ -303,15 +333,56 @@ const SHORT: usize = 20;
 /// Fewer steps than this are not worth folding.
 const FEWEST_FOLDED: usize = 3;
 
+/// What a row of a table stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum RowKind {
+    /// A step, or several on one line.
+    Line,
+    /// A part of a transaction.
+    Transaction,
+    /// So many rounds of a loop.
+    Loop(usize),
+}
+
 /// The steps that each row of a table stands for.
-fn folded(trace: &Trace, rows: Rows) -> Vec<Range<usize>> {
+fn folded(trace: &Trace, rows: Rows) -> Vec<(Range<usize>, RowKind)> {
     let mut threads: Vec<usize> = trace.steps.iter().map(|s| s.step.by.thread).collect();
     threads.dedup();
-    if rows == Rows::Steps || trace.steps.len() <= SHORT || threads.len() < 2 {
-        return (0..trace.steps.len()).map(|step| step..step + 1).collect();
+    let single = |step: usize| (step..step + 1, RowKind::Line);
+    if rows == Rows::Steps {
+        return (0..trace.steps.len()).map(single).collect();
     }
     let is_marked = |step: usize| trace.story.marks.iter().any(|mark| mark.step == step);
-    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let by_line = |steps: Range<usize>| {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for step in steps {
+            let is_same = |last: &&mut Range<usize>| {
+                let (before, now) = (&trace.steps[step - 1], &trace.steps[step]);
+                last.end == step
+                    && before.step.by.thread == now.step.by.thread
+                    && (&before.file, before.line) == (&now.file, now.line)
+                    && now.line.is_some()
+                    && now.partner.is_none()
+                    && !is_marked(step - 1)
+                    && !is_marked(step)
+                    && trace.loop_start != Some(step)
+            };
+            match found.last_mut().filter(is_same) {
+                Some(last) => last.end = step + 1,
+                None => found.push(step..step + 1),
+            }
+        }
+        found.into_iter().map(|range| (range, RowKind::Line))
+    };
+    let lines: Vec<(Range<usize>, RowKind)> = by_line(0..trace.steps.len()).collect();
+    if lines.len() <= SHORT {
+        return lines;
+    }
+    let lines = fold_loops(trace, lines, &is_marked);
+    if lines.len() <= SHORT || threads.len() < 2 {
+        return lines;
+    }
+    let mut ranges: Vec<(Range<usize>, RowKind)> = Vec::new();
     let mut next = 0;
     for transaction in &trace.transactions {
         let steps = transaction.steps();
@@ -320,18 +391,72 @@ fn folded(trace: &Trace, rows: Rows) -> Vec<Range<usize>> {
             let end = (step..steps.end)
                 .find(|&s| is_marked(s))
                 .unwrap_or(steps.end);
-            if end - step >= FEWEST_FOLDED {
-                ranges.push(step..end);
+            let first_lines = by_line(step..end).count();
+            if first_lines >= FEWEST_FOLDED {
+                ranges.push((step..end, RowKind::Transaction));
                 step = end;
             } else {
-                ranges.push(step..step + 1);
-                step += 1;
+                ranges.extend(by_line(step..end));
+                ranges.extend((end..steps.end.min(end + 1)).map(single));
+                step = end + 1;
             }
         }
-        next = step;
+        next = step.min(steps.end).max(next);
     }
-    ranges.extend((next..trace.steps.len()).map(|step| step..step + 1));
+    ranges.extend(by_line(next..trace.steps.len()));
     ranges
+}
+
+/// Fewer rounds of a loop than this are not worth folding.
+const FEWEST_ROUNDS: usize = 3;
+
+/// The most rows of one round of a loop that is recognised.
+const LONGEST_ROUND: usize = 40;
+
+/// Replaces rows of one thread that are repeated by one row.
+fn fold_loops(
+    trace: &Trace,
+    rows: Vec<(Range<usize>, RowKind)>,
+    is_marked: &dyn Fn(usize) -> bool,
+) -> Vec<(Range<usize>, RowKind)> {
+    let place = |row: &(Range<usize>, RowKind)| {
+        let step = &trace.steps[row.0.start];
+        (step.step.by.thread, step.file.as_deref(), step.line)
+    };
+    // Rounds of a loop are alike, and neither the story nor another thread has a part in them.
+    let rounds = |at: usize, period: usize| {
+        let same = |row: usize| {
+            let (here, first) = (&rows[row], &rows[at + (row - at) % period]);
+            place(here) == place(first)
+                && place(here).0 == place(&rows[at]).0
+                && place(here).2.is_some()
+                && !is_marked(here.0.start)
+        };
+        let end = (at..rows.len()).find(|&row| !same(row));
+        (end.unwrap_or(rows.len()) - at) / period
+    };
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < rows.len() {
+        let best = (1..=LONGEST_ROUND)
+            .filter(|&period| at + FEWEST_ROUNDS * period <= rows.len())
+            .map(|period| (rounds(at, period), period))
+            .filter(|&(rounds, _)| rounds >= FEWEST_ROUNDS)
+            .max_by_key(|&(rounds, period)| (rounds * period, rounds));
+        match best {
+            Some((rounds, period)) => {
+                let end = at + rounds * period;
+                let steps = rows[at].0.start..rows[end - 1].0.end;
+                out.push((steps, RowKind::Loop(rounds)));
+                at = end;
+            }
+            None => {
+                out.push(rows[at].clone());
+                at += 1;
+            }
+        }
+    }
+    out
 }
 
 /// What several steps change together.
@@ -347,23 +472,39 @@ pub fn net_changes(steps: &[TraceStep]) -> Vec<Change> {
         }
     }
     net.retain(|change| change.from != change.to);
+    // The handle of a thread that is started says nothing more.
+    let started: Vec<String> = net
+        .iter()
+        .filter(|change| change.to == "started")
+        .filter_map(|change| {
+            let number = change.name.strip_suffix(']')?.rsplit_once('[')?.1;
+            Some((number.parse::<u64>().ok()? + 1).to_string())
+        })
+        .collect();
+    net.retain(|change| {
+        let is_handle =
+            ["0", "NULL"].contains(&change.from.as_str()) && started.contains(&change.to);
+        !(is_handle && steps.iter().any(|step| step.text.contains("create")))
+    });
     net
 }
 
-/// `line 7`, `lines 3–9`, with the file's name.
-fn place_of(steps: &[TraceStep]) -> String {
+/// `7`, `3–9`, with the file's name if there are several.
+fn place_of(steps: &[TraceStep], has_files: bool) -> String {
     let file = steps.iter().find_map(|step| step.file.as_deref());
     let lines = steps
         .iter()
         .filter(|step| step.file.as_deref() == file)
         .filter_map(|step| step.line);
     let (first, last) = (lines.clone().min(), lines.max());
-    match (file, first, last) {
-        (Some(file), Some(first), Some(last)) if first == last => {
-            format!("{}:{first}", short_name(file))
-        }
-        (Some(file), Some(first), Some(last)) => format!("{}:{first}–{last}", short_name(file)),
-        _ => String::new(),
+    let lines = match (first, last) {
+        (Some(first), Some(last)) if first == last => first.to_string(),
+        (Some(first), Some(last)) => format!("{first}–{last}"),
+        _ => return String::new(),
+    };
+    match file.filter(|_| has_files) {
+        Some(file) => format!("{}:{lines}", short_name(file)),
+        None => lines,
     }
 }
 
@@ -375,40 +516,58 @@ pub fn trace_table(trace: &Trace, style: Style, rows: Rows) -> String {
         changes: String,
         note: String,
     }
-    let mut is_folded = false;
-    let lines: Vec<Line> = folded(trace, rows)
+    let mut files: Vec<&str> = trace
+        .steps
+        .iter()
+        .filter_map(|s| s.file.as_deref())
+        .collect();
+    files.sort_unstable();
+    files.dedup();
+    let has_files = files.len() > 1;
+    let rows = folded(trace, rows);
+    let is_folded = rows.iter().any(|(_, kind)| *kind != RowKind::Line);
+    let lines: Vec<Line> = rows
         .into_iter()
-        .map(|range| {
+        .map(|(range, kind)| {
             let steps = &trace.steps[range.clone()];
             let step = &steps[0];
             let thread = match &step.partner {
                 Some(partner) => format!("{} → {partner}", step.thread),
                 None => step.thread.clone(),
             };
-            let mut changes: Vec<String> = net_changes(steps).iter().map(change_text).collect();
-            let output: String = steps.iter().map(|step| step.output.as_str()).collect();
-            if !output.is_empty() {
-                changes.push(format!("prints {output:?}"));
-            }
-            let number = range.start + 1;
-            let (number, statement) = match range.len() {
-                1 => (number.to_string(), one_line(&step.text)),
-                many => {
-                    is_folded = true;
-                    (
-                        format!("{number}–{}", range.end),
-                        format!("{many} steps as one transaction"),
-                    )
-                }
-            };
             let mark = trace
                 .story
                 .marks
                 .iter()
                 .find(|mark| mark.step == range.start);
+            let mut changes: Vec<String> = ranged(net_changes(steps))
+                .iter()
+                .map(|change| change_text(change, &step.thread))
+                .collect();
+            if changes.len() > MOST_CHANGES + 1 {
+                let more = changes.len() - MOST_CHANGES;
+                changes.truncate(MOST_CHANGES);
+                changes.push(format!("{more} more"));
+            }
+            let output: String = steps.iter().map(|step| step.output.as_str()).collect();
+            if !output.is_empty() {
+                changes.push(format!("prints {output:?}"));
+            }
+            if changes.is_empty() && mark.is_none() && kind == RowKind::Line {
+                changes.extend(reads_text(steps));
+            }
+            let number = match range.len() {
+                1 => (range.start + 1).to_string(),
+                _ => format!("{}–{}", range.start + 1, range.end),
+            };
+            let statement = match kind {
+                RowKind::Line => one_line(&step.text),
+                RowKind::Transaction => format!("{} steps as one transaction", range.len()),
+                RowKind::Loop(rounds) => format!("loop, {rounds} times"),
+            };
             Line {
                 thread: step.step.by.thread,
-                cells: [number, thread, place_of(steps), statement],
+                cells: [number, thread, place_of(steps, has_files), statement],
                 changes: changes.join(", "),
                 note: mark.map_or(String::new(), |mark| format!("◀ {}", mark.note)),
             }
@@ -421,6 +580,7 @@ pub fn trace_table(trace: &Trace, style: Style, rows: Rows) -> String {
             *width = (*width).max(cell.chars().count());
         }
     }
+    widths[3] = widths[3].min(STATEMENT);
     let pad = |text: &str, width: usize| {
         let missing = width.saturating_sub(text.chars().count());
         format!("{text}{}", " ".repeat(missing))
@@ -447,13 +607,36 @@ pub fn trace_table(trace: &Trace, style: Style, rows: Rows) -> String {
                 }
             })
             .collect();
-        let gap = match (line.changes.is_empty(), line.note.is_empty()) {
-            (false, false) => "  ",
-            _ => "",
-        };
-        let note = style.bold(&line.note);
-        let text = format!("{}  {}{gap}{note}", cells.join("  "), line.changes);
-        let _ = writeln!(out, "{}", text.trim_end());
+        let indent: usize = widths[..3].iter().map(|width| width + 2).sum();
+        let length = |text: &str| text.chars().count();
+        // What does not fit beside the statement stands below it.
+        let mut row = cells.join("  ");
+        let mut used = indent + length(&line.cells[3]).max(widths[3]);
+        let below = " ".repeat(indent + 2);
+        let room = WIDTH.saturating_sub(indent + 2).max(WIDTH / 3);
+        let mut is_beside = length(&line.cells[3]) <= widths[3];
+        let mut rest = Vec::new();
+        for (text, is_note) in [(&line.changes, false), (&line.note, true)] {
+            if text.is_empty() {
+                continue;
+            }
+            is_beside &= used + 2 + length(text) <= WIDTH;
+            let shown = |text: &str| match is_note {
+                true => style.bold(text),
+                false => text.to_string(),
+            };
+            if is_beside {
+                row += &format!("  {}", shown(text));
+                used += 2 + length(text);
+            } else {
+                let parts = wrapped(text, room);
+                rest.extend(parts.iter().map(|part| format!("{below}{}", shown(part))));
+            }
+        }
+        let _ = writeln!(out, "{}", row.trim_end());
+        for part in rest {
+            let _ = writeln!(out, "{part}");
+        }
     }
     if is_folded {
         out += &style.dim("(--all-steps shows what is folded)");
@@ -498,8 +681,12 @@ fn standings_text(trace: &Trace, style: Style) -> String {
         return String::new();
     }
     let mut out = format!("\n{}\n", style.bold("where the threads are"));
+    let steps = trace.steps.iter().filter_map(|step| step.file.as_ref());
+    let standings = trace.standings.iter().filter_map(|s| s.file.as_ref());
+    let files: std::collections::BTreeSet<&String> = steps.chain(standings).collect();
     for standing in &trace.standings {
         let place = match (&standing.file, standing.line) {
+            (_, Some(line)) if files.len() == 1 => format!(" at line {line}"),
             (Some(file), Some(line)) => format!(" at {}:{line}", short_name(file)),
             _ => String::new(),
         };
@@ -511,16 +698,71 @@ fn standings_text(trace: &Trace, style: Style) -> String {
             let statements: Vec<String> = standing.waits_for.iter().map(|s| one_line(s)).collect();
             format!("waits for {}", statements.join(" or "))
         };
-        let _ = writeln!(out, "  {}{place} {state}", standing.thread);
+        let told = format!("{}{place} {state}", standing.thread);
+        out += &format!("  {}\n", wrapped(&told, WIDTH - 4).join("\n    "));
     }
     out
 }
 
-fn change_text(change: &Change) -> String {
-    if change.from.is_empty() {
-        format!("{} {}", change.name, change.to)
-    } else {
-        format!("{}: {} → {}", change.name, change.from, change.to)
+/// More changes of a row are counted only.
+const MOST_CHANGES: usize = 6;
+
+/// Changes of neighbouring elements by the same are one: `buffer[0–23]: 0 → 1`.
+fn ranged(changes: Vec<Change>) -> Vec<Change> {
+    fn split(name: &str) -> Option<(&str, u64)> {
+        let (array, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+        Some((array, index.parse().ok()?))
+    }
+    let mut out: Vec<(Change, Option<(u64, u64)>)> = Vec::new();
+    for change in changes {
+        let Some((array, index)) = split(&change.name).filter(|_| !change.from.is_empty()) else {
+            out.push((change, None));
+            continue;
+        };
+        match out.last_mut() {
+            Some((last, Some((_, end))))
+                if *end + 1 == index
+                    && split(&last.name).is_some_and(|(known, _)| known == array)
+                    && (&last.from, &last.to) == (&change.from, &change.to) =>
+            {
+                *end = index;
+            }
+            _ => out.push((change, Some((index, index)))),
+        }
+    }
+    out.into_iter()
+        .map(|(change, range)| match (range, split(&change.name)) {
+            (Some((first, last)), Some((array, _))) if first < last => Change {
+                name: format!("{array}[{first}–{last}]"),
+                ..change
+            },
+            _ => change,
+        })
+        .collect()
+}
+
+/// What one of the steps of a row reads, if that is not too much.
+fn reads_text(steps: &[TraceStep]) -> Option<String> {
+    const MOST: usize = 2;
+    let mut reads: Vec<&str> = Vec::new();
+    for read in steps.iter().flat_map(|step| &step.reads) {
+        if !reads.contains(&read.as_str()) {
+            reads.push(read);
+        }
+    }
+    (!reads.is_empty() && reads.len() <= MOST).then(|| format!("reads {}", reads.join(", ")))
+}
+
+/// A change as the thread that makes it would put it: without its name before its own variables.
+fn change_text(change: &Change, thread: &str) -> String {
+    let own = change.name.strip_prefix(thread);
+    let name = own
+        .and_then(|name| name.strip_prefix(':'))
+        .unwrap_or(&change.name);
+    match (change.from.as_str(), change.to.as_str()) {
+        ("" | "free", to) => format!("{name} {to}"),
+        (from, "free") if from.starts_with("held by ") => format!("{name} free"),
+        (from, to) => format!("{name}: {from} → {to}"),
     }
 }
 
@@ -530,7 +772,7 @@ fn short_name(file: &str) -> &str {
 
 /// A statement on one line, cut if it is long.
 fn one_line(text: &str) -> String {
-    const LONGEST: usize = 48;
+    const LONGEST: usize = 44;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= LONGEST {
         return text;
@@ -544,8 +786,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn neighbours_that_change_alike_are_one_change() {
+        let change = |name: &str, to: &str| Change {
+            name: name.into(),
+            from: "0".into(),
+            to: to.into(),
+        };
+        let told = ranged(vec![
+            change("a[0]", "1"),
+            change("a[1]", "1"),
+            change("a[2]", "2"),
+            change("b", "1"),
+        ]);
+        let names: Vec<&str> = told.iter().map(|change| change.name.as_str()).collect();
+        assert_eq!(names, ["a[0–1]", "a[2]", "b"]);
+    }
+
+    #[test]
+    fn text_is_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable x", 4), ["unbreakable", "x"]);
+    }
+
+    #[test]
     fn long_statements_are_cut_to_one_line() {
         assert_eq!(one_line("a\n  b"), "a b");
-        assert_eq!(one_line(&"x".repeat(60)).chars().count(), 48);
+        assert_eq!(one_line(&"x".repeat(60)).chars().count(), 44);
     }
 }

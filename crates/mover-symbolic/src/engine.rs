@@ -1,8 +1,6 @@
 //! The symbolic engines, selected by their options.
 
-use mover_engine::{
-    Conclusion, Control, Engine, EngineError, Outcome, Statistics, Task, Unchecked,
-};
+use mover_engine::{Conclusion, Control, Engine, EngineError, Outcome, Progress, Task, Unchecked};
 use mover_ir::program::Property;
 use mover_reduce::{Heuristics, Reduction};
 
@@ -200,15 +198,11 @@ impl Engine for Bmc {
         "blocks"
     }
 
-    fn keeps_limits(&self) -> bool {
-        false
-    }
-
     fn run(
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         with_races(task, |task| {
             with_stack(|| bmc::check(task, &self.question(task, control), progress))
@@ -242,15 +236,11 @@ impl Engine for Ic3 {
         "frames"
     }
 
-    fn keeps_limits(&self) -> bool {
-        false
-    }
-
     fn run(
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         with_races(task, |task| {
             with_stack(|| ic3::check(task, &self.question(task, control), progress))
@@ -271,15 +261,11 @@ impl Engine for Modular {
         "frames"
     }
 
-    fn keeps_limits(&self) -> bool {
-        false
-    }
-
     fn run(
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let options = &self.options;
         let question = options.question(task, self.reduction, self.certify, control);
@@ -301,15 +287,11 @@ impl Engine for Token {
         "repetitions"
     }
 
-    fn keeps_limits(&self) -> bool {
-        false
-    }
-
     fn run(
         &self,
         task: &Task,
         control: &Control,
-        progress: &mut (dyn FnMut(&Statistics) + Send),
+        progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let options = &self.options;
         let settings = Settings {

@@ -497,6 +497,20 @@ impl<'p> Layout<'p> {
             })
     }
 
+    /// The same for people: `worker:4 (line 12)`.
+    pub fn describe_place(&self, slot: usize, place: u64) -> String {
+        let Some((template, location)) = self.standing(slot, place) else {
+            return "no place".into();
+        };
+        let body = self.program.template(template);
+        let line = body.location(location).span.map(|span| {
+            let line = self.program.info.sources.locate(span).line;
+            format!(" (line {line})")
+        });
+        let (name, number) = (&body.name, location.index());
+        format!("{name}:{number}{}", line.unwrap_or_default())
+    }
+
     /// The cells of the initial state.
     pub fn initial(&self) -> Vec<u64> {
         self.encode(&Machine::new(self.program).initial())

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use mover_ir::eval::KnownBits;
 use mover_ir::expr::Expr;
-use mover_ir::program::{BoundKind, Effect, LocationId};
+use mover_ir::program::{BoundKind, Effect};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks::{Block, Blocks, Inputs};
@@ -363,7 +363,7 @@ impl<'a, 'p> System<'a, 'p> {
             crate::layout::Cell::Place { slot } => {
                 let places: Vec<String> = (0..layout.slots[slot].places)
                     .filter(|&place| fits(place))
-                    .map(|place| self.describe_place(slot, place))
+                    .map(|place| layout.describe_place(slot, place))
                     .collect();
                 return format!("{name} at {}", places.join(" or "));
             }
@@ -392,20 +392,6 @@ impl<'a, 'p> System<'a, 'p> {
             .map(|&(bit, set)| format!("{name}.bit{bit} == {}", u8::from(set)))
             .collect();
         bits.join(" && ")
-    }
-
-    fn describe_place(&self, slot: usize, place: u64) -> String {
-        let layout = &self.blocks.layout;
-        let Some((template, location)) = layout.standing(slot, place) else {
-            return "no place".into();
-        };
-        let body = layout.program.template(template);
-        let LocationId(number) = location;
-        let line = body
-            .location(location)
-            .span
-            .map(|span| format!(" (line {})", layout.program.info.sources.locate(span).line));
-        format!("{}:{number}{}", body.name, line.unwrap_or_default())
     }
 }
 

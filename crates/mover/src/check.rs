@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod choices;
+mod effects;
 mod formats;
 mod ltl;
 mod option_error;
@@ -13,6 +14,7 @@ mod symbolic;
 
 use std::sync::Arc;
 
+use mover_check::answer::{Answer, Verdict};
 use mover_check::mover_trial::{MoverTrial, try_movers};
 use mover_check::{CheckError, Features, Strategy};
 use mover_cli::diagnostics::show;
@@ -20,6 +22,7 @@ use mover_cli::output::print;
 use mover_cli::{Cause, CliError, Exit, stderr, stderr_line};
 use mover_engine::{Cancel, Control, EngineError, Task};
 use mover_ir::print::print_program;
+use mover_ir::program::SiteKind;
 use mover_report::mover_trial;
 use serde_json::{Value, json};
 
@@ -36,11 +39,14 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     args.input.complete()?;
     args.check()
         .map_err(|reason| CliError::usage("U002", reason))?;
+    effects::check(&args).map_err(|error| CliError::usage("U002", error))?;
     let mut from_files = Vec::new();
+    let mut tracks_memory = false;
     for file in &args.property_file {
-        let properties = property_file::read(file)
+        let asked = property_file::read(file)
             .map_err(|reason| CliError::input("U006", format!("{}: {reason}", file.display())))?;
-        from_files.extend(properties);
+        from_files.extend(asked.properties);
+        tracks_memory |= asked.tracks_memory;
     }
     let (every, usual) = args.input.properties();
     let asked = properties::resolve(&args.properties, &from_files, every, usual);
@@ -62,6 +68,11 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
         ..
     } = ltl::read(&mut args, if is_usual { Vec::new() } else { asked })?;
     ltl::select(&args, &mut program)?;
+    if args.fair.is_some() && !properties.iter().any(|property| property.is_temporal()) {
+        let reason =
+            "--fair is about temporal claims and `--property termination`; none is asked about";
+        return Err(CliError::usage("U002", reason));
+    }
     if args.dump == Some(Dump::Ir) {
         print(&print_program(&program))?;
         return Ok(Exit::Success);
@@ -88,11 +99,26 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
         let features = Features::of(&task);
         stderr_line!("mover: {}", Strategy::new(&options, features));
     }
-    let answer = mover_check::answer(&task, &options, &cancel, &watcher)
+    let mut answer = mover_check::answer(&task, &options, &cancel, &watcher)
         .map_err(|error| told(&args, &task, error))?;
+    if tracks_memory {
+        leave_tracking_open(&task, &mut answer);
+    }
     guard.answering();
     show(&task.program().info.sources, &answer.warnings);
     outputs::tell(&args, &task, numbers.as_ref(), &answer, trial, &cancel)
+}
+
+/// No proof covers that memory stays reachable, unless there is none to lose.
+fn leave_tracking_open(task: &Task, answer: &mut Answer) {
+    let mut sites = task.program().sites.iter();
+    let allocates = sites.any(|site| site.kind == SiteKind::Heap);
+    if allocates && matches!(answer.verdict, Verdict::Safe | Verdict::SafeUpTo(_)) {
+        answer.verdict = Verdict::Unknown {
+            reason: "valid-memtrack is not decided for programs that allocate memory".into(),
+            advice: "--property memory-safety, or memory-cleanup for leaks at the end".into(),
+        };
+    }
 }
 
 /// An error of the driver, with what it says printed.

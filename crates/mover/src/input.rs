@@ -84,9 +84,9 @@ pub struct InputArgs {
     #[arg(long)]
     malloc_may_fail: bool,
 
-    /// C: maximum recursion depth of a function
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    recursion: u16,
+    /// C: maximum recursion depth of a function (default: 16)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    recursion: Option<u16>,
 
     /// C: arguments of the program, separated by spaces, as in --args '2 fast'
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
@@ -96,9 +96,9 @@ pub struct InputArgs {
     #[arg(long, value_name = "FUNCTION")]
     entry: Option<String>,
 
-    /// C: maximum number of threads created by loops that are alive at a time
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=200))]
-    threads: u16,
+    /// C: maximum number of threads created by loops that are alive at a time (default: 16)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
+    threads: Option<u16>,
 
     /// The options of single files, from the compilation database.
     #[arg(skip)]
@@ -116,6 +116,12 @@ const OF_C: [Property; 7] = [
     Property::MutexMisuse,
     Property::NoDataRace,
 ];
+
+/// Recursion depth and number of threads created by loops if nothing is said.
+#[cfg(feature = "c")]
+const RECURSION: u16 = 16;
+#[cfg(feature = "c")]
+const THREADS_IN_LOOPS: u16 = 16;
 
 /// What a language has, and what of it is checked if nothing is said.
 type Properties = (&'static [Property], &'static [Property]);
@@ -146,6 +152,29 @@ impl InputArgs {
         (&Property::BASIC, &Property::BASIC)
     }
 
+    /// The first option given that means something to C only, for a program that is not C.
+    pub fn c_only(&self) -> Option<&'static str> {
+        if self.is_c() {
+            return None;
+        }
+        let given = [
+            (self.is_32_bit, "--32"),
+            (self.is_64_bit, "--64"),
+            (self.havoc_externals, "--havoc-externals"),
+            (self.spurious_wakeups, "--spurious-wakeups"),
+            (self.no_spurious_wakeups, "--no-spurious-wakeups"),
+            (self.zero_init, "--zero-init"),
+            (self.volatile_atomic, "--volatile-atomic"),
+            (self.malloc_may_fail, "--malloc-may-fail"),
+            (self.recursion.is_some(), "--recursion"),
+            (self.args.is_some(), "--args"),
+            (self.entry.is_some(), "--entry"),
+            (self.threads.is_some(), "--threads"),
+        ];
+        let mut given = given.into_iter();
+        given.find_map(|(is_given, option)| is_given.then_some(option))
+    }
+
     /// Whether the program is C.
     pub fn is_c(&self) -> bool {
         self.files.first().is_some_and(|file| is_c(file))
@@ -166,8 +195,8 @@ impl InputArgs {
             malloc_may_fail: self.malloc_may_fail,
             zero_init: self.zero_init,
             volatile_atomic: self.volatile_atomic,
-            recursion: self.recursion.into(),
-            threads: self.threads.into(),
+            recursion: self.recursion.unwrap_or(RECURSION).into(),
+            threads: self.threads.unwrap_or(THREADS_IN_LOOPS).into(),
             arguments: self
                 .args
                 .iter()

@@ -23,6 +23,7 @@ macro_rules! c_feature {
     };
 }
 
+mod batch;
 mod check;
 mod compile_commands;
 mod compiler_flags;
@@ -41,9 +42,12 @@ mod signals;
 mod simulate;
 mod tm;
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use mover_cli::output;
 use mover_cli::process::{exit_code, on_large_stack, parse_from};
 use mover_cli::{CliError, Exit};
 
@@ -62,14 +66,34 @@ struct CommandLine {
     #[arg(long, value_name = "CODE", exclusive = true)]
     explain_error: Option<String>,
 
+    /// Colours: `auto` is with colours on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHEN"
+    )]
+    color: ColorChoice,
+
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// When to colour what is printed.
+#[derive(Clone, Copy, ValueEnum)]
+enum ColorChoice {
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Check a program; if it is unsafe, print a run that shows it.
     Check(Box<check::CheckArgs>),
+    /// Check many programs or entry points and print one summary.
+    Batch(batch::BatchArgs),
     /// Show locks, what they protect, and the mover class of each statement.
     Explain(explain::ExplainArgs),
     /// Replay a counterexample written with `check --trace`.
@@ -105,6 +129,9 @@ fn log_where_asked() {
 fn main() -> ExitCode {
     log_where_asked();
     let arguments = compiler_flags::rewrite(std::env::args_os().collect());
+    if let Some(error) = command_missing(&arguments) {
+        return exit_code(Err(error));
+    }
     exit_code(match parse_from::<CommandLine>(arguments) {
         Ok(Some(command_line)) => run(command_line),
         Ok(None) => Ok(Exit::Success),
@@ -112,7 +139,29 @@ fn main() -> ExitCode {
     })
 }
 
+/// A file where the command should be.
+fn command_missing(arguments: &[OsString]) -> Option<CliError> {
+    let first = arguments.get(1)?;
+    let name = first.to_string_lossy();
+    let command = CommandLine::command();
+    let is_command = command.find_subcommand(first).is_some();
+    if name.starts_with('-') || is_command || !Path::new(first).is_file() {
+        return None;
+    }
+    let command = match name.ends_with(".tm") {
+        true => "tm check",
+        false => "check",
+    };
+    let message = format!("`{name}` is not a command; did you mean `mover {command} {name}`?");
+    Some(CliError::usage("U001", message))
+}
+
 fn run(command_line: CommandLine) -> Result<Exit, CliError> {
+    output::choose_color(match command_line.color {
+        ColorChoice::Auto => None,
+        ColorChoice::Always => Some(true),
+        ColorChoice::Never => Some(false),
+    });
     if let Some(code) = &command_line.explain_error {
         return errors::explain(code);
     }
@@ -122,6 +171,7 @@ fn run(command_line: CommandLine) -> Result<Exit, CliError> {
     };
     on_large_stack(|| match command {
         Command::Check(args) => check::run(*args),
+        Command::Batch(args) => batch::run(&args),
         Command::Explain(args) => explain::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Simulate(args) => simulate::run(&args),

@@ -6,42 +6,20 @@
 //! refute the violation: compiled code may order accesses differently, so the answer is
 //! `unknown`.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use mover_c::Sites;
-use mover_c::native::{Native, NativeStep, build};
+use mover_c::native::{NativeOutcome, NativeStep, build};
 use mover_check::moments::moments;
 use mover_check::trace::Trace;
 use mover_ir::program::Program;
 use mover_ir::semantics::Machine;
 use mover_report::text::{Rows, Style, trace_table};
-use mover_tools::child::Kept;
 use mover_tools::scratch::Scratch;
-use mover_tools::visible;
 
 use mover_cli::diagnostics::refuse;
 use mover_cli::output::{print, stdout_color};
 use mover_cli::{CliError, Exit, stderr};
 
 use crate::input::InputArgs;
-
-/// How the runtime ends the program (see `mover-native.c`).
-const REPRODUCED: i32 = 99;
-const DIFFERS: i32 = 98;
-
-/// Longest time that a run may take; the runtime gives up by itself after ten
-/// seconds without a step.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// What came of a run.
-enum NativeOutcome {
-    Reproduced(String),
-    Differs(String),
-    /// Stopped at the violation, by its number.
-    Stopped(u32, String),
-}
 
 pub fn run(
     input: &InputArgs,
@@ -60,8 +38,9 @@ pub fn run(
             refuse(&input.name(), &failure.sources, &failure.diagnostics)
         })?;
     let steps = steps(program, trace, sites);
-    let came = try_inputs(&native, &steps, trace, folder.path(), gdb)
-        .map_err(|reason| CliError::input("U010", reason))?;
+    let came = native
+        .follow(&steps, trace.property, folder.path(), gdb)
+        .map_err(|error| CliError::input("U010", error))?;
     let style = Style {
         color: stdout_color(),
     };
@@ -77,7 +56,7 @@ pub fn run(
             ),
             Exit::Unknown,
         ),
-        NativeOutcome::Stopped(process, what) => {
+        NativeOutcome::Stopped { process, what } => {
             // The debugger needs the executable as long as the process lives.
             let kept = folder.keep();
             (
@@ -119,98 +98,4 @@ fn steps(program: &Program, trace: &Trace, sites: &Sites) -> Vec<NativeStep> {
         state = machine.apply(&state, moment.step);
     }
     steps
-}
-
-/// Most inputs that are guessed.
-const MOST_GUESSES: u32 = 6;
-
-/// Runs the program, and again with other inputs where the run does not record them.
-fn try_inputs(
-    native: &Native,
-    steps: &[NativeStep],
-    trace: &Trace,
-    folder: &Path,
-    gdb: bool,
-) -> Result<NativeOutcome, String> {
-    let (mut came, mut guesses) = follow(native, steps, trace, folder, gdb, 0)?;
-    let mut guess = 1;
-    while matches!(came, NativeOutcome::Differs(_)) && guess < 1 << guesses.min(MOST_GUESSES) {
-        (came, guesses) = follow(native, steps, trace, folder, gdb, guess)?;
-        guess += 1;
-    }
-    Ok(came)
-}
-
-/// Runs the program on the schedule; also how many inputs it guessed.
-fn follow(
-    native: &Native,
-    steps: &[NativeStep],
-    trace: &Trace,
-    folder: &Path,
-    gdb: bool,
-    guess: u64,
-) -> Result<(NativeOutcome, u32), String> {
-    let schedule = folder.join("schedule");
-    let report = folder.join("report");
-    std::fs::write(
-        &schedule,
-        native.schedule(steps, trace.property, gdb, guess),
-    )
-    .map_err(|error| format!("cannot write {}: {error}", schedule.display()))?;
-    // What an earlier run said, not what this one may have said already.
-    let _ = std::fs::remove_file(&report);
-    let mut command = Command::new(&native.executable);
-    command
-        .env("MOVER_NATIVE_SCHEDULE", &schedule)
-        .env("MOVER_NATIVE_REPORT", &report)
-        .stdin(Stdio::null())
-        // What the program prints is not the answer.
-        .stdout(std::io::stderr());
-    let mut child = Kept::spawn(&mut command)
-        .map_err(|error| format!("the instrumented program cannot be started: {error}"))?;
-    let started = Instant::now();
-    let said = || {
-        let text = std::fs::read_to_string(&report).unwrap_or_default();
-        let (what, guesses) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
-        let what = what.split_once(' ').map_or("", |(_, what)| what);
-        // Some of it is said by the program.
-        let what = visible::name(what).into_owned();
-        (what, guesses.parse::<u32>().unwrap_or(0))
-    };
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => {
-                let (what, guesses) = said();
-                let came = match status.code() {
-                    Some(REPRODUCED) => NativeOutcome::Reproduced(what),
-                    Some(DIFFERS) => NativeOutcome::Differs(what),
-                    _ => NativeOutcome::Differs(format!("the program ended with {status}")),
-                };
-                return Ok((came, guesses));
-            }
-            Ok(None) if gdb && is_stopped(child.id()) => {
-                let stopped = NativeOutcome::Stopped(child.id(), said().0);
-                child.release();
-                return Ok((stopped, 0));
-            }
-            Ok(None) if started.elapsed() > PATIENCE => {
-                // Dropped, the program ends with all that it has started.
-                let came = NativeOutcome::Differs("it takes longer than two minutes".into());
-                return Ok((came, 0));
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
-            Err(error) => return Err(format!("waiting for the program: {error}")),
-        }
-    }
-}
-
-/// Whether a process is stopped by a signal.
-fn is_stopped(process: u32) -> bool {
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/stat")) else {
-        return false;
-    };
-    // The state comes after the name, which is in parentheses.
-    status
-        .rsplit_once(')')
-        .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
 }

@@ -73,7 +73,18 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
         );
         return Err(CliError::usage("U014", message));
     }
-    let input = input::read(&args.input, &claim.properties)?;
+    let formula = formula_of(&claim.message).map(str::to_string);
+    if !args.input.is_c() {
+        args.input.formulas.extend(formula.clone());
+    }
+    let mut input = input::read(&args.input, &claim.properties)?;
+    if args.input.is_c()
+        && let Some(formula) = formula
+    {
+        let claim = mover_check::formula::claim(&input.program, &formula)
+            .map_err(|reason| CliError::input("U005", format!("{name}: {reason}")))?;
+        input.program.info_mut().claims.push(claim);
+    }
     // A run into a deadlock may have been found with failed assertions passed over.
     let properties = match claim.violation.property {
         property if property == Property::NoDeadlock || property.is_temporal() => vec![property],
@@ -124,6 +135,13 @@ enum NotReplayed {
     NoClaim(String),
     #[error("{0} is not checked")]
     Unchecked(String),
+}
+
+/// The formula of the command line that a run violates, by what the file says of it. A claim of a
+/// model has a line.
+fn formula_of(message: &str) -> Option<&str> {
+    let rest = message.strip_prefix("the ltl formula `")?;
+    rest.strip_suffix("` is violated")
 }
 
 /// A run that a temporal claim forbids; the words of the file say which claim.

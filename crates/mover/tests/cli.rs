@@ -1,6 +1,8 @@
 //! What scripts and people rely on at the command line: exit codes, the JSON,
 //! the last line, limits, and a sentence instead of a crash for bad input.
 
+#[path = "cli/batch.rs"]
+mod batch;
 #[path = "cli/building.rs"]
 mod building;
 #[path = "cli/certify.rs"]
@@ -18,6 +20,8 @@ mod exclusive;
 mod explain;
 #[path = "cli/guide.rs"]
 mod guide;
+#[path = "cli/ignoring.rs"]
+mod ignoring;
 #[path = "cli/ltl.rs"]
 mod ltl;
 #[path = "cli/outputs.rs"]
@@ -28,6 +32,8 @@ mod progress;
 mod simulate;
 #[path = "cli/size.rs"]
 mod size;
+#[path = "cli/stories.rs"]
+mod stories;
 #[path = "cli/tricks.rs"]
 mod tricks;
 
@@ -166,21 +172,14 @@ fn a_text_trace_shows_thread_line_statement_and_changes() {
     assert_eq!(steps[0], ["step", "thread", "line", "statement", "changes"]);
     assert_eq!(
         steps[1],
-        [
-            "1",
-            "P[0]",
-            "text-trace.pml:3",
-            "x = 1",
-            "x: 0 → 1",
-            "◀ makes x 1"
-        ]
+        ["1", "P[0]", "3", "x = 1", "x: 0 → 1", "◀ makes x 1"]
     );
     assert_eq!(
         steps[2],
         [
             "2",
             "P[0]",
-            "text-trace.pml:4",
+            "4",
             "assert(x == 0)",
             "◀ finds x = 1, and fails"
         ]

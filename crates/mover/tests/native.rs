@@ -257,7 +257,7 @@ fn benchexec_drives_mover() {
     );
     let asked = Command::new(String::from_utf8_lossy(&made.stdout).trim())
         .arg(repository().join("crates/mover/tests/contrib/tool_info.py"))
-        .arg(repository().join("contrib/benchexec"))
+        .arg(repository().join("contrib/benchexec/mover_info"))
         .arg(env!("CARGO_BIN_EXE_mover"))
         .arg(scratch("benchexec"))
         .output()

@@ -81,6 +81,74 @@ fn values_that_nobody_reads_are_forgotten() {
     assert!(compared >= 5, "{compared} ways compared");
 }
 
+/// A passed assertion says that its process holds the lock. Where failed assertions are not asked
+/// about, a process goes on without it, and an update can be lost.
+#[test]
+fn a_failed_assertion_about_a_lock_is_passed_without_the_lock() {
+    let text = "byte owner, x, done;
+        active [2] proctype P() {
+          byte l;
+          if
+          :: atomic { owner == 0 -> owner = _pid + 1 }
+          :: skip
+          fi;
+          assert(owner == _pid + 1);
+          l = x;
+          x = l + 1;
+          if
+          :: atomic { owner == _pid + 1 -> owner = 0 }
+          :: owner != _pid + 1
+          fi;
+          done++
+        }
+        active proctype W() { done == 2; x == 2 }";
+    let program = mover_promela::parse_text("passed", text)
+        .expect("valid")
+        .program;
+    let found = compare(&program, u64::MAX).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let found = found.expect("it is small");
+    assert!(found.has_deadlock && found.is_wrong);
+}
+
+/// Reduction goes on between steps that wait for `timeout`.
+#[test]
+fn random_models_with_timeouts_keep_their_verdicts() {
+    let tried = of_seeds(1_500, |seed| {
+        let model = Model::with_timeouts(seed);
+        if !model.text().contains("timeout") {
+            return None;
+        }
+        match check_model(&model) {
+            Ok(Err(_)) => None,
+            Ok(Ok(found)) => Some(found.states().collect::<Vec<u64>>()),
+            Err(mismatch) => {
+                let (model, mismatch) = smallest(&model, mismatch);
+                panic!("seed {seed}: {mismatch}\n{}", model.text());
+            }
+        }
+    });
+    let count = tried.len();
+    let mut compared = 0;
+    let mut states = vec![0; WAYS.len()];
+    for found in tried.into_iter().flatten() {
+        compared += 1;
+        for (total, more) in states.iter_mut().zip(found) {
+            *total += more;
+        }
+    }
+    println!("{compared} of {count} models compared");
+    assert!(compared * 2 > count, "most models are valid and small");
+    let is_reduced =
+        |way: &mover_fuzz::Way| way.reduces() && way.ignoring.is_none() && way.jobs == 1;
+    for (way, &states_of) in WAYS.iter().zip(&states).filter(|(way, _)| is_reduced(way)) {
+        println!("{way}: {states_of} of {} states", states[0]);
+        assert!(
+            states_of > 0 && states_of * 10 < states[0] * 9,
+            "{way} reduces"
+        );
+    }
+}
+
 #[test]
 fn random_models_keep_their_verdicts() {
     let tried = of_seeds(2_000, |seed| {

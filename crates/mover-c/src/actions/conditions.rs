@@ -7,8 +7,10 @@
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Property};
 
-use super::{Way, both, is_zero, me, negated, own_bit};
-use crate::expr_builder::{binary, constant, equal, not};
+use super::locks::{ENOTRECOVERABLE, EOWNERDEAD, IS_INCONSISTENT, IS_ROBUST};
+use super::{NOT_RECOVERABLE, OWNER_DIED, Way, both, is_zero, me, negated, own_bit};
+use crate::expr_builder::{binary, choose, constant, equal, not};
+use crate::flatten::CANCELLED;
 use crate::lower::{Builder, Cell, Lowered, Part, Path};
 use crate::ssa::*;
 
@@ -19,6 +21,8 @@ struct Mutex {
     is_mine: Part,
     /// How many times more than once it is locked, where mutexes of several kinds are used.
     count: Option<(Cell, Part)>,
+    /// Whether it is robust and consistent, where robust mutexes are used.
+    robust: Option<(Cell, Part)>,
 }
 
 impl Builder<'_, '_> {
@@ -51,7 +55,15 @@ impl Builder<'_, '_> {
         } else {
             None
         };
+        let robust = if self.world.notes.uses_robust_mutexes {
+            let cell = self.cell(&mut path, &args[1], 8, 32)?;
+            let state = self.read(&path, &cell);
+            Some((cell, state))
+        } else {
+            None
+        };
         let mutex = Mutex {
+            robust,
             is_mine: owner.map(|owner| equal(owner, me())),
             owner_cell,
             owner,
@@ -72,7 +84,10 @@ impl Builder<'_, '_> {
             Some(Operand::Int { value, .. }) if *value != 0 => Some(*value),
             _ => None,
         };
-        let ways = wake_up(&waiting_cell, &waiting, &mutex, timeout);
+        let mut ways = wake_up(&waiting_cell, &waiting, &mutex, timeout);
+        if let Some(is_cancelled) = self.is_cancelled(&mut path, args.get(3))? {
+            ways.push(give_up(&waiting_cell, &waiting, &is_cancelled));
+        }
         self.ways(path, ways, result)
     }
 
@@ -142,12 +157,23 @@ fn fall_asleep<'c>(
             result: 0,
         });
     }
+    // One that was not made consistent is lost for everybody.
+    let free = match &mutex.robust {
+        Some((_, state)) => {
+            let bit = constant(IS_INCONSISTENT, 32);
+            let bit = binary(BinaryOp::And, state.now.clone(), bit);
+            let is_consistent = equal(bit, constant(0, 32));
+            choose(
+                is_consistent,
+                constant(0, 32),
+                constant(NOT_RECOVERABLE, 32),
+            )
+        }
+        None => constant(0, 32),
+    };
     ways.push(Way {
         condition: gives_back,
-        writes: vec![
-            (waiting_cell, with_me),
-            (&mutex.owner_cell, constant(0, 32)),
-        ],
+        writes: vec![(waiting_cell, with_me), (&mutex.owner_cell, free)],
         result: 0,
     });
     if spurious {
@@ -162,6 +188,20 @@ fn fall_asleep<'c>(
         ways.extend(awake);
     }
     ways
+}
+
+/// A thread that is cancelled while it sleeps does not hear of signals any more.
+fn give_up<'c>(waiting_cell: &'c Cell, waiting: &Part, is_cancelled: &Part) -> Way<'c> {
+    let asleep = waiting.map(|waiting| {
+        let own = Expr::binary(BinaryOp::And, waiting, own_bit());
+        not(equal(own, constant(0, 64)))
+    });
+    let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
+    Way {
+        condition: both(&asleep, is_cancelled),
+        writes: vec![(waiting_cell, without_me)],
+        result: CANCELLED,
+    }
 }
 
 fn wake_up<'c>(
@@ -187,6 +227,23 @@ fn wake_up<'c>(
             condition: both(&is_awake, &possible),
             writes: vec![write],
             result: 0,
+        });
+    }
+    if let Some((state_cell, _)) = &mutex.robust {
+        let died = super::is(&mutex.owner, OWNER_DIED);
+        ways.push(Way {
+            condition: both(&is_awake, &died),
+            writes: vec![
+                (&mutex.owner_cell, me()),
+                (state_cell, constant(IS_ROBUST | IS_INCONSISTENT, 32)),
+            ],
+            result: EOWNERDEAD,
+        });
+        let gone = super::is(&mutex.owner, NOT_RECOVERABLE);
+        ways.push(Way {
+            condition: both(&is_awake, &gone),
+            writes: Vec::new(),
+            result: ENOTRECOVERABLE,
         });
     }
     if let Some(timeout) = timeout {

@@ -5,8 +5,9 @@
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::Property;
 
-use super::{Way, both, is, is_zero, me, negated, own_bit};
+use super::{NOT_RECOVERABLE, OWNER_DIED, Way, both, is, is_zero, me, negated, own_bit};
 use crate::expr_builder::{binary, constant, equal, not};
+use crate::flatten::CANCELLED;
 use crate::lower::{Builder, Lowered, Part, Path};
 use crate::objects::mutex_kind_offset;
 use crate::ssa::*;
@@ -17,8 +18,15 @@ const ERROR_CHECK: u64 = 2;
 
 /// Error numbers.
 const EPERM: u64 = 1;
+const EINVAL: u64 = 22;
+pub(super) const EOWNERDEAD: u64 = 130;
+pub(super) const ENOTRECOVERABLE: u64 = 131;
 const EBUSY: u64 = 16;
 const EDEADLK: u64 = 35;
+
+/// Bits of a mutex's third word.
+pub(super) const IS_ROBUST: u64 = 1;
+pub(super) const IS_INCONSISTENT: u64 = 2;
 
 impl Builder<'_, '_> {
     pub(super) fn busy(args: &[Operand]) -> u64 {
@@ -64,18 +72,81 @@ impl Builder<'_, '_> {
         let is_checked = kind
             .as_ref()
             .map_or(no.clone(), |kind| is(kind, ERROR_CHECK));
+        let robust = if has_kinds && self.world.notes.uses_robust_mutexes {
+            let cell = self.cell(&mut path, &args[0], 8, 32)?;
+            let state = self.read(&path, &cell);
+            Some((cell, state))
+        } else {
+            None
+        };
+        let has_bit = |bit: u64| match &robust {
+            Some((_, state)) => state.map(|state| {
+                let bits = binary(BinaryOp::And, state, constant(bit, 32));
+                binary(BinaryOp::Ne, bits, constant(0, 32))
+            }),
+            None => no.clone(),
+        };
+        let (is_robust, is_inconsistent) = (has_bit(IS_ROBUST), has_bit(IS_INCONSISTENT));
         match name {
             "mutex_init" => {
                 let kind = self.scalar(&mut path, &args[1])?;
                 self.write(&mut path, &owner_cell, zero());
                 if let (Some(count), Some(cell)) = (&count_cell, &kind_cell) {
                     self.write(&mut path, count, zero());
-                    self.write(&mut path, cell, kind.now);
+                    let plain = binary(BinaryOp::And, kind.now.clone(), constant(3, 32));
+                    self.write(&mut path, cell, plain);
+                }
+                if let Some((cell, _)) = &robust {
+                    let bit = binary(BinaryOp::LShr, kind.now, constant(2, 32));
+                    let bit = binary(BinaryOp::And, bit, constant(IS_ROBUST, 32));
+                    self.write(&mut path, cell, bit);
                 }
                 Ok(vec![path])
             }
+            "mutex_owner_died" => {
+                let ways = vec![
+                    Way {
+                        condition: is_mine.clone(),
+                        writes: vec![(&owner_cell, constant(OWNER_DIED, 32))],
+                        result: 0,
+                    },
+                    Way {
+                        condition: negated(&is_mine),
+                        writes: Vec::new(),
+                        result: 0,
+                    },
+                ];
+                self.ways(path, ways, result)
+            }
+            "mutex_consistent" => {
+                let may = both(&is_mine, &is_inconsistent);
+                let state = robust
+                    .as_ref()
+                    .map(|(cell, _)| (cell, constant(IS_ROBUST, 32)));
+                let ways = vec![
+                    Way {
+                        condition: may.clone(),
+                        writes: state.into_iter().collect(),
+                        result: 0,
+                    },
+                    Way {
+                        condition: negated(&may),
+                        writes: Vec::new(),
+                        result: EINVAL,
+                    },
+                ];
+                self.ways(path, ways, result)
+            }
             "mutex_destroy" | "spin_destroy" => {
                 let message = "a mutex is destroyed while it is held";
+                let is_free =
+                    Part::combine(
+                        &[&is_free, &is(&owner, NOT_RECOVERABLE)],
+                        |args| match robust {
+                            Some(_) => args[0].clone().or(args[1].clone()),
+                            None => args[0].clone(),
+                        },
+                    );
                 let Some(path) = self.rule(path, is_free.clone(), message) else {
                     return Ok(Vec::new());
                 };
@@ -91,6 +162,9 @@ impl Builder<'_, '_> {
                 self.ways(path, ways, result)
             }
             "mutex_unlock" | "spin_unlock" => {
+                let is_checked = Part::combine(&[&is_checked, &is_robust], |args| {
+                    args[0].clone().or(args[1].clone())
+                });
                 let may = if has_kinds {
                     Part::combine(&[&is_mine, &is_checked], |args| {
                         args[0].clone().or(args[1].clone())
@@ -118,9 +192,10 @@ impl Builder<'_, '_> {
                 let is_last = is_zero(count);
                 let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
                 let not_mine = negated(&is_mine);
-                let ways = vec![
+                let ends = both(&is_mine, &is_last);
+                let mut ways = vec![
                     Way {
-                        condition: both(&is_mine, &is_last),
+                        condition: both(&ends, &negated(&is_inconsistent)),
                         writes: vec![(&owner_cell, zero())],
                         result: 0,
                     },
@@ -140,6 +215,13 @@ impl Builder<'_, '_> {
                         result: 0,
                     },
                 ];
+                if robust.is_some() {
+                    ways.push(Way {
+                        condition: both(&ends, &is_inconsistent),
+                        writes: vec![(&owner_cell, constant(NOT_RECOVERABLE, 32))],
+                        result: 0,
+                    });
+                }
                 self.ways(path, ways, result)
             }
             _ => {
@@ -157,6 +239,27 @@ impl Builder<'_, '_> {
                         result: 0,
                     });
                 }
+                let mut is_told = no.clone();
+                if let (Some((cell, _)), Some(count)) = (&robust, &count_cell) {
+                    let died = is(&owner, OWNER_DIED);
+                    let gone = is(&owner, NOT_RECOVERABLE);
+                    is_told =
+                        Part::combine(&[&died, &gone], |args| args[0].clone().or(args[1].clone()));
+                    ways.push(Way {
+                        condition: died,
+                        writes: vec![
+                            (&owner_cell, me()),
+                            (count, zero()),
+                            (cell, constant(IS_ROBUST | IS_INCONSISTENT, 32)),
+                        ],
+                        result: EOWNERDEAD,
+                    });
+                    ways.push(Way {
+                        condition: gone,
+                        writes: Vec::new(),
+                        result: ENOTRECOVERABLE,
+                    });
+                }
                 let deadlocks = both(&is_mine, &is_checked);
                 let is_try = name.ends_with("_trylock");
                 if has_kinds && !is_try {
@@ -167,9 +270,11 @@ impl Builder<'_, '_> {
                     });
                 }
                 if !name.ends_with("_lock") {
+                    self.note_try();
                     let mut condition = negated(&is_free);
                     if has_kinds {
                         condition = both(&condition, &negated(&again));
+                        condition = both(&condition, &negated(&is_told));
                         if !is_try {
                             condition = both(&condition, &negated(&deadlocks));
                         }
@@ -265,6 +370,7 @@ impl Builder<'_, '_> {
             });
         }
         if name.contains("try") {
+            self.note_try();
             ways.push(Way {
                 condition: negated(&possible),
                 writes: Vec::new(),
@@ -282,7 +388,7 @@ impl Builder<'_, '_> {
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
         let cell = self.cell(&mut path, &args[0], 0, 32)?;
-        let Some(path) = self.check_cell(path, &cell) else {
+        let Some(mut path) = self.check_cell(path, &cell) else {
             return Ok(Vec::new());
         };
         let permits = self.read(&path, &cell);
@@ -294,10 +400,18 @@ impl Builder<'_, '_> {
             result: 0,
         }];
         if name != "sem_wait" {
+            self.note_try();
             ways.push(Way {
                 condition: none,
                 writes: Vec::new(),
                 result: Self::busy(args),
+            });
+        }
+        if let Some(condition) = self.is_cancelled(&mut path, args.get(2))? {
+            ways.push(Way {
+                condition,
+                writes: Vec::new(),
+                result: CANCELLED,
             });
         }
         self.ways(path, ways, result)

@@ -6,7 +6,9 @@
 //! - A **mutex** contains its owner: the thread's number + 1, or 0 if it is free. So a
 //!   reduction recognises it as a lock by how it is used. Recursive and error-checking mutexes
 //!   additionally have a count and their kind, at the offsets of the C library; programs with
-//!   plain mutexes only do without.
+//!   plain mutexes only do without. A robust mutex whose owner has exited contains [`OWNER_DIED`]; who
+//!   locks it then makes it consistent again, or unlocking makes it [`NOT_RECOVERABLE`]. Its third
+//!   word has a bit that it is robust, and one that it is not consistent.
 //! - A **condition variable** has a bit for each waiting thread. Waiting releases the mutex and
 //!   sets the thread's bit; the wait ends when the bit is clear and the mutex can be acquired.
 //!   A signal clears any one bit, a broadcast all. No signal is consumed by a thread that began
@@ -17,8 +19,10 @@
 //! - A **read-write lock** contains its writer and the number of its readers; a **semaphore**
 //!   its number of permits; a **once** flag 0, 1 (running), 2 (done).
 //! - A **thread** is identified by its handle. Its status is free, running, detached or
-//!   finished; joining waits for finished and frees the handle.
+//!   finished; joining waits for finished and frees the handle. Where threads are cancelled, each
+//!   handle has a bit that asks for it ([`cancellation`]).
 
+mod cancellation;
 mod conditions;
 mod locks;
 mod threads;
@@ -27,11 +31,16 @@ use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{BoundKind, Effect, Property};
 
 use crate::expr_builder::{binary, choose, constant, equal, not, resize};
+use crate::few_values::ANY;
 use crate::flatten::Problem;
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::reuse::MOST_REUSED;
 use crate::ssa::*;
 pub use threads::{MOST_KEYS, RUNNING};
+
+/// Instead of an owner.
+const OWNER_DIED: u64 = 0xFFFF_FFFE;
+const NOT_RECOVERABLE: u64 = 0xFFFF_FFFF;
 
 /// One way in which an action can go.
 struct Way<'c> {
@@ -83,8 +92,15 @@ impl Builder<'_, '_> {
         shape: &[u8],
         result: Option<ValueId>,
     ) -> Lowered<Vec<Path>> {
+        let is_attempt = matches!(
+            name,
+            "mutex_trylock" | "spin_trylock" | "rwlock_tryrdlock" | "rwlock_trywrlock"
+        );
+        if is_attempt && self.world.wants(Property::NoDataRace) && self.is_used(&path, result) {
+            self.world.failed_attempts.get_or_insert(path.loc);
+        }
         match name {
-            "nondet" => return self.nondet(path, args, shape, result),
+            "nondet" | ANY => return self.nondet(path, args, shape, result),
             "thread_self" => {
                 let width = self.world.module.pointer_width();
                 let own = match self.handle {
@@ -113,6 +129,9 @@ impl Builder<'_, '_> {
             "thread_equal" if self.world.threads.status.is_none() => {
                 return self.thread_equal(path, args, result);
             }
+            "cancel_requested" if self.world.threads.cancel_requests.is_none() => {
+                return self.go_on(path, result, 0);
+            }
             "room_for" if self.has_room(args) => return Ok(vec![path]),
             _ => {}
         }
@@ -121,7 +140,8 @@ impl Builder<'_, '_> {
         };
         match name {
             "mutex_lock" | "mutex_trylock" | "mutex_timedlock" | "mutex_unlock" | "mutex_init"
-            | "mutex_destroy" | "spin_lock" | "spin_trylock" | "spin_unlock" | "spin_destroy" => {
+            | "mutex_destroy" | "mutex_consistent" | "mutex_owner_died" | "spin_lock"
+            | "spin_trylock" | "spin_unlock" | "spin_destroy" => {
                 self.mutex(path, name, args, result)
             }
             "rwlock_rdlock" | "rwlock_wrlock" | "rwlock_tryrdlock" | "rwlock_trywrlock"
@@ -154,6 +174,8 @@ impl Builder<'_, '_> {
             "thread_start" => self.thread_start(path, args),
             "thread_join" => self.thread_join(path, args, result),
             "thread_detach" => self.thread_detach(path, args, result),
+            "thread_cancel" => self.thread_cancel(path, args, result),
+            "cancel_requested" => self.cancel_requested(path, result),
             "thread_equal" => self.thread_equal(path, args, result),
             "key_create" => self.key_create(path, result),
             "key_delete" => self.key_delete(path, args, result),

@@ -5,17 +5,17 @@ use mover_ir::program::{BoundKind, Effect, Property};
 
 use super::{Way, both, is, is_zero, negated};
 use crate::expr_builder::{binary, choose, constant, equal, not, resize};
-use crate::flatten::Problem;
+use crate::flatten::{CANCELLED, Problem};
 use crate::lower::{Builder, Cell, Check, Lowered, Part, Path};
 use crate::ssa::*;
 
 /// The status of a handle.
 pub const RUNNING: u64 = 1;
-const DETACHED: u64 = 2;
-const FINISHED: u64 = 3;
+pub(super) const DETACHED: u64 = 2;
+pub(super) const FINISHED: u64 = 3;
 
 /// Error numbers.
-const ESRCH: u64 = 3;
+pub(super) const ESRCH: u64 = 3;
 const EINVAL: u64 = 22;
 const EDEADLK: u64 = 35;
 
@@ -265,6 +265,15 @@ impl Builder<'_, '_> {
             let is_self = handle.map(|handle| equal(handle, own.clone()));
             outcomes.push((both(&is_self, &is(&status, RUNNING)), EDEADLK));
         }
+        if let Some(Operand::Int { value: busy, .. }) = args.get(1)
+            && *busy != 0
+        {
+            outcomes.push((both(&known, &is(&status, RUNNING)), *busy));
+        }
+        let mut path = path;
+        if let Some(is_cancelled) = self.is_cancelled(&mut path, args.get(2))? {
+            outcomes.push((is_cancelled, CANCELLED));
+        }
         let conditions: Vec<Part> = outcomes.iter().map(|(when, _)| when.clone()).collect();
         let Some(paths) = self.split(path, &conditions) else {
             return Ok(Vec::new());
@@ -296,7 +305,7 @@ impl Builder<'_, '_> {
     }
 
     /// The handle of the executing thread.
-    fn own_handle(&self) -> Expr {
+    pub(super) fn own_handle(&self) -> Expr {
         match self.handle {
             Some(local) => self.local_read(local),
             None => constant(1, self.world.module.pointer_width()),
@@ -348,6 +357,10 @@ impl Builder<'_, '_> {
         };
         let index = own.map(|own| resize(own, 32, false));
         let cell = self.global_cell(row, index.clone());
+        if let Some(requests) = self.world.threads.cancel_requests {
+            let request = self.global_cell(requests, index.clone());
+            self.write(&mut path, &request, constant(0, 8));
+        }
         if !self.world.threads.has_detach {
             if let Some(results) = self.world.threads.results {
                 let result = self.global_cell(results, index);

@@ -1,8 +1,8 @@
 //! Calls: each is replaced by a copy of the callee.
 //!
 //! A recursive function is copied up to a given depth, beyond which the run ends at a bound. A
-//! call through a pointer is compared in turn with the functions that have its type and whose
-//! address a pointer of the program can have, and fails if it matches none of them. Structures that are passed by value
+//! call through a pointer selects among the functions that have its type and whose
+//! address a pointer of the program can have, and fails if it is none of them. Structures that are passed by value
 //! are copied, with their own lifetime.
 
 use mover_ir::program::{BoundKind, Property};
@@ -32,6 +32,7 @@ impl Flattener<'_> {
             return Ok(self.fail(at, Property::UnreachCall, message, loc));
         }
         if function.blocks.is_empty() || is_modelled(name) {
+            let at = self.cancellation_point(at, name, loc)?;
             let before = self.blocks[at].insts.len();
             let expanded = self.library(at, result, name, args, shape, arg_shapes, loc);
             return expanded.or_else(|problem| self.refuse(at, before, problem));
@@ -272,19 +273,10 @@ impl Flattener<'_> {
             .collect();
         let next = self.new_block();
         let mut returned = Vec::new();
-        let mut at = at;
+        let mut cases = Vec::new();
         for id in targets {
-            let is_it = self.value(
-                at,
-                1,
-                Kind::Pure(Pure::Compare {
-                    predicate: Predicate::Eq,
-                    lhs: target.clone(),
-                    rhs: Operand::Function(id),
-                }),
-                loc,
-            );
-            let (then, otherwise) = self.branch(at, is_it, loc);
+            let then = self.new_block();
+            cases.push((module.function_address(id), then));
             let value = result.map(|id| self.new_value(self.values[id].shape.clone(), ""));
             let (args, shapes) = (args.clone(), arg_shapes.to_vec());
             let by_value = &module.functions[id].by_value;
@@ -296,11 +288,17 @@ impl Flattener<'_> {
                     returned.push((Operand::Value(value), back));
                 }
             }
-            at = otherwise;
         }
+        let default = self.new_block();
         let message =
             "call through a pointer that does not point to a function of this type".to_string();
-        self.fail(at, Property::MemorySafety, message, loc);
+        self.fail(default, Property::MemorySafety, message, loc);
+        let end = Terminator::Switch {
+            value: target,
+            cases,
+            default,
+        };
+        self.end(at, end, loc);
         if let Some(result) = result {
             self.join(next, result, returned, loc);
         }

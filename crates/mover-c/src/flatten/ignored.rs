@@ -3,16 +3,22 @@
 //! Programs read clocks and process numbers only to print them, and what is printed nobody reads. An
 //! input that nobody looks at is no choice: without this, every such program would have as many
 //! successors there as a clock has values. A value is looked at if an instruction with an effect,
-//! a branch or a return needs it; being printed is no effect. A variable on the stack counts as one
-//! value, if it is only loaded, stored and filled by inputs.
+//! a branch or a return needs it; being printed is no effect. A computation that may fail (a division, a
+//! shift, a signed sum where overflows are looked for) looks at its operands, even if nobody looks at
+//! its result. A variable on the stack counts as one value, if it is only loaded, stored and filled by
+//! inputs.
 
 use std::collections::{HashMap, HashSet};
+
+use mover_ir::expr::mask;
 
 use super::library::{is_output, plain_name, takes_no_notice};
 use crate::ssa::*;
 
 /// The values of a function that nobody looks at, and variables whose content nobody looks at.
-pub fn values(module: &Module, function: &Function) -> HashSet<ValueId> {
+///
+/// `wants_overflow`: whether signed overflows are violations.
+pub fn values(module: &Module, function: &Function, wants_overflow: bool) -> HashSet<ValueId> {
     let variables = variables(module, function);
     let mut seen = Vec::new();
     let mut computed: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
@@ -23,6 +29,7 @@ pub fn values(module: &Module, function: &Function) -> HashSet<ValueId> {
             operands.iter().for_each(|arg| note(arg, &mut uses));
             let into = match &inst.kind {
                 Kind::Lifetime { .. } | Kind::Alloca { .. } => continue,
+                Kind::Pure(pure) if may_fail(pure, wants_overflow) => None,
                 Kind::Pure(_) | Kind::Phi(_) | Kind::Float { .. } => inst.result,
                 Kind::Load { pointer, .. } if variables.of(pointer).is_some() => inst.result,
                 Kind::Store { pointer, .. } if variables.of(pointer).is_some() => {
@@ -55,6 +62,27 @@ pub fn values(module: &Module, function: &Function) -> HashSet<ValueId> {
     let results = function.blocks.iter().flat_map(|block| &block.insts);
     let results = results.filter_map(|inst| inst.result);
     results.filter(|id| !used.contains(id)).collect()
+}
+
+/// Whether there are operands for which a computation is undefined, and that is a violation.
+fn may_fail(pure: &Pure, wants_overflow: bool) -> bool {
+    match pure {
+        Pure::Binary { kind, nsw, rhs, .. } => match kind {
+            BinaryKind::UDiv | BinaryKind::SDiv | BinaryKind::URem | BinaryKind::SRem => {
+                // The smallest number is divided by -1, or anything by 0.
+                !matches!(rhs, Operand::Int { value, width } if *value != 0 && *value != mask(*width))
+            }
+            BinaryKind::Shl | BinaryKind::LShr | BinaryKind::AShr => {
+                !matches!(rhs, Operand::Int { value, width } if *value < u64::from(*width))
+            }
+            _ => *nsw && wants_overflow,
+        },
+        Pure::Abs(_) => wants_overflow,
+        Pure::Bits { takes_zero, .. } => !takes_zero,
+        // An address far outside of its object.
+        Pure::Gep { terms, .. } => !terms.is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether an instruction only reads an input that nobody looks at.
@@ -116,7 +144,7 @@ fn end_uses(end: &Terminator, out: &mut Vec<ValueId>) {
 }
 
 /// Values that are addresses within others, by constant steps.
-fn addresses(function: &Function) -> HashMap<ValueId, Operand> {
+pub(super) fn addresses(function: &Function) -> HashMap<ValueId, Operand> {
     let insts = function.blocks.iter().flat_map(|block| &block.insts);
     let found = insts.filter_map(|inst| match &inst.kind {
         Kind::Pure(Pure::Gep { base, terms, .. }) if terms.is_empty() => {
@@ -128,7 +156,7 @@ fn addresses(function: &Function) -> HashMap<ValueId, Operand> {
 }
 
 /// The value that an address is derived from.
-fn root(operand: &Operand, addresses: &HashMap<ValueId, Operand>) -> Option<ValueId> {
+pub(super) fn root(operand: &Operand, addresses: &HashMap<ValueId, Operand>) -> Option<ValueId> {
     match operand {
         Operand::Value(id) => match addresses.get(id) {
             Some(base) => root(base, addresses),

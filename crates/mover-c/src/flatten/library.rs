@@ -85,7 +85,8 @@ impl Flattener<'_> {
             | "pthread_kill_other_threads_np" => {
                 let mut at = at;
                 if name == "exit" {
-                    at = self.leave_process(at, loc)?;
+                    let status = arg(0)?;
+                    at = self.leave_process(at, status, loc)?;
                 }
                 if matches!(self.blocks[at].end, Terminator::Unreachable) {
                     self.end(at, Terminator::EndProcess, loc);
@@ -95,6 +96,10 @@ impl Flattener<'_> {
             "__assert_fail" | "__assert" | "__assert_rtn" => {
                 let condition = self.string(args.first()).unwrap_or_default();
                 let message = format!("assertion violated: {}", visible::name(&condition));
+                Ok(self.fail(at, Property::UnreachCall, message, loc))
+            }
+            "__assert_perror_fail" => {
+                let message = "assertion violated: an error number is not 0".to_string();
                 Ok(self.fail(at, Property::UnreachCall, message, loc))
             }
             "__mover_choice" => {
@@ -127,12 +132,29 @@ impl Flattener<'_> {
                     extension: Extension::Sign,
                 });
                 let value = self.value(at, pointer, kind, loc);
-                let at = self.leave_thread(at, loc)?;
-                if matches!(self.blocks[at].end, Terminator::Unreachable) {
-                    self.end(at, Terminator::EndThread(value), loc);
-                }
+                self.exit_thread(at, value, loc)
+            }
+            "pthread_cancel" => {
+                let kind = Kind::Library {
+                    name: "thread_cancel".into(),
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
                 Ok(at)
             }
+            "__mover_format_double" => {
+                let message = "not supported: a conversion of this format";
+                Err(Problem::new(message, loc))
+            }
+            "__mover_sets_signals" => {
+                let names = ["signal", "sigaction", "__sysv_signal", "bsd_signal"];
+                let sets = names.iter().any(|name| self.module.find(name).is_some());
+                yields!(at, int(u64::from(sets), 32))
+            }
+            "__mover_program_cancels" => yields!(at, int(u64::from(self.cancels), 32)),
             "__VERIFIER_assume" | "__builtin_assume" => {
                 let condition = arg(0)?;
                 let width = arg_shapes[0].first().copied().unwrap_or(32);
@@ -319,12 +341,30 @@ impl Flattener<'_> {
                 self.emit(at, None, kind, loc);
                 success!(at)
             }
-            "pthread_join" | "thrd_join" => {
+            "pthread_join"
+            | "thrd_join"
+            | "pthread_tryjoin_np"
+            | "pthread_timedjoin_np"
+            | "pthread_clockjoin_np" => {
                 let wants_result = !is_null(args.get(1));
                 self.notes.uses_join_results |= wants_result;
+                let mut at = at;
+                // What the call returns if the thread has not ended; 0 if it waits for that.
+                let running = match name {
+                    "pthread_tryjoin_np" => EBUSY,
+                    "pthread_timedjoin_np" | "pthread_clockjoin_np" => ETIMEDOUT,
+                    _ => 0,
+                };
+                let mut join_args = vec![arg(0)?, int(running, 32)];
+                let is_cancellable = self.is_cancellable() && name != "pthread_tryjoin_np";
+                if is_cancellable {
+                    let (back, enabled) = self.is_cancel_enabled(at, loc)?;
+                    at = back;
+                    join_args.push(enabled);
+                }
                 let kind = Kind::Library {
                     name: "thread_join".into(),
-                    args: vec![arg(0)?],
+                    args: join_args,
                     arg_shapes: Vec::new(),
                     shape: vec![pointer, 32],
                 };
@@ -339,7 +379,9 @@ impl Flattener<'_> {
                 };
                 let value = self.value(at, pointer, part(0), loc);
                 let error = self.value(at, 32, part(1), loc);
-                let mut at = at;
+                if is_cancellable {
+                    at = self.unless_cancelled(at, &error, None, loc)?;
+                }
                 if wants_result {
                     // A join that fails stores nothing.
                     let fails = self.is_not_zero(at, error.clone(), 32, loc);
@@ -452,12 +494,35 @@ impl Flattener<'_> {
                 } else {
                     busy
                 };
+                let mut lock_args = vec![arg(0)?, int(busy, 32)];
+                let mut at = at;
+                let is_cancellable =
+                    self.is_cancellable() && matches!(name, "sem_wait" | "sem_timedwait");
+                if is_cancellable {
+                    let (back, enabled) = self.is_cancel_enabled(at, loc)?;
+                    at = back;
+                    lock_args.push(enabled);
+                }
                 let kind = Kind::Library {
                     name: plain,
-                    args: vec![arg(0)?, int(busy, 32)],
+                    args: lock_args,
                     arg_shapes: Vec::new(),
                     shape: vec![32],
                 };
+                if is_cancellable {
+                    let said = self.value(at, 32, kind, loc);
+                    let at = self.unless_cancelled(at, &said, None, loc)?;
+                    return match self.module.find("__errno_location") {
+                        Some(_) => {
+                            let args = vec![said, int(ETIMEDOUT, 32)];
+                            self.runtime(at, "failed_for", args, result, loc)
+                        }
+                        None => yields!(at, said),
+                    };
+                }
+                if self.notes.uses_robust_mutexes && name.starts_with("pthread_mutex_") {
+                    return self.robust(at, name, kind, arg(0)?, result, loc);
+                }
                 let reason = match name {
                     "sem_trywait" => Some(EAGAIN),
                     "sem_timedwait" => Some(ETIMEDOUT),
@@ -508,6 +573,25 @@ impl Flattener<'_> {
                 self.primitive(at, "mutex_init", vec![arg(0)?, kind], Vec::new(), loc);
                 success!(at)
             }
+            "pthread_mutexattr_setrobust" | "pthread_mutexattr_settype"
+                if self.notes.uses_robust_mutexes =>
+            {
+                self.runtime(at, name, args, result, loc)
+            }
+            "pthread_mutex_consistent" | "__mover_owner_died" => {
+                let kind = Kind::Library {
+                    name: match name {
+                        "pthread_mutex_consistent" => "mutex_consistent".into(),
+                        _ => "mutex_owner_died".into(),
+                    },
+                    args: vec![arg(0)?],
+                    arg_shapes: Vec::new(),
+                    shape: vec![32],
+                };
+                let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
             "pthread_mutexattr_settype" => {
                 self.notes.uses_mutex_kinds = true;
                 self.emit(at, None, store(arg(0)?, arg(1)?, 32), loc);
@@ -541,13 +625,26 @@ impl Flattener<'_> {
                     (true, false) => ETIMEDOUT,
                 };
                 let both = vec![condition.clone(), mutex.clone()];
+                let mut wake_args = vec![condition, mutex.clone(), int(timeout, 32)];
+                let mut at = at;
+                let is_cancellable = self.is_cancellable();
+                if is_cancellable {
+                    let (back, enabled) = self.is_cancel_enabled(at, loc)?;
+                    at = back;
+                    wake_args.push(enabled);
+                }
                 self.primitive(at, "cond_sleep", both, Vec::new(), loc);
                 let kind = Kind::Library {
                     name: "cond_wake".into(),
-                    args: vec![condition, mutex.clone(), int(timeout, 32)],
+                    args: wake_args,
                     arg_shapes: Vec::new(),
                     shape: vec![32],
                 };
+                if is_cancellable && !is_timed {
+                    let woken = self.value(at, 32, kind, loc);
+                    let at = self.unless_cancelled(at, &woken, Some(&mutex), loc)?;
+                    return yields!(at, woken);
+                }
                 if !is_timed {
                     let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
                     self.emit(at, Some(result), kind, loc);
@@ -555,6 +652,9 @@ impl Flattener<'_> {
                 }
                 // One that gives up waits for the mutex as others do, and does not hear of signals.
                 let woken = self.value(at, 32, kind, loc);
+                if is_cancellable {
+                    at = self.unless_cancelled(at, &woken, Some(&mutex), loc)?;
+                }
                 let gave_up = self.is_not_zero(at, woken.clone(), 32, loc);
                 let (locks, next) = self.branch(at, gave_up, loc);
                 self.primitive(locks, "mutex_lock", vec![mutex], vec![32], loc);
@@ -789,6 +889,34 @@ impl Flattener<'_> {
         }
     }
 
+    /// An operation on a mutex that may be robust: what a thread holds is noted, for its exit.
+    fn robust(
+        &mut self,
+        at: BlockId,
+        name: &str,
+        kind: Kind,
+        mutex: Operand,
+        result: Option<ValueId>,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
+        let result = result.unwrap_or_else(|| self.new_value(vec![32], ""));
+        match name {
+            "pthread_mutex_unlock" => {
+                let at = self.runtime(at, "robust_given", vec![mutex], None, loc)?;
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            "pthread_mutex_destroy" => {
+                self.emit(at, Some(result), kind, loc);
+                Ok(at)
+            }
+            _ => {
+                let told = self.value(at, 32, kind, loc);
+                self.runtime(at, "robust_taken", vec![mutex, told], Some(result), loc)
+            }
+        }
+    }
+
     /// Whether a function reads memory of the program to print it.
     fn prints_memory(&self, name: &str, args: &[Operand]) -> bool {
         let plain = name.trim_matches('_').trim_end_matches("_chk");
@@ -853,12 +981,17 @@ fn is_internal(name: &str) -> bool {
                 | "object_size"
                 | "release"
                 | "bad_free"
+                | "cancel_enabled"
                 | "failed_for"
                 | "new_key"
                 | "key_get"
                 | "key_set"
                 | "forget_key"
                 | "leave_thread"
+                | "leave_mutexes"
+                | "robust_given"
+                | "robust_taken"
+                | "owner_died"
                 | "memcpy_of_ints"
                 | "memmove_of_ints"
                 | "memset_of_ints"
@@ -892,18 +1025,25 @@ fn is_internal(name: &str) -> bool {
                 | "unsupported"
                 | "up_to"
                 | "variable"
+                | "any_seed"
+                | "digit"
+                | "digit_count"
+                | "format_double"
+                | "interrupted"
+                | "power"
+                | "read_double"
+                | "register"
+                | "round_digits"
+                | "scale"
+                | "select_from"
+                | "sets_signals"
+                | "program_cancels"
                 | "destructors"
                 | "errno"
         )
 }
 
 fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
-    if name == "__sigsetjmp" {
-        let message = "`sigsetjmp` is not supported, nor is `pthread_cleanup_push`, which uses it";
-        return Problem::new(message, loc)
-            .code("C012")
-            .help("call the cleanup code where the thread exits");
-    }
     if name.contains("setjmp") || name.contains("longjmp") {
         return Problem::new(format!("`{name}` is not supported"), loc)
             .code("C012")
@@ -943,6 +1083,7 @@ const PROCESSORS: u64 = 84;
 
 // Errors as Linux numbers them.
 const EAGAIN: u64 = 11;
+const EBUSY: u64 = 16;
 const EINVAL: u64 = 22;
 const ETIMEDOUT: u64 = 110;
 
@@ -969,6 +1110,16 @@ pub fn is_output(name: &str) -> bool {
             | "fwrite"
             | "_IO_putc"
             | "fclose"
+            | "vdprintf"
+            | "putc_unlocked"
+            | "putchar_unlocked"
+            | "fputc_unlocked"
+            | "fputs_unlocked"
+            | "fwrite_unlocked"
+            | "fflush_unlocked"
+            | "__vprintf_chk"
+            | "__vfprintf_chk"
+            | "psignal"
     )
 }
 
@@ -1005,6 +1156,8 @@ pub(super) fn is_without_effect(name: &str) -> bool {
             | "srand"
             | "srandom"
             | "srand48"
+            | "lcong48"
+            | "rewind"
             | "pthread_testcancel"
             | "pthread_sigmask"
             | "sigprocmask"
@@ -1030,7 +1183,6 @@ pub(super) fn is_without_effect(name: &str) -> bool {
             | "pthread_setconcurrency"
             | "setlocale"
             | "alarm"
-            | "__assert_perror_fail"
     ) || (name.starts_with("pthread_") && name.contains("attr_set"))
         || name.ends_with("attr_setpshared")
 }

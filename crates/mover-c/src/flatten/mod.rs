@@ -14,6 +14,7 @@
 
 mod assembly;
 mod calls;
+mod cancellation;
 pub mod copying;
 mod floats;
 mod ignored;
@@ -22,13 +23,15 @@ mod results;
 mod signatures;
 mod variadic;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use mover_ir::expr::{mask, resize, sign_extend};
 use mover_ir::program::{BoundKind, Property};
 
 use crate::ssa::*;
+pub use cancellation::CANCELLED;
+use cancellation::{Arrival, Cleanup, Handler, cancels};
 pub use library::{is_output, plain_name};
 use results::{means, only_compared_with_zero};
 pub use signatures::is_known;
@@ -91,6 +94,8 @@ pub struct Limits {
     pub havoc_externals: bool,
     /// Whether it is checked that all memory is freed when the program ends.
     pub wants_cleanup: bool,
+    /// Whether signed overflows are violations.
+    pub wants_overflow: bool,
 }
 
 /// Most instructions of one body.
@@ -109,6 +114,8 @@ pub struct Notes {
     pub havocked: BTreeMap<String, Option<Loc>>,
     /// Library features that change how others are modelled.
     pub uses_mutex_kinds: bool,
+    /// Whether mutexes can be robust: they tell that their owner has ended.
+    pub uses_robust_mutexes: bool,
     pub uses_join_results: bool,
     pub has_keys: bool,
     pub ignored_attributes: bool,
@@ -154,6 +161,15 @@ pub struct Flattener<'m> {
     ignored: HashMap<FunctionId, Rc<HashSet<ValueId>>>,
     /// Whether the result of the call that is being copied is only compared with 0.
     only_meaning: bool,
+    /// Whether the program has thread cancellation.
+    cancels: bool,
+    /// Which cleanup handlers an exit runs at the instruction that is being copied.
+    cleanup: Cleanup,
+    handlers: Vec<Handler>,
+    /// The variables on the stack that are alive at the instruction that is being copied, where there
+    /// are handlers.
+    alive: BTreeSet<ValueId>,
+    has_handlers: bool,
 }
 
 /// A function that is being copied.
@@ -179,6 +195,12 @@ struct Frame {
     constants: HashMap<ValueId, Operand>,
     /// Values of the original that nobody looks at.
     ignored: Rc<HashSet<ValueId>>,
+    /// By block of the original: the edges to it, where there are cleanup handlers.
+    arrivals: Vec<Vec<Arrival>>,
+    /// By block of the original: which cleanup handlers an exit runs there.
+    cleanup: Vec<Option<Cleanup>>,
+    /// Blocks that only exits of the thread come to.
+    landings: Vec<BlockId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -226,10 +248,15 @@ impl<'m> Flattener<'m> {
             functions.sort_unstable();
             functions.dedup();
         }
+        let is_robust = module.find("pthread_mutexattr_setrobust").is_some();
         Flattener {
             module,
             limits,
-            notes: Notes::default(),
+            notes: Notes {
+                uses_robust_mutexes: is_robust,
+                uses_mutex_kinds: is_robust,
+                ..Notes::default()
+            },
             problems: Vec::new(),
             address_taken,
             pointed_to,
@@ -244,6 +271,11 @@ impl<'m> Flattener<'m> {
             has_destructors: has_destructors(module),
             ignored: HashMap::new(),
             only_meaning: false,
+            cancels: cancels(module),
+            cleanup: Cleanup::default(),
+            handlers: Vec::new(),
+            alive: BTreeSet::new(),
+            has_handlers: module.find("__pthread_register_cancel").is_some(),
         }
     }
 
@@ -291,6 +323,9 @@ impl<'m> Flattener<'m> {
         self.stack.clear();
         self.size = 0;
         self.is_main = is_main;
+        self.cleanup = Cleanup::default();
+        self.handlers.clear();
+        self.alive.clear();
         let args = (0..function.params).map(Operand::Value).collect();
         let entry = self.new_block();
         let mut at = entry;
@@ -316,7 +351,14 @@ impl<'m> Flattener<'m> {
     /// all. Inputs among them are no choice.
     fn ignored_values(&mut self, id: FunctionId) -> Rc<HashSet<ValueId>> {
         let module = self.module;
-        let compute = || Rc::new(ignored::values(module, &module.functions[id]));
+        let wants_overflow = self.limits.wants_overflow;
+        let compute = || {
+            Rc::new(ignored::values(
+                module,
+                &module.functions[id],
+                wants_overflow,
+            ))
+        };
         Rc::clone(self.ignored.entry(id).or_insert_with(compute))
     }
 
@@ -342,6 +384,19 @@ impl<'m> Flattener<'m> {
         self.size += 1;
         if let Some(id) = result {
             self.note_address(id, &kind);
+        }
+        if let (
+            true,
+            Kind::Lifetime {
+                pointer: Operand::Value(id),
+                begins,
+            },
+        ) = (self.has_handlers, &kind)
+        {
+            match begins {
+                true => self.alive.insert(*id),
+                false => self.alive.remove(id),
+            };
         }
         self.blocks[at].insts.push(Inst { result, kind, loc });
     }
@@ -407,7 +462,12 @@ impl<'m> Flattener<'m> {
             marked: marked_variables(function),
             constants: HashMap::new(),
             ignored: self.ignored_values(id),
+            arrivals: function.blocks.iter().map(|_| Vec::new()).collect(),
+            cleanup: vec![None; function.blocks.len()],
+            landings: Vec::new(),
         };
+        let outside = (self.cleanup, self.alive.clone());
+        frame.cleanup[0] = Some(self.cleanup);
         // Only what can be reached is copied, where constants decide: a recursion
         // whose depth is constant ends by itself.
         let order = reverse_postorder(function);
@@ -436,6 +496,7 @@ impl<'m> Flattener<'m> {
             }
         }
         self.stack.pop();
+        (self.cleanup, self.alive) = outside;
         Ok((frame.begins[0], frame.returned))
     }
 
@@ -449,7 +510,13 @@ impl<'m> Flattener<'m> {
         let owns_objects = frame.returns_to.is_some() && number == 0;
         let block = &function.blocks[number];
         let mut at = frame.begins[number];
-        for inst in &block.insts {
+        self.begin_block(frame, number);
+        for (index, inst) in block.insts.iter().enumerate() {
+            let before = self.blocks[at].insts.len();
+            if let Some(copied) = self.cleanup_step(at, function, (number, index), frame) {
+                at = copied.or_else(|problem| self.refuse(at, before, problem))?;
+                continue;
+            }
             let loc = frame.call_loc.or(inst.loc);
             let mut kind = inst.kind.clone();
             for operand in kind.operands_mut() {
@@ -525,11 +592,14 @@ impl<'m> Flattener<'m> {
             other => other.clone(),
         };
         self.terminator(at, &end, loc, frame, function)?;
-        Ok(if is_over {
+        let mut next = if is_over {
             Vec::new()
         } else {
             end.successors()
-        })
+        };
+        self.pass_on_cleanup(frame, at, &next, loc);
+        next.append(&mut frame.landings);
+        Ok(next)
     }
 
     fn terminator(
@@ -562,6 +632,12 @@ impl<'m> Flattener<'m> {
         }
         let end = match end {
             Terminator::Return(value) => {
+                if let Err(problem) = self.check_return(frame, loc)
+                    && matches!(self.blocks[at].end, Terminator::Unreachable)
+                {
+                    self.refuse(at, before, problem)?;
+                    return Ok(());
+                }
                 let value = value.as_ref().map(rename);
                 match frame.returns_to {
                     Some(to) => {
@@ -574,7 +650,11 @@ impl<'m> Flattener<'m> {
                         Terminator::Jump(to)
                     }
                     None if self.is_main => {
-                        at = self.leave_process(at, loc)?;
+                        let status = value.unwrap_or(Operand::Int {
+                            value: 0,
+                            width: 32,
+                        });
+                        at = self.leave_process(at, status, loc)?;
                         Terminator::EndProcess
                     }
                     None => {
@@ -851,21 +931,32 @@ impl<'m> Flattener<'m> {
                 .code("C012")
                 .help("join the threads and return from `main`"));
         }
-        if !self.has_destructors {
-            return Ok(at);
+        let mut at = at;
+        if self.has_destructors {
+            let before = self.begin_exit();
+            let next = self.runtime(at, "leave_thread", Vec::new(), None, loc);
+            self.cleanup = before;
+            at = next?;
         }
-        self.runtime(at, "leave_thread", Vec::new(), None, loc)
+        if self.notes.uses_robust_mutexes && matches!(self.blocks[at].end, Terminator::Unreachable)
+        {
+            at = self.runtime(at, "leave_mutexes", Vec::new(), None, loc)?;
+        }
+        Ok(at)
     }
 
     /// Before the process ends.
-    fn leave_process(&mut self, mut at: BlockId, loc: Option<Loc>) -> Flat<BlockId> {
+    fn leave_process(
+        &mut self,
+        mut at: BlockId,
+        status: Operand,
+        loc: Option<Loc>,
+    ) -> Flat<BlockId> {
         let is_open =
             |flat: &Self, at: BlockId| matches!(flat.blocks[at].end, Terminator::Unreachable);
         // A run that met something unsupported has ended already.
-        if let Some(handlers) = self.module.find("__mover_run_handlers")
-            && is_open(self, at)
-        {
-            at = self.call(at, handlers, Vec::new(), None, loc)?;
+        if self.module.find("__mover_run_handlers").is_some() && is_open(self, at) {
+            at = self.runtime(at, "run_handlers", vec![status], None, loc)?;
         }
         for &destructor in &self.module.destructors {
             if is_open(self, at) {
@@ -1078,7 +1169,7 @@ fn reverse_postorder(function: &Function) -> Vec<BlockId> {
 }
 
 /// The result of a computation with constants, where nothing can go wrong in it.
-fn fold(pure: &Pure) -> Option<Operand> {
+pub fn fold(pure: &Pure) -> Option<Operand> {
     let int = |operand: &Operand| match operand {
         Operand::Int { value, width } => Some((*value, *width)),
         _ => None,
@@ -1089,6 +1180,9 @@ fn fold(pure: &Pure) -> Option<Operand> {
             let ((a, width), (b, _)) = (int(lhs)?, int(rhs)?);
             let signed = |value| i128::from(sign_extend(value, width));
             let exact = match kind {
+                BinaryKind::And => signed(a & b),
+                BinaryKind::Or => signed(a | b),
+                BinaryKind::Xor => signed(a ^ b),
                 BinaryKind::Add => signed(a) + signed(b),
                 BinaryKind::Sub => signed(a) - signed(b),
                 BinaryKind::Mul => signed(a) * signed(b),

@@ -6,6 +6,7 @@
 //! with 0 only, and for them it stays what the runtime computes.
 
 use super::{Flat, Flattener, Problem};
+use crate::few_values::ANY;
 use crate::ssa::*;
 
 /// What the result of a library function tells, where it is not a certain number.
@@ -32,7 +33,7 @@ impl Flattener<'_> {
     /// A number that nothing determines.
     pub(super) fn any_value(&mut self, at: BlockId, width: u8, loc: Option<Loc>) -> Operand {
         let kind = Kind::Library {
-            name: "nondet".into(),
+            name: ANY.into(),
             args: vec![Operand::Int {
                 value: 0,
                 width: 64,

@@ -16,8 +16,12 @@ fn signature(name: &str) -> Option<&'static str> {
     Some(match name {
         "pthread_create" => "ipppp",
         "thrd_create" => "ippp",
-        "pthread_join" | "thrd_join" | "pthread_equal" | "thrd_equal" => "ipp",
-        "pthread_detach" | "thrd_detach" => "ip",
+        "pthread_join" | "thrd_join" | "pthread_tryjoin_np" | "pthread_equal" | "thrd_equal" => {
+            "ipp"
+        }
+        "pthread_timedjoin_np" => "ippp",
+        "pthread_clockjoin_np" => "ippip",
+        "pthread_detach" | "thrd_detach" | "pthread_cancel" => "ip",
         "pthread_self" | "thrd_current" => "p",
         "pthread_exit" => "vp",
         "thrd_exit" => "vi",
@@ -25,6 +29,7 @@ fn signature(name: &str) -> Option<&'static str> {
         | "pthread_mutex_trylock"
         | "pthread_mutex_unlock"
         | "pthread_mutex_destroy"
+        | "pthread_mutex_consistent"
         | "mtx_lock"
         | "mtx_trylock"
         | "mtx_unlock"
@@ -88,7 +93,10 @@ pub fn is_known(name: &str) -> bool {
         || is_output(name)
         || is_without_effect(name)
         || name.starts_with("__VERIFIER_")
-        || matches!(name, "abort" | "exit" | "_exit" | "_Exit" | "quick_exit")
+        || matches!(
+            name,
+            "abort" | "exit" | "_exit" | "_Exit" | "quick_exit" | "__pthread_unwind_next"
+        )
 }
 
 impl Flattener<'_> {

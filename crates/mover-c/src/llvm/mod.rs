@@ -63,6 +63,7 @@ unsafe extern "C" {
 pub fn read(
     files: &[&Path],
     volatile_atomic: bool,
+    entry: Option<&str>,
     runtime: impl FnOnce(&[String]) -> Result<PathBuf, RuntimeError>,
 ) -> Result<Module, LlvmError> {
     let context = Context::create();
@@ -70,6 +71,10 @@ pub fn read(
     if volatile_atomic {
         // SAFETY: the module is valid.
         unsafe { volatile::make_atomic(module.as_mut_ptr()) };
+    }
+    if let Some(entry) = entry {
+        // SAFETY: the module is valid.
+        unsafe { keep(module.as_mut_ptr(), entry) };
     }
     // SAFETY: the module is valid.
     if let Some(missing) = unsafe { needed_of_runtime(module.as_mut_ptr()) } {
@@ -89,6 +94,20 @@ pub fn read(
         let mut read = Reader::new(raw).module()?;
         read.sets_mutex_fields = sets_mutex_fields;
         Ok(read)
+    }
+}
+
+/// Keeps a function that nobody calls and other files cannot see.
+unsafe fn keep(module: LLVMModuleRef, name: &str) {
+    unsafe {
+        for function in lists::functions(module).filter(|&function| value_name(function) == name) {
+            if LLVMIsDeclaration(function) == 0 {
+                LLVMSetLinkage(
+                    function,
+                    inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage,
+                );
+            }
+        }
     }
 }
 
@@ -129,6 +148,9 @@ unsafe fn needed_of_runtime(module: LLVMModuleRef) -> Option<Vec<String>> {
         if all.any(|inst| instructions::is_floating(LLVMGetInstructionOpcode(inst))) {
             missing.push("float_add".into());
         }
+        if lists::functions(module).any(|function| passes_floating_point(function)) {
+            missing.push("format_double".into());
+        }
         for global in lists::globals(module) {
             let name = value_name(global);
             if LLVMIsDeclaration(global) != 0 && crate::runtime::has(&name) {
@@ -152,6 +174,26 @@ unsafe fn is_result_used(function: LLVMValueRef) -> bool {
             next = LLVMGetNextUse(next);
         }
         false
+    }
+}
+
+/// Whether a function passes floating point among variable arguments, other than to print it.
+unsafe fn passes_floating_point(function: LLVMValueRef) -> bool {
+    unsafe {
+        lists::all_instructions(function).any(|inst| {
+            if LLVMIsACallInst(inst).is_null()
+                || LLVMIsFunctionVarArg(LLVMGetCalledFunctionType(inst)) == 0
+            {
+                return false;
+            }
+            let name = value_name(LLVMGetCalledValue(inst));
+            let is_printed = is_output(plain_name(&name)) && LLVMGetFirstUse(inst).is_null();
+            let is_double = |arg| {
+                let kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(inst, arg)));
+                kind == inkwell::llvm_sys::LLVMTypeKind::LLVMDoubleTypeKind
+            };
+            !is_printed && (0..LLVMGetNumArgOperands(inst)).any(is_double)
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use mover_ir::program::{
 };
 use mover_source::Span;
 
-use super::{Builder, LocalKind, Pending, Touch};
+use super::{Builder, LocalKind, Pending, Touch, failed_try};
 use crate::expr_builder::constant;
 use crate::ssa::Loc;
 
@@ -104,6 +104,8 @@ impl Builder<'_, '_> {
                 locations[location.index()].accesses.push(access);
             }
         }
+        let tries = self.tries.iter().filter_map(|&stand| renumbered[stand]);
+        failed_try::lift(&mut locations, tries);
         let template = Template {
             name: self.code.name.clone(),
             params,

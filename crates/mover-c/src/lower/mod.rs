@@ -27,6 +27,7 @@
 //! and `locals` collect the parts of the template, and `finish` assembles it.
 
 mod arithmetic;
+mod failed_try;
 mod finish;
 mod first_write;
 mod live;
@@ -195,6 +196,8 @@ pub struct Builder<'w, 'a> {
     end: Option<usize>,
     /// The accesses that may be part of a data race, by where the thread is then.
     touches: Vec<(usize, Touch)>,
+    /// Where a lock is tried.
+    tries: BTreeSet<usize>,
     pending: Vec<Pending>,
     work: Vec<(usize, Point)>,
     cuts: BTreeSet<BlockId>,
@@ -205,6 +208,11 @@ pub struct Builder<'w, 'a> {
 }
 
 impl<'w, 'a> Builder<'w, 'a> {
+    /// Notes that the action tries a lock, and goes on if that fails.
+    pub(crate) fn note_try(&mut self) {
+        self.tries.insert(self.from);
+    }
+
     /// The template for a body.
     pub fn template(world: &'w mut World<'a>, body: usize) -> Lowered<Finished> {
         let code = &world.bodies[body];
@@ -239,6 +247,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 bounds: HashMap::new(),
                 end: None,
                 touches: Vec::new(),
+                tries: BTreeSet::new(),
                 pending: Vec::new(),
                 work: Vec::new(),
                 cuts: cuts.clone(),

@@ -115,6 +115,36 @@ int __mover_rand_r(unsigned *seed) {
 long __mover_random(void) { return __mover_any_positive(); }
 long __mover_lrand48(void) { return __mover_any_positive(); }
 long __mover_mrand48(void) { return __VERIFIER_nondet_int(); }
+/* A number from 0 to 1, without 1. */
+double __mover_drand48(void) {
+    union {
+        unsigned long long bits;
+        double value;
+    } number = {(unsigned long long)__VERIFIER_nondet_longlong()};
+    __VERIFIER_assume(number.bits < 0x3FF0000000000000ull);
+    return number.value;
+}
+static void __mover_any_seed(unsigned short *seed) {
+    for (int i = 0; i < 3; i++)
+        seed[i] = (unsigned short)__VERIFIER_nondet_short();
+}
+double __mover_erand48(unsigned short *seed) {
+    __mover_any_seed(seed);
+    return __mover_drand48();
+}
+long __mover_nrand48(unsigned short *seed) {
+    __mover_any_seed(seed);
+    return __mover_any_positive();
+}
+long __mover_jrand48(unsigned short *seed) {
+    __mover_any_seed(seed);
+    return __VERIFIER_nondet_int();
+}
+static unsigned short __mover_old_seed[3];
+unsigned short *__mover_seed48(unsigned short *seed) {
+    __mover_any_seed(__mover_old_seed);
+    return __mover_old_seed;
+}
 
 /* The process. */
 static int __mover_process;
@@ -130,15 +160,22 @@ int __mover_getpid(void) {
 }
 int __mover_getppid(void) { return __mover_any_positive(); }
 
-/* Functions that run where the process ends by itself. */
+/* Functions that run where the process ends by itself, the last one first. */
 #define __mover_MOST_HANDLERS 32
-static void (*__mover_handlers[__mover_MOST_HANDLERS])(void);
+struct __mover_exit_handler {
+    void (*plain)(void);
+    void (*told)(int, void *);
+    void *argument;
+};
+static struct __mover_exit_handler __mover_handlers[__mover_MOST_HANDLERS];
 static unsigned __mover_handler_count;
-int __mover_atexit(void (*handler)(void)) {
+static int __mover_register(void (*plain)(void), void (*told)(int, void *), void *argument) {
     __VERIFIER_atomic_begin();
     unsigned at = __mover_handler_count;
     if (at < __mover_MOST_HANDLERS) {
-        __mover_handlers[at] = handler;
+        __mover_handlers[at].plain = plain;
+        __mover_handlers[at].told = told;
+        __mover_handlers[at].argument = argument;
         __mover_handler_count = at + 1;
     }
     __VERIFIER_atomic_end();
@@ -146,9 +183,39 @@ int __mover_atexit(void (*handler)(void)) {
         __mover_unsupported("more than 32 functions registered with `atexit`");
     return 0;
 }
-void __mover_run_handlers(void) {
+int __mover_atexit(void (*handler)(void)) { return __mover_register(handler, 0, 0); }
+int __mover_on_exit(void (*handler)(int, void *), void *argument) {
+    return __mover_register(0, handler, argument);
+}
+void __mover_run_handlers(int status) {
     while (__mover_handler_count > 0) {
         __mover_handler_count--;
-        __mover_handlers[__mover_handler_count]();
+        struct __mover_exit_handler *last = &__mover_handlers[__mover_handler_count];
+        if (last->told)
+            last->told(status, last->argument);
+        else
+            last->plain();
     }
+}
+
+struct __mover_int_division {
+    int quotient, rest;
+};
+struct __mover_int_division __mover_div(int a, int b) {
+    return (struct __mover_int_division){a / b, a % b};
+}
+struct __mover_long_division {
+    long quotient, rest;
+};
+struct __mover_long_division __mover_ldiv(long a, long b) {
+    return (struct __mover_long_division){a / b, a % b};
+}
+void *__mover_realloc(void *old, size_t size);
+void *__mover_reallocarray(void *old, size_t count, size_t size) {
+    size_t all;
+    if (__builtin_mul_overflow(count, size, &all)) {
+        *__mover___errno_location() = 12; /* ENOMEM */
+        return 0;
+    }
+    return __mover_realloc(old, all);
 }

@@ -140,6 +140,80 @@ int __mover_strncasecmp(const char *a, const char *b, size_t n) {
 int __mover_strcasecmp(const char *a, const char *b) {
     return __mover_strncasecmp(a, b, (size_t)-1);
 }
+char *__mover_strrchr(const char *s, int c);
+int __mover_strcmp(const char *a, const char *b);
+void *__mover_memmove(void *to, const void *from, size_t n);
+char *__mover_rindex(const char *s, int c) { return __mover_strrchr(s, c); }
+int __mover_bcmp(const void *a, const void *b, size_t n) { return __mover_memcmp(a, b, n); }
+void __mover_bcopy(const void *from, void *to, size_t n) { __mover_memmove(to, from, n); }
+void __mover_explicit_bzero(void *to, size_t n) { __mover_bzero(to, n); }
+/* In the C locale texts are ordered by their bytes. */
+int __mover_strcoll(const char *a, const char *b) { return __mover_strcmp(a, b); }
+size_t __mover_strxfrm(char *to, const char *from, size_t n) {
+    size_t length = __mover_strlen(from);
+    for (size_t i = 0; i < n && i <= length; i++)
+        to[i] = from[i];
+    return length;
+}
+char *__mover_stpncpy(char *to, const char *from, size_t n) {
+    size_t i = 0, end;
+    while (i < n && from[i]) {
+        to[i] = from[i];
+        i++;
+    }
+    for (end = i; i < n; i++)
+        to[i] = 0;
+    return to + end;
+}
+void *__mover_rawmemchr(const void *s, int c) {
+    const unsigned char *p = s;
+    while (*p != (unsigned char)c)
+        p++;
+    return (void *)p;
+}
+char *__mover_strcasestr(const char *s, const char *part) {
+    for (;; s++) {
+        size_t i = 0;
+        while (part[i] && __mover_tolower((unsigned char)s[i]) == __mover_tolower((unsigned char)part[i]))
+            i++;
+        if (!part[i])
+            return (char *)s;
+        if (!*s)
+            return 0;
+    }
+}
+size_t __mover_strlcpy(char *to, const char *from, size_t room) {
+    size_t length = __mover_strlen(from);
+    for (size_t i = 0; i < room; i++) {
+        to[i] = i + 1 < room ? from[i] : 0;
+        if (!to[i])
+            break;
+    }
+    return length;
+}
+size_t __mover_strlcat(char *to, const char *from, size_t room) {
+    size_t n = 0;
+    while (n < room && to[n])
+        n++;
+    return n + __mover_strlcpy(to + n, from, room - n);
+}
+int __mover_ffsll(long long x) {
+    for (int i = 0; i < 64; i++)
+        if (x >> i & 1)
+            return i + 1;
+    return 0;
+}
+int __mover_ffsl(long x) { return __mover_ffsll(x); }
+int __mover_ffs(int x) { return __mover_ffsll(x); }
 /* Some text for each number. */
 static char __mover_message[] = "error";
 char *__mover_strerror(int number) { return __mover_message; }
+char *__mover_strerror_r(int number, char *to, size_t room) { return __mover_message; }
+int __mover___xpg_strerror_r(int number, char *to, size_t room) {
+    for (size_t i = 0; i < room; i++) {
+        to[i] = i + 1 < room ? __mover_message[i] : 0;
+        if (!to[i])
+            break;
+    }
+    return room > 5 ? 0 : 34; /* ERANGE */
+}

@@ -1,20 +1,5 @@
 /* What the thread library and libatomic have beyond primitives. */
 
-#define __mover_EBUSY 16
-#define __mover_ETIMEDOUT 110
-int pthread_join(size_t thread, void **result);
-
-/* Whether the thread has ended is not asked: the call may say that it has not. */
-int __mover_pthread_tryjoin_np(size_t thread, void **result) {
-    return __mover_choice(2) ? pthread_join(thread, result) : __mover_EBUSY;
-}
-int __mover_pthread_timedjoin_np(size_t thread, void **result, const void *until) {
-    return __mover_choice(2) ? pthread_join(thread, result) : __mover_ETIMEDOUT;
-}
-int __mover_pthread_clockjoin_np(size_t thread, void **result, int clock, const void *until) {
-    return __mover_pthread_timedjoin_np(thread, result, until);
-}
-
 /* Atomic accesses to objects of any size. */
 void __mover___atomic_load(size_t size, const void *from, void *to, int order) {
     __VERIFIER_atomic_begin();
@@ -53,22 +38,100 @@ _Bool __mover___atomic_compare_exchange(size_t size, void *at, void *expected, c
 }
 _Bool __mover___atomic_is_lock_free(size_t size, const void *at) { return size <= sizeof(size_t); }
 
-/* Cancellation does not happen: `pthread_cancel` is not supported. */
+/* Cancellation: see flatten/cancellation.rs. */
 static _Thread_local int __mover_cancel_state, __mover_cancel_type;
+int __mover_program_cancels(void);
+int __mover_cancel_enabled(void) { return __mover_cancel_state == 0; }
 int __mover_pthread_setcancelstate(int state, int *old) {
+    if (state != 0 && state != 1)
+        return 22; /* EINVAL */
     if (old)
         *old = __mover_cancel_state;
     __mover_cancel_state = state;
     return 0;
 }
 int __mover_pthread_setcanceltype(int type, int *old) {
+    if (type != 0 && type != 1)
+        return 22; /* EINVAL */
+    if (type == 1 && __mover_program_cancels())
+        __mover_unsupported("asynchronous cancellation");
     if (old)
         *old = __mover_cancel_type;
     __mover_cancel_type = type;
     return 0;
 }
 
-/* Signals: nobody sends one. */
+/* Attributes: their first word has what is respected, see flatten/library.rs. */
+int __mover_pthread_attr_getdetachstate(const int *attributes, int *state) {
+    *state = *attributes;
+    return 0;
+}
+int __mover_pthread_mutexattr_gettype(const int *attributes, int *type) {
+    *type = *attributes & 3;
+    return 0;
+}
+int __mover_pthread_mutexattr_settype(int *attributes, int type) {
+    *attributes = (*attributes & 4) | type;
+    return 0;
+}
+int __mover_pthread_mutexattr_setrobust(int *attributes, int robust) {
+    if (robust != 0 && robust != 1)
+        return 22; /* EINVAL */
+    *attributes = (*attributes & 3) | robust << 2;
+    return 0;
+}
+int __mover_pthread_mutexattr_getrobust(const int *attributes, int *robust) {
+    *robust = *attributes >> 2 & 1;
+    return 0;
+}
+
+/* The robust mutexes that a thread holds; their third word says that they are robust. */
+#define __mover_MOST_ROBUST 8
+static _Thread_local int *__mover_robust[__mover_MOST_ROBUST];
+static _Thread_local int __mover_robust_count;
+int __mover_owner_died(int *mutex);
+int __mover_robust_taken(int *mutex, int error) {
+    if ((error == 0 || error == 130) && (__atomic_load_n(&mutex[2], 5) & 1)) {
+        if (__mover_robust_count == __mover_MOST_ROBUST)
+            __mover_unsupported("a thread that holds more than 8 robust mutexes");
+        __mover_robust[__mover_robust_count++] = mutex;
+    }
+    return error;
+}
+void __mover_robust_given(int *mutex) {
+    for (int i = __mover_robust_count - 1; i >= 0; i--) {
+        if (__mover_robust[i] != mutex)
+            continue;
+        __mover_robust_count--;
+        __mover_robust[i] = __mover_robust[__mover_robust_count];
+        __mover_robust[__mover_robust_count] = 0;
+        return;
+    }
+}
+void __mover_leave_mutexes(void) {
+    for (int i = 0; i < __mover_robust_count; i++)
+        __mover_owner_died(__mover_robust[i]);
+}
+
+/* Signals: nobody sends one, but a thread may send itself one. */
+void _exit(int);
+int __mover_sets_signals(void);
+int __mover_raise(int number) {
+    if (number < 0 || number > 64) {
+        *__mover___errno_location() = 22; /* EINVAL */
+        return -1;
+    }
+    if (number == 0)
+        return 0;
+    if (__mover_sets_signals())
+        __mover_unsupported("`raise` in a program that sets what signals do");
+    if (number >= 19 && number <= 22)
+        __mover_unsupported("`raise` of a signal that stops the process");
+    /* SIGCHLD, SIGCONT, SIGURG, SIGWINCH */
+    if (number != 17 && number != 18 && number != 23 && number != 28)
+        _exit(128 + number);
+    return 0;
+}
 int __mover_sigemptyset(void *set) {
     *(size_t *)set = 0;
     return 0;

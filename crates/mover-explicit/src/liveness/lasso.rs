@@ -3,14 +3,20 @@
 use mover_ir::semantics::Step;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Found;
 use super::product::{ACCEPTING, Marks, Pair, Product, Successor};
+use super::{Fairness, Found};
 
 /// A step of a path: the state it starts in, and where it leads.
 type PathStep = (u32, Successor);
 
 /// A run into the component with these pairs, by number, and around in it for ever.
 pub fn through(product: &mut Product, members: &[u32]) -> Found {
+    let wanted = product.wanted();
+    through_with(product, members, wanted)
+}
+
+/// The same with a loop that has these marks.
+pub fn through_with(product: &mut Product, members: &[u32], wanted: Marks) -> Found {
     let pairs: FxHashSet<Pair> = members
         .iter()
         .map(|&number| product.pairs[number as usize])
@@ -29,7 +35,7 @@ pub fn through(product: &mut Product, members: &[u32]) -> Found {
         |product: &mut Product, from, goal: &Goal| shortest(product, from, Some(&pairs), goal);
     let mut cycle: Vec<PathStep> = Vec::new();
     let mut here = entry;
-    let mut missing = product.wanted() & !marks_of(product, here);
+    let mut missing = wanted & !marks_of(product, here);
     while missing != 0 {
         let Some((path, end)) = around(product, here, &Goal::Marked(missing)) else {
             return Found::Refused("a cycle was lost".into());
@@ -59,6 +65,10 @@ fn marks_of(product: &mut Product, pair: Pair) -> Marks {
     } else {
         0
     };
+    if product.fairness == Fairness::Strong {
+        // That a thread cannot move somewhere does not excuse that it does not move elsewhere.
+        return accepting;
+    }
     product.expand(pair.state).0 | accepting
 }
 

@@ -8,13 +8,16 @@
 //!
 //! As in SPIN, the automaton does not see the middle of an atomic sequence, unless the sequence is
 //! blocked there. If no thread can move, the last state is repeated for ever where the monitor says
-//! so; a run that ends in an error does not go on.
+//! so; a run that ends in an error does not go on. The end of a C process is a place in which one
+//! thread loops for ever while no other can move ([`is_process_end`]); it is a state that is seen,
+//! and the end of the run.
 //!
 //! - `product`: states, letters, successors;
 //! - `cycles`: a search for strongly connected components (Couvreur 1999), which finds a cycle as
 //!   soon as its last edge is seen. Fairness is a set of marks that a cycle must have besides the
 //!   accepting one, so it needs no copies of the state space. If a finite beginning of a run
 //!   decides, a breadth-first search for a shortest one is enough (`prefix`);
+//! - `streett`: the search with strong fairness, on the whole product;
 //! - `lasso`: a stem and a loop through a component that was found.
 //!
 //! No reduction is used.
@@ -23,13 +26,28 @@ mod cycles;
 mod lasso;
 mod prefix;
 mod product;
+mod streett;
 
 use mover_engine::{Control, EngineError, Statistics, Stop};
 use mover_ir::claim::Monitor;
-use mover_ir::program::{BoundMet, Program};
+use mover_ir::expr::Expr;
+use mover_ir::program::{BoundMet, Edge, Location, LocationId, Program};
 use mover_ir::semantics::Step;
 
 use product::Product;
+
+/// Whether the process is over when a thread comes here: nothing happens from then on.
+pub fn is_process_end(at: LocationId, location: &Location) -> bool {
+    let is_loop =
+        |edge: &Edge| edge.target == at && edge.guard == Expr::TRUE && edge.effects.is_empty();
+    location.atomic
+        && location.valid_end
+        && location.labels.iter().any(|label| label == PROCESS_END)
+        && location.edges.iter().all(is_loop)
+}
+
+/// The label of the place, which no source can have.
+const PROCESS_END: &str = "end of the process";
 
 /// Which infinite runs count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,6 +57,8 @@ pub enum Fairness {
     None,
     /// Those in which a thread that can always move from some point on moves infinitely often.
     Weak,
+    /// Those in which a thread that can move infinitely often does.
+    Strong,
 }
 
 /// What a search for a forbidden run found.
@@ -79,6 +99,8 @@ pub fn find_forbidden_run(
     // A finite run can always be continued fairly, so fairness does not matter here.
     let found = if monitor.extends_finite_runs && monitor.automaton.is_terminal() {
         prefix::search(&mut product, control, progress)
+    } else if fairness == Fairness::Strong {
+        streett::search(&mut product, control, progress)
     } else {
         cycles::search(&mut product, control, progress)
     };

@@ -9,12 +9,12 @@ use std::time::Instant;
 use hashbrown::HashTable;
 use mover_engine::{Control, EngineError, Statistics, Stop};
 use mover_ir::claim::{Monitor, Proposition};
-use mover_ir::program::{BoundMet, Program};
+use mover_ir::program::{BoundMet, LocationId, Program, TemplateId};
 use mover_ir::semantics;
 use mover_ltl::Buchi;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Fairness, Found, Searched};
+use super::{Fairness, Found, Searched, is_process_end};
 use crate::code::Code;
 use crate::expand::SHORT_CHAIN;
 use crate::machine::{Machine, Step, Workspace};
@@ -67,7 +67,9 @@ pub struct Product<'a> {
     checks: Vec<(Code, &'a str)>,
     extends_finite_runs: bool,
     uses_last: bool,
-    fairness: Fairness,
+    /// By program counter: whether the process is over.
+    process_ends: Vec<bool>,
+    pub fairness: Fairness,
     /// Lanes of the longest state so far; shorter ones are filled up with zeros.
     longest: usize,
     arena: Vec<u64>,
@@ -123,7 +125,16 @@ impl<'a> Product<'a> {
         let checks = (monitor.checks.iter())
             .map(|(expr, message)| (codes(vec![expr]).remove(0), &**message))
             .collect();
+        let mut process_ends = vec![false; locations];
+        for (template, code) in (0..).map(TemplateId).zip(&program.templates) {
+            for (at, location) in (0..).map(LocationId).zip(&code.locations) {
+                if is_process_end(at, location) {
+                    process_ends[machine.counter_of(template, at)] = true;
+                }
+            }
+        }
         let mut product = Product {
+            process_ends,
             longest: machine.initial().len(),
             machine,
             automaton: &monitor.automaton,
@@ -155,7 +166,7 @@ impl<'a> Product<'a> {
     pub fn wanted(&self) -> Marks {
         match self.fairness {
             Fairness::None => ACCEPTING,
-            Fairness::Weak => Marks::MAX,
+            Fairness::Weak | Fairness::Strong => Marks::MAX,
         }
     }
 
@@ -302,7 +313,7 @@ impl<'a> Product<'a> {
     fn mark_of(&self, thread: usize) -> Marks {
         match self.fairness {
             Fairness::None => 0,
-            Fairness::Weak => 2 << thread,
+            Fairness::Weak | Fairness::Strong => 2 << thread,
         }
     }
 
@@ -333,8 +344,12 @@ impl<'a> Product<'a> {
         let mut steps = Vec::new();
         let mut work = std::mem::take(&mut self.work);
         self.machine.steps(&work.lanes, &mut steps);
+        let threads = 0..self.machine.threads(&work.lanes);
+        if { threads }.any(|thread| self.has_ended(&work.lanes, thread)) {
+            steps.clear();
+        }
         let can_move = steps.iter().fold(0, |all, &step| all | self.marks_of(step));
-        if self.fairness == Fairness::Weak && self.machine.threads(&work.lanes) > MOST_FAIR_THREADS
+        if self.fairness != Fairness::None && self.machine.threads(&work.lanes) > MOST_FAIR_THREADS
         {
             self.refusal.get_or_insert_with(|| {
                 format!("fairness is supported for at most {MOST_FAIR_THREADS} threads")
@@ -350,6 +365,11 @@ impl<'a> Product<'a> {
         self.follow(&mut work, steps, visit);
         self.work = work;
         !can_move & self.wanted() & !ACCEPTING
+    }
+
+    /// Whether the process has ended with this thread.
+    fn has_ended(&self, lanes: &[u64], thread: usize) -> bool {
+        self.process_ends[self.machine.pc(lanes, thread)]
     }
 
     fn marks_of(&self, step: Step) -> Marks {
@@ -392,7 +412,8 @@ impl<'a> Product<'a> {
                 continue;
             }
             let mut own = Vec::new();
-            if self.machine.is_atomic(&work.lanes, last) {
+            let has_ended = self.has_ended(&work.lanes, last);
+            if self.machine.is_atomic(&work.lanes, last) && !has_ended {
                 self.machine
                     .thread_steps(&work.lanes, last, false, &mut own);
             }

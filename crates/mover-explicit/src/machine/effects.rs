@@ -273,9 +273,11 @@ impl Machine {
     fn keep_object(&self, work: &mut Workspace, lane: usize, words: &[u64]) {
         match self.memory.objects.intern(words) {
             Some(number) => work.write_lane(lane, number),
-            None => self
-                .memory
-                .refuse(|| "dynamic objects have more than 4 billion different contents".into()),
+            None => {
+                self.memory.refuse(|| {
+                    "dynamic objects have more than 4 billion different contents".into()
+                });
+            }
         }
     }
 

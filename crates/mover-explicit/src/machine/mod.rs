@@ -165,9 +165,10 @@ pub enum Action {
 /// Maximum number of choices that one edge may have.
 pub const MAX_CHOICES: u16 = 4096;
 
-/// How many choices are still tried where there are too many a second time. The search is about to end;
-/// in an atomic sequence all of them together must not take for ever.
+/// How many choices are still tried where there are too many again: first so many, so often, and then one.
+/// The search is about to end; in an atomic sequence all of them together must not take for ever.
 const FURTHER_CHOICES: u16 = 16;
+const FURTHER_TIMES: usize = 64;
 
 /// How many steps an edge is.
 #[derive(Debug)]
@@ -492,6 +493,11 @@ impl Machine {
         self.locations.iter().any(|at| !at.accesses.is_empty())
     }
 
+    /// Whether some step waits for `timeout`.
+    pub fn uses_timeout(&self) -> bool {
+        self.uses_timeout
+    }
+
     pub fn pointer_width(&self) -> u8 {
         self.pointer_width
     }
@@ -601,15 +607,11 @@ impl Machine {
         let count = match choices {
             Choices::None => 1,
             Choices::All(count) => *count,
-            Choices::TooMany(reason) => {
-                let is_first = self.memory.refusal().is_none();
-                self.memory.refuse(|| reason.clone());
-                if is_first {
-                    MAX_CHOICES
-                } else {
-                    FURTHER_CHOICES
-                }
-            }
+            Choices::TooMany(reason) => match self.memory.refuse(|| reason.clone()) {
+                0 => MAX_CHOICES,
+                1..=FURTHER_TIMES => FURTHER_CHOICES,
+                _ => 1,
+            },
         };
         steps.extend((0..count).map(|choice| Step { choice, ..step }));
     }

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use mover_engine::{BrokenClaim, Control, EngineError, Statistics, Stop, Violation};
+use mover_engine::{BrokenClaim, Control, EngineError, Progress, Statistics, Stop, Violation};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::{Movers, PhaseFacts};
@@ -60,11 +60,13 @@ pub(crate) struct Options<'a> {
     pub races: bool,
     /// What was asked for: with a violation of each of them the search is over.
     pub wanted: Wanted<'a>,
+    /// Whether a reduction that does not pay is dropped after a short trial.
+    pub may_drop: bool,
     /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
     pub control: &'a Control,
     /// Called about ten times a second.
-    pub progress: &'a mut (dyn FnMut(&Statistics) + Send),
+    pub progress: &'a mut Progress<'a>,
 }
 
 /// For which violations a search continues.
@@ -115,6 +117,9 @@ pub(crate) struct Searched {
     pub violations: Vec<Violation>,
     /// Whether it stopped some time after a violation without having seen all states.
     pub gave_up: bool,
+    /// If the reduction was dropped after a trial: the share of the states that it was estimated to
+    /// store.
+    pub dropped: Option<f64>,
     /// Bounds that runs were cut off at.
     pub bounds: Vec<BoundMet>,
     /// Set if not all states were seen; nothing is known of other properties then.
@@ -262,6 +267,13 @@ struct Limits<'o> {
     stopped: Option<Stop>,
 }
 
+/// Expansions after which a reduction must have shown that it pays.
+const TRIAL: u64 = 1 << 11;
+
+/// The largest share of the states that a reduction may store, as far as the trial can tell. A block
+/// takes several times as long as the step of a search without reduction.
+const LARGEST_SHARE: f64 = 0.5;
+
 /// Maximum number of workers of a parallel search.
 const MOST_WORKERS: usize = 256;
 
@@ -324,6 +336,8 @@ impl<'m, 'o> Search<'m, 'o> {
         // Whether the last expansion came to its end.
         let mut is_whole = true;
         let mut gave_up = false;
+        let mut dropped = None;
+        let mut tried = 0;
         while self.limits.stopped.is_none() {
             looks += 1;
             if looks == EXPANSIONS_PER_LOOK {
@@ -340,6 +354,16 @@ impl<'m, 'o> Search<'m, 'o> {
                     gave_up = true;
                     break;
                 }
+            }
+            tried += 1;
+            if tried == TRIAL
+                && self.limits.options.may_drop
+                && self.found.is_empty()
+                && let Some(share) = blocks.as_ref().map(|blocks| blocks.tally.share(TRIAL))
+                && share > LARGEST_SHARE
+            {
+                dropped = Some(share);
+                break;
             }
             if let (Some(all), Some(schedule)) = (&mut checkpoints, &mut schedule) {
                 self.patience = PATIENCE;
@@ -386,7 +410,18 @@ impl<'m, 'o> Search<'m, 'o> {
             let expansion = match &mut blocks {
                 Some(blocks) => {
                     let only = again.and_then(|block| block.thread);
-                    self.run_blocks(blocks, &expander.work.lanes, only)
+                    let ran = self.run_blocks(blocks, &expander.work.lanes, only);
+                    match ran {
+                        // Only steps that wait for `timeout` are left.
+                        Expansion::Stuck if self.machine.uses_timeout() => {
+                            match expander.expand(&mut self) {
+                                Expansion::Stopped => Expansion::Stopped,
+                                Expansion::Done | Expansion::Stuck => Expansion::Done,
+                            }
+                        }
+                        Expansion::Stuck => Expansion::Done,
+                        ran => ran,
+                    }
                 }
                 None => {
                     if self.watches_races && self.machine.has_race(&expander.work.lanes) {
@@ -445,6 +480,7 @@ impl<'m, 'o> Search<'m, 'o> {
         let outcome = Searched {
             violations: violations.collect(),
             gave_up,
+            dropped,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),
@@ -461,7 +497,8 @@ impl<'m, 'o> Search<'m, 'o> {
             .tables
             .zip(options.run_time)
             .map(|(tables, run_time)| Classifier::new(self.machine, tables, run_time.by_reach));
-        let mut blocks = Blocks::new(self.machine, classifier, options.deadlocks);
+        let keep_deadlocks = options.deadlocks || self.machine.uses_timeout();
+        let mut blocks = Blocks::new(self.machine, classifier, keep_deadlocks);
         blocks.races.is_on = self.watches_races;
         blocks
     }
@@ -473,7 +510,8 @@ impl<'m, 'o> Search<'m, 'o> {
         !options.keep_going && options.wanted.is_found(is_found)
     }
 
-    /// Runs the blocks of a stored state, or that of one thread.
+    /// Runs the blocks of a stored state, or that of one thread. If no thread has a step, the state is
+    /// stuck; a deadlock is reported here.
     fn run_blocks(&mut self, blocks: &mut Blocks, lanes: &[u64], only: Option<u16>) -> Expansion {
         if only.is_none() && blocks.stepper.classifier.is_some() {
             match self.go_on(blocks, lanes) {
@@ -489,6 +527,7 @@ impl<'m, 'o> Search<'m, 'o> {
         let is_compared = deadlocks || self.watches_races;
         let mut halts = Vec::new();
         let mut counted_on = Vec::new();
+        let mut is_stuck = true;
         for thread in 0..self.machine.threads(lanes) {
             if only.is_some_and(|only| usize::from(only) != thread) {
                 continue;
@@ -498,8 +537,10 @@ impl<'m, 'o> Search<'m, 'o> {
                     start: lanes,
                     search: self,
                 };
-                if let Expansion::Stopped = blocks.run(lanes, thread, &mut visitor) {
-                    return Expansion::Stopped;
+                match blocks.run(lanes, thread, &mut visitor) {
+                    Expansion::Stopped => return Expansion::Stopped,
+                    Expansion::Done => is_stuck = false,
+                    Expansion::Stuck => {}
                 }
                 let Some(classifier) = &mut blocks.stepper.classifier else {
                     break;
@@ -547,7 +588,10 @@ impl<'m, 'o> Search<'m, 'o> {
         if self.is_done() {
             return Expansion::Stopped;
         }
-        Expansion::Done
+        match is_stuck && only.is_none() {
+            true => Expansion::Stuck,
+            false => Expansion::Done,
+        }
     }
 
     /// Expands one thread only, if it can continue by left movers.

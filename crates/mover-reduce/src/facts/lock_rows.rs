@@ -27,16 +27,20 @@
 //! but acquiring and releasing do not commute with the tests. The cells themselves are then
 //! ordinary data ([`LockRows::is_lock`] is false).
 //!
+//! An index is the name that a thread has for a lock, and it can change: if an edge changes the index
+//! of a lock that its thread holds, but stores its value in a local variable, that variable is the
+//! name from then on. A lock never has two names at a time: a release takes back one of them only.
+//!
 //! Two syntactically different indices can denote the same cell. They do not if one lock was
 //! acquired while the thread held the other, because then the other was not free. Two locks
 //! acquired by one edge may be the same; such an array is not used.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, sign_extend};
 use mover_ir::literal::conjunction;
-use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
+use mover_ir::program::{Edge, Effect, Init, Location, Program, VariableId};
 
 use crate::facts::access::EdgeRef;
-use crate::facts::locks::{is_beside, range};
+use crate::facts::locks::{abandons_run, is_beside, range};
 use crate::facts::single_threaded_prefix::Alone;
 
 /// A lock as an expression over the state of a template's thread.
@@ -185,6 +189,16 @@ impl LockRows {
                         } in found
                         {
                             let place = LockPlace { variable, index };
+                            let ends_run = template.location(edge.target).ends_run();
+                            let observes_nothing = || {
+                                let fails = |place| {
+                                    fails_to_take(program, location, edge, place, never_written)
+                                };
+                                abandons_run(template, edge) || (ends_run && fails(&place))
+                            };
+                            if handling == Handling::Looks && observes_nothing() {
+                                continue;
+                            }
                             match handling {
                                 Handling::Takes(_) => {
                                     taken[variable.index()] = true;
@@ -285,6 +299,12 @@ impl LockRows {
         self.is_lock[variable.index()] && !self.is_observed[variable.index()]
     }
 
+    /// Whether the cells of the variable are locks, and if so, whether threads that do not hold them
+    /// observe them.
+    pub fn excludes(&self, variable: VariableId) -> Option<bool> {
+        self.is_lock[variable.index()].then(|| self.is_observed[variable.index()])
+    }
+
     /// The value that a thread writes into the locks of an array that it acquires, if that value
     /// determines which of them it holds, in addition to those that it must hold at its location.
     pub fn mark(&self, variable: VariableId) -> Option<&Expr> {
@@ -308,6 +328,8 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
     let mut held: Vec<Option<Vec<LockPlace>>> = vec![None; body.locations.len()];
     held[body.entry.index()] = Some(Vec::new());
     let mut work = vec![body.entry.index()];
+    let all = handled.iter().flatten();
+    let given_back: Vec<&LockPlace> = all.flat_map(|handles| &handles.releases).collect();
     while let Some(location) = work.pop() {
         let Some(before) = held[location].clone() else {
             continue;
@@ -331,7 +353,13 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
                 given_back.any(|given| given == place || is_any(given))
             };
             after.retain(|place| !is_given_back(place));
+            let renamed = renamed(edge, &after, &given_back);
             after.retain(|place| !changes(edge, &place.index));
+            for place in renamed {
+                if !after.contains(&place) {
+                    after.push(place);
+                }
+            }
             let target = edge.target.index();
             let joined = match &held[target] {
                 None => after,
@@ -347,6 +375,39 @@ fn must_hold(program: &Program, template: usize, handled: &[Vec<Handled>]) -> Ve
         }
     }
     held.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// New names for locks whose names an edge changes: where it stores the value that the index had before
+/// in a local variable. Each lock gets one of them, one by which locks are given back.
+fn renamed(edge: &Edge, held: &[LockPlace], given_back: &[&LockPlace]) -> Vec<LockPlace> {
+    let mut found: Vec<(&LockPlace, LockPlace)> = Vec::new();
+    let mut written: Vec<VariableRef> = Vec::new();
+    for (number, effect) in edge.effects.iter().enumerate() {
+        if let Effect::Assign { place, value } = effect
+            && matches!(place.variable, VariableRef::Local(_))
+            && place.index.as_const() == Some(0)
+            && !written.iter().any(|&local| reads_variable(value, local))
+        {
+            let mut later = edge.effects[number + 1..].iter();
+            let is_last = !later.any(|effect| {
+                let mut places = effect.written_places().into_iter();
+                places.any(|other| other.variable == place.variable)
+            });
+            let lost = held.iter().filter(|lock| changes(edge, &lock.index));
+            for lock in lost.filter(|lock| is_last && lock.index == *value) {
+                let name = LockPlace {
+                    variable: lock.variable,
+                    index: Expr::Read(place.clone()),
+                };
+                let is_named = found.iter().any(|(known, _)| *known == lock);
+                if !is_named && given_back.contains(&&name) {
+                    found.push((lock, name));
+                }
+            }
+        }
+        written.extend(effect.written_places().iter().map(|place| place.variable));
+    }
+    found.into_iter().map(|(_, place)| place).collect()
 }
 
 /// Whether an edge writes a local variable that the index consists of.
@@ -612,6 +673,36 @@ fn handling(
         Style::Other
     };
     (never_free && says(&edge.guard, place, free, false)).then_some(Handling::Takes(style))
+}
+
+/// Whether an edge that ends the run is possible only while a lock is free, and is beside an edge that
+/// acquires it. Such an edge does not observe who holds the lock ([`crate::facts::locks`]).
+fn fails_to_take(
+    program: &Program,
+    location: &Location,
+    edge: &Edge,
+    lock: &LockPlace,
+    never_written: &[bool],
+) -> bool {
+    let Some(free) = free_value(program, lock.variable) else {
+        return false;
+    };
+    let takes = |beside: &Edge| {
+        let uses = places_of_row(program, beside, lock.variable, never_written);
+        let is_it =
+            |found: &Use| matches!(found.handling, Handling::Takes(_)) && found.index == lock.index;
+        uses.is_some_and(|uses| uses.iter().any(is_it))
+    };
+    let mut is_free = false;
+    edge.guard.walk(&mut |part| {
+        if let Expr::Read(place) = part
+            && place.variable == VariableRef::Global(lock.variable)
+            && *place.index == lock.index
+        {
+            is_free |= says(&edge.guard, place, free, false);
+        }
+    });
+    is_free && location.edges.iter().any(takes)
 }
 
 /// The difference between a value and the content of the lock, if it is constant.

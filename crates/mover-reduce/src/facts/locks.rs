@@ -22,6 +22,19 @@
 //! holds the lock, and data that is accessed only while holding it is still exclusive to the
 //! holder. The holder's own tests of the lock commute with the tests of others.
 //!
+//! **Failing acquisitions.** A front end merges an acquisition with the checks that follow it. If a
+//! check can fail, there are two edges with the acquisition's guard: one acquires the lock, the
+//! other leads to an error. The other one does not observe who holds the lock: it is possible only
+//! while nobody does, so it follows no acquisition of another thread directly and precedes no
+//! release. It is a non-mover itself.
+//!
+//! **Abandoned runs.** `assume(m == 0); m = 1` in an atomic section acquires a lock, too. A run in which
+//! the assumption fails is abandoned: its thread goes to a location from which it takes empty steps
+//! for ever, and no other thread moves any more ([`abandons_run`]). Such an edge observes that the
+//! lock is held, but nothing follows from it: a run that contains it violates no property, so no
+//! step has to commute with it. It stays an edge of the program, so that a state in which it is
+//! possible is no deadlock, and it is a non-mover.
+//!
 //! The acquisition must be the first step of an atomic sequence: a sequence that has begun and
 //! finds the lock held blocks in the middle.
 //!
@@ -36,7 +49,7 @@ use std::collections::BTreeSet;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
 use mover_ir::literal::conjunction;
-use mover_ir::program::{Effect, Init, Program, VariableId};
+use mover_ir::program::{Edge, Effect, Init, Program, Template, VariableId};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
 use crate::facts::lock_rows::{asked_mark, compared_mark, own_mark};
@@ -50,6 +63,8 @@ pub type LockSet = BTreeSet<Object>;
 enum Handling {
     Takes,
     GivesBack,
+    /// Ends the run in a way that observes nothing: see *failing acquisitions* and *abandoned runs*.
+    Ends,
     /// Any other access.
     Looks,
 }
@@ -167,7 +182,7 @@ impl Locks {
                 match found_use.handling {
                     Handling::Takes => at(&mut found.takes),
                     Handling::GivesBack => at(&mut found.releases),
-                    Handling::Looks => false,
+                    Handling::Ends | Handling::Looks => false,
                 };
                 if has_mark && found_use.handling != Handling::Takes {
                     at(&mut found.asks);
@@ -249,23 +264,56 @@ impl Locks {
         lock: Object,
         may_be_observed: bool,
     ) -> bool {
-        table
-            .iter()
-            .filter(|(edge, accesses)| {
-                accesses.contains_key(&lock) && !alone.is_only(program, *edge)
-            })
-            .all(|(edge, _)| {
-                let location = &program.templates[edge.template].locations[edge.location];
-                let has = self.held[edge.template][edge.location].contains(&lock);
-                let asks = self.set(&self.asks, edge).contains(&lock);
-                match usage(program, lock, edge).handling {
-                    Handling::Takes => !location.atomic && !has,
-                    Handling::GivesBack => has || asks,
-                    Handling::Looks => {
-                        (has || asks || may_be_observed) && !writes(program, lock, edge)
-                    }
+        let breach = self.offender(program, table, alone, lock, may_be_observed);
+        breach.is_none()
+    }
+
+    /// An edge that does not treat the cell as a lock, and how.
+    fn offender(
+        &self,
+        program: &Program,
+        table: &AccessTable,
+        alone: &Alone,
+        lock: Object,
+        may_be_observed: bool,
+    ) -> Option<(EdgeRef, &'static str)> {
+        let mut touching = table.iter().filter(|(edge, accesses)| {
+            accesses.contains_key(&lock) && !alone.is_only(program, *edge)
+        });
+        touching.find_map(|(edge, _)| {
+            let location = &program.templates[edge.template].locations[edge.location];
+            let has = self.held[edge.template][edge.location].contains(&lock);
+            let asks = self.set(&self.asks, edge).contains(&lock);
+            let reason = match usage(program, lock, edge).handling {
+                Handling::Takes if location.atomic => "acquires it within an atomic sequence",
+                Handling::Takes if has => "acquires it while holding it",
+                Handling::GivesBack if !has && !asks => {
+                    "releases it, but may not hold it on some path"
                 }
-            })
+                Handling::Looks if writes(program, lock, edge) => {
+                    "writes it, but neither acquires nor releases it"
+                }
+                Handling::Looks if !has && !asks && !may_be_observed => {
+                    "tests it without holding it"
+                }
+                _ => return None,
+            };
+            Some((edge, reason))
+        })
+    }
+
+    /// Why a cell is no lock: an edge that does not treat it as one.
+    pub fn breach(
+        &self,
+        program: &Program,
+        table: &AccessTable,
+        lock: Object,
+    ) -> Option<(EdgeRef, &'static str)> {
+        let alone = Alone::find(program);
+        let mut all = self.locks.clone();
+        all.insert(lock);
+        let tried = Locks::with(program, table, &alone, all);
+        tried.offender(program, table, &alone, lock, true)
     }
 
     fn set<'a>(&self, sets: &'a [Vec<Vec<LockSet>>], edge: EdgeRef) -> &'a LockSet {
@@ -434,7 +482,16 @@ fn usage(program: &Program, lock: Object, at: EdgeRef) -> Use {
         let mut places = effect.written_places().into_iter();
         places.any(|place| is_place(place, lock))
     });
-    let (Some(Effect::Assign { place, value }), None) = (written.next(), written.next()) else {
+    let first = written.next();
+    let template = &program.templates[at.template];
+    let is_abandoned = abandons_run(template, edge);
+    if first.is_none() && (is_abandoned || fails_to_take(program, lock, at, free)) {
+        return Use {
+            handling: Handling::Ends,
+            mark: None,
+        };
+    }
+    let (Some(Effect::Assign { place, value }), None) = (first, written.next()) else {
         return looks();
     };
     if !edge.effects.iter().all(is_beside) {
@@ -456,6 +513,31 @@ fn usage(program: &Program, lock: Object, at: EdgeRef) -> Use {
     } else {
         looks()
     }
+}
+
+/// Whether an edge leads to a location at which its thread stays for ever, by empty steps of an atomic
+/// sequence, so that no other thread moves and nothing changes.
+pub(crate) fn abandons_run(template: &Template, edge: &Edge) -> bool {
+    let end = template.location(edge.target);
+    let stays = |next: &Edge| next.target == edge.target && next.effects.is_empty();
+    end.atomic
+        && !end.ends_run()
+        && end.accesses.is_empty()
+        && matches!(&end.edges[..], [only] if stays(only) && only.guard == Expr::TRUE)
+}
+
+/// Whether the edge, which does not write the cell, ends the run, is possible only while the cell is
+/// free, and is beside an edge that acquires it.
+fn fails_to_take(program: &Program, lock: Object, at: EdgeRef, free: u64) -> bool {
+    let template = &program.templates[at.template];
+    let edge = at.of(program);
+    if !template.location(edge.target).ends_run() || !guard_says_free(&edge.guard, lock, free) {
+        return false;
+    }
+    (0..template.locations[at.location].edges.len()).any(|number| {
+        let beside = EdgeRef { edge: number, ..at };
+        writes(program, lock, beside) && usage(program, lock, beside).handling == Handling::Takes
+    })
 }
 
 /// Whether the guard implies that the cell holds the value.

@@ -40,7 +40,7 @@ use mover_ir::literal::{Literal, conjunction};
 use mover_ir::program::{Edge, Effect, Program, VariableId};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
-use crate::facts::locks::is_beside;
+use crate::facts::locks::{abandons_run, is_beside};
 use crate::facts::pointer_locks::{compared, is_local, is_own_mark, locals};
 use crate::facts::points_to::PointsTo;
 use crate::facts::single_threaded_prefix::Alone;
@@ -59,6 +59,8 @@ enum Use {
     Clears,
     /// Compares with the thread's mark.
     Asks,
+    /// Ends the run in a way that observes nothing ([`crate::facts::locks`]).
+    Ends,
     Reads,
     Writes,
 }
@@ -220,6 +222,17 @@ pub struct ObjectLocks {
     releases: BTreeSet<EdgeRef>,
     /// Locations at which a thread holds such a lock.
     holding: BTreeSet<(usize, usize)>,
+    /// Why a family has no lock, or not all of its mutexes are locks.
+    pub breaches: BTreeMap<Object, Breach>,
+    /// Why there are no such locks at all.
+    pub declined: Option<&'static str>,
+}
+
+/// What keeps the mutexes of a family from being locks: a reason, and the edge that is it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Breach {
+    pub at: EdgeRef,
+    pub reason: &'static str,
 }
 
 impl ObjectLocks {
@@ -235,8 +248,16 @@ impl ObjectLocks {
                     .iter()
                     .any(|edge| Some(edge.priority) != first)
             });
-        if !points_to.is_known() || has_priorities {
-            return ObjectLocks::default();
+        let declined = match (points_to.is_known(), has_priorities) {
+            (false, _) => Some("integers may be used as pointers, so every access may hit it"),
+            (true, true) => Some("edges with priorities read what others read"),
+            (true, false) => None,
+        };
+        if declined.is_some() {
+            return ObjectLocks {
+                declined,
+                ..ObjectLocks::default()
+            };
         }
         let mut search = ObjectLockSearch {
             program,
@@ -504,10 +525,17 @@ impl ObjectLockSearch<'_> {
         };
         for literal in conjunction(&edge.guard) {
             let asked = allowed(&literal, &stored);
+            let ended = self.ends(at, edge, &literal);
             literal.condition.walk(&mut |part| {
-                let is_asked =
-                    matches!(part, Expr::Load { address, .. } if Some(&**address) == asked);
-                reader.read(part, if is_asked { Use::Asks } else { Use::Reads });
+                let is_it = |asked: Option<&Expr>| {
+                    matches!(part, Expr::Load { address, .. } if Some(&**address) == asked)
+                };
+                let usage = match (is_it(asked), is_it(ended)) {
+                    (true, _) => Use::Asks,
+                    (false, true) => Use::Ends,
+                    (false, false) => Use::Reads,
+                };
+                reader.read(part, usage);
             });
         }
         for effect in &edge.effects {
@@ -527,6 +555,27 @@ impl ObjectLockSearch<'_> {
             }
         }
         reader.found
+    }
+
+    /// The address of the lock that a literal is about, if the edge ends the run without storing
+    /// anything and observes nothing by it ([`crate::facts::locks`]): it abandons the run, or it finds
+    /// the lock free and is beside an edge that acquires it.
+    fn ends<'l>(&self, at: EdgeRef, edge: &Edge, literal: &'l Literal) -> Option<&'l Expr> {
+        let template = &self.program.templates[at.template];
+        let (address, found) = compared(literal)?;
+        if abandons_run(template, edge) && stores(edge).is_empty() {
+            return Some(address);
+        }
+        let is_free = literal.holds && found.as_const() == Some(0);
+        if !is_free || !template.location(edge.target).ends_run() || !stores(edge).is_empty() {
+            return None;
+        }
+        let takes = |beside: &Edge| {
+            let mut stored = stores(beside).into_iter();
+            stored.any(|(it, usage)| it == address && usage == Use::Takes)
+        };
+        let mut beside = template.locations[at.location].edges.iter();
+        beside.any(takes).then_some(address)
     }
 
     /// The access to a global variable by its name.
@@ -558,10 +607,10 @@ impl ObjectLockSearch<'_> {
             .filter(move |(_, access)| access.families.contains(&family))
     }
 
-    /// Families whose objects are freed by a thread that is not the only one, or written who knows
-    /// where.
-    fn is_followed(&self, family: Object) -> bool {
-        let is_freed = self.accesses.keys().any(|at| {
+    /// An edge on account of which a family is not followed: its objects are freed by a thread that
+    /// is not the only one, or written who knows where.
+    fn obstacle(&self, family: Object) -> Option<Breach> {
+        let frees = |at: &EdgeRef| {
             let mut effects = at.of(self.program).effects.iter();
             effects.any(|effect| match effect {
                 Effect::Free { address } => {
@@ -570,21 +619,26 @@ impl ObjectLockSearch<'_> {
                 }
                 _ => false,
             })
-        });
+        };
+        if let Some(&at) = self.accesses.keys().find(|at| frees(at)) {
+            let reason = "frees the object while there are other threads";
+            return Some(Breach { at, reason });
+        }
         let mut all = self.all(family);
-        !is_freed && all.all(|(_, access)| access.offset.is_some() || !access.writes())
+        let (at, _) = all.find(|(_, access)| access.offset.is_none() && access.writes())?;
+        let reason = "writes at an offset that is not known";
+        Some(Breach { at, reason })
     }
 
-    /// Whether all accesses to the bytes at an offset treat them as a lock, and whether somebody
-    /// reads it.
-    fn as_lock(&self, family: Object, offset: u64) -> Option<bool> {
+    /// If all accesses to the bytes at an offset treat them as a lock: whether somebody reads it.
+    fn as_lock(&self, family: Object, offset: u64) -> Result<bool, Breach> {
         let mut is_observed = false;
         for (at, access) in self.all(family).filter(|(_, a)| a.overlaps(offset, LOCK)) {
             let is_whole = access.offset == Some(offset) && access.bytes == LOCK;
             let location = &self.program.templates[at.template].locations[at.location];
             let obeys = match access.usage {
                 Use::Takes => is_whole && !location.atomic,
-                Use::Releases | Use::Asks => is_whole,
+                Use::Releases | Use::Asks | Use::Ends => is_whole,
                 Use::Clears => is_whole && self.holds(&self.during[&at].before, access, offset),
                 Use::Reads => {
                     is_observed |=
@@ -594,10 +648,11 @@ impl ObjectLockSearch<'_> {
                 Use::Writes => false,
             };
             if !obeys {
-                return None;
+                let reason = "writes it, but neither acquires it nor releases it while holding it";
+                return Err(Breach { at, reason });
             }
         }
-        Some(is_observed)
+        Ok(is_observed)
     }
 
     /// Whether the lock at the offset of the accessed object is among those held.
@@ -618,19 +673,27 @@ impl ObjectLockSearch<'_> {
             .filter(|access| access.usage == Use::Takes)
             .flat_map(|access| access.families.iter().copied())
             .collect();
-        for family in families
-            .into_iter()
-            .filter(|&family| self.is_followed(family))
-        {
+        for family in families {
+            if let Some(obstacle) = self.obstacle(family) {
+                found.breaches.insert(family, obstacle);
+                continue;
+            }
             let taken: BTreeSet<u64> = self
                 .all(family)
                 .filter(|(_, access)| access.usage == Use::Takes)
                 .filter_map(|(_, access)| access.offset)
                 .collect();
-            let locks: BTreeMap<u64, bool> = taken
-                .into_iter()
-                .filter_map(|offset| Some((offset, self.as_lock(family, offset)?)))
-                .collect();
+            let mut locks: BTreeMap<u64, bool> = BTreeMap::new();
+            for offset in taken {
+                match self.as_lock(family, offset) {
+                    Ok(is_observed) => {
+                        locks.insert(offset, is_observed);
+                    }
+                    Err(breach) => {
+                        found.breaches.insert(family, breach);
+                    }
+                }
+            }
             if locks.is_empty() {
                 continue;
             }
@@ -751,7 +814,7 @@ impl ObjectLockSearch<'_> {
                         && self.holds(before, access, field.offset)
                         && self.holds(after, access, field.offset),
                 ),
-                Use::Writes => both(false),
+                Use::Ends | Use::Writes => both(false),
             },
             FieldProtection::NeverWritten | FieldProtection::OneThread => both(true),
             FieldProtection::By(lock) => Sides {

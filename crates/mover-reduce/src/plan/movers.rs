@@ -36,9 +36,10 @@
 
 use std::collections::BTreeMap;
 
+use mover_ir::expr::Expr;
 use mover_ir::program::{Edge, Effect, Program, Template};
 
-use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::access::{AccessTable, EdgeRef, Object, edges};
 use crate::facts::locks::{LockSet, Locks};
 use crate::facts::object_locks::ObjectLocks;
 use crate::facts::pointer_provenance::pointers_stay;
@@ -131,6 +132,40 @@ pub fn forgetful_movers(original: &Program) -> Result<Movers, NoMovers> {
     Ok(movers_of(fused))
 }
 
+/// The movers of the program in which `timeout` is always false.
+///
+/// A step that waits for `timeout` is taken only in a state in which no other step is possible. So a
+/// run consists of parts in which `timeout` is false, each of them but the last followed by one
+/// such step. Within a part the steps commute as in the program without `timeout`; a step beyond a
+/// part never has to commute with anything. A search that stores every state in which no step is
+/// possible, and takes the steps that wait for `timeout` from there alone, can go by these movers.
+///
+/// The facts are computed from all edges, those that wait for `timeout` among them. The value of
+/// `timeout` may be a part of guards only.
+pub fn movers_between_timeouts(
+    original: &Program,
+    keep_dead_values: bool,
+) -> Result<Movers, NoMovers> {
+    let mut in_effects = false;
+    for (_, edge) in edges(original) {
+        for effect in &edge.effects {
+            effect.walk(&mut |expr| in_effects |= matches!(expr, Expr::Timeout));
+        }
+    }
+    if in_effects {
+        return Err(NoMovers::Timeout);
+    }
+    if original.uses_priorities() {
+        return Err(NoMovers::Priorities);
+    }
+    let mut fused = fuse(original);
+    if !keep_dead_values {
+        drop_useless_globals(&mut fused.program);
+        forget_dead_values(&mut fused.program);
+    }
+    Ok(movers_of(fused))
+}
+
 fn check_for_movers(original: &Program) -> Result<(), NoMovers> {
     if original.uses_timeout() {
         return Err(NoMovers::Timeout);
@@ -152,7 +187,7 @@ fn movers_of(mut fused: Fused) -> Movers {
     let protection = protections(program, &table, &locks, &alone);
     let meets = meeting_points(program);
     let offers = noticed_offers(program, &meets);
-    let edges = program
+    let classes = program
         .templates
         .iter()
         .enumerate()
@@ -185,7 +220,7 @@ fn movers_of(mut fused: Fused) -> Movers {
         })
         .collect();
     Movers {
-        edges,
+        edges: classes,
         meets,
         offers,
         protection,

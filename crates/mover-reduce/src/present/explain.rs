@@ -17,6 +17,7 @@ use crate::facts::rw_locks::Mode;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
 use crate::plan::transactions::{Classes, Transaction};
+use crate::present::holding::{AccessShares, MutexFacts, access_shares, mutexes};
 
 /// Facts about one shared object.
 pub struct ObjectFacts {
@@ -30,6 +31,19 @@ pub struct ObjectFacts {
     pub with_lock: usize,
     /// Lines of the accesses without it.
     pub lines_without: Vec<usize>,
+    /// Of an object that is not protected, but accessed with a lock somewhere: the accesses by
+    /// several threads without it. With the lock there, the object would be protected.
+    pub missing: Vec<Unlocked>,
+    /// What protects the fields of objects that are reached through pointers and have a lock inside.
+    pub fields: Option<String>,
+}
+
+/// An access without the lock that protects other accesses.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Unlocked {
+    pub line: usize,
+    pub writes: bool,
+    pub thread: String,
 }
 
 /// Facts about one statement.
@@ -79,6 +93,10 @@ pub struct Explanation {
     pub transactions: Vec<TransactionFacts>,
     /// Threads that are one transaction from their first statement to their last.
     pub atomic: Vec<String>,
+    /// Mutexes that are acquired while there are several threads.
+    pub mutexes: Vec<MutexFacts>,
+    /// Statements with shared accesses by class.
+    pub shares: AccessShares,
 }
 
 pub fn explain(movers: &Movers) -> Explanation {
@@ -120,6 +138,8 @@ pub fn explain(movers: &Movers) -> Explanation {
             .flatten()
             .map(|transaction| program.templates[transaction.template].name.clone())
             .collect(),
+        mutexes: mutexes(&classes),
+        shares: access_shares(&classes),
     }
 }
 
@@ -233,7 +253,25 @@ fn object_facts(classes: &Classes, object: Object) -> ObjectFacts {
         .filter(|(_, held)| !lock.is_some_and(|lock| held.contains(&lock)))
         .filter_map(|(&edge, _)| line_of(program, edge))
         .collect();
+    let alone = Alone::find(program);
+    let missing: BTreeSet<Unlocked> = edges
+        .iter()
+        .zip(&held_during)
+        .filter(|(edge, held)| {
+            let is_missing = lock.is_some_and(|lock| !held.contains(&lock));
+            protection == Protection::Unprotected && is_missing && !alone.is_only(program, **edge)
+        })
+        .filter_map(|(&edge, _)| {
+            Some(Unlocked {
+                line: line_of(program, edge)?,
+                writes: movers.table.of(edge)[&object],
+                thread: program.templates[edge.template].name.clone(),
+            })
+        })
+        .collect();
     ObjectFacts {
+        missing: missing.into_iter().collect(),
+        fields: movers.object_locks.words(object),
         name: object.name(program),
         kind: match protection {
             Protection::Lock => "lock",

@@ -27,6 +27,10 @@
 //! 5. The end of a run, an error or a bound, stays: if a leads to one and b is a left mover in s,
 //!    a is possible after b; and if b leads to one, it need not be followed by anything.
 //!
+//! 6. A step by which the run is abandoned (an atomic sequence that goes round at one place, so that
+//!    nobody ever moves again) has no claim, and no step has to commute with it: nothing follows it,
+//!    and it violates nothing.
+//!
 //! All of it is worked out with the concrete semantics, which knows nothing of movers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -157,6 +161,8 @@ struct Doing {
     steps: Vec<Step>,
     after: State,
     ends_run: bool,
+    /// Whether the run goes round at one place from there.
+    is_abandoned: bool,
     left: bool,
     right: bool,
 }
@@ -221,6 +227,7 @@ impl Judge<'_> {
                     steps,
                     after: at,
                     ends_run,
+                    is_abandoned: ends_process,
                     left: left && !stops && !ends_process,
                     right: right && !stops && !ends_process,
                 });
@@ -327,6 +334,9 @@ impl Judge<'_> {
         first: &Doing,
         tried: &mut Tried,
     ) -> Result<(), Refusal> {
+        if first.is_abandoned {
+            return Ok(());
+        }
         let thread = first.steps[0].by.thread;
         let others = (0..first.after.threads.len()).filter(|&other| !first.involves(other));
         for other in others {
@@ -380,7 +390,7 @@ impl Judge<'_> {
                 if is_settled && !is_known {
                     return self.wrong("left movers only, and another joins", state, second, first);
                 }
-                if first.right {
+                if first.right && !second.is_abandoned {
                     tried.right += 1;
                     if !self.commutes(state, first, second, true)? {
                         return self.wrong("right mover does not commute", state, first, second);

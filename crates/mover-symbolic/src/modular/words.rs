@@ -78,7 +78,7 @@ impl Views<'_, '_> {
         if let Cell::Place { slot } = layout.cells[cell] {
             let places: Vec<String> = (0..layout.slots[slot].places)
                 .filter(|&place| fits(place))
-                .map(|place| self.describe_place(slot, place))
+                .map(|place| layout.describe_place(slot, place))
                 .collect();
             return format!("{name} at {}", places.join(" or "));
         }
@@ -95,29 +95,11 @@ impl Views<'_, '_> {
         bits.join(" && ")
     }
 
-    fn describe_place(&self, slot: usize, place: u64) -> String {
-        let layout = &self.blocks.layout;
-        let Some((template, location)) = layout.standing(slot, place) else {
-            return "nowhere".into();
-        };
-        let body = layout.program.template(template);
-        let line = body.location(location).span.map(|span| {
-            let line = layout.program.info.sources.locate(span).line;
-            format!(" (line {line})")
-        });
-        format!(
-            "{}:{}{}",
-            body.name,
-            location.index(),
-            line.unwrap_or_default()
-        )
-    }
-
     fn describe_one(&self, observable: &Observable) -> String {
         let layout = &self.blocks.layout;
         match *observable {
             Observable::At { position, place } => {
-                let place = self.describe_place(self.fixed, place);
+                let place = self.blocks.layout.describe_place(self.fixed, place);
                 format!("{} at {place}", self.person(Who::Position(position)))
             }
             Observable::Turn { who, .. } => format!("only {} may move", self.person(who)),

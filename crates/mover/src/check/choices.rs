@@ -37,7 +37,7 @@ impl Engine {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Reduction {
-    /// The strongest that pays: `dynamic` for explicit search, `none` for the other engines
+    /// What pays: `dynamic` for explicit search, `static` for bmc and ic3, `none` for modular and token
     Auto,
     /// All interleavings
     None,
@@ -77,6 +77,8 @@ pub enum Ignoring {
     CpcNoL19,
     /// Cycle detection
     Cycle,
+    /// Terminal strongly connected components
+    Scc,
     /// Location feedback sets
     Lfs,
     /// No solution: finds errors, proves nothing
@@ -90,6 +92,7 @@ impl Ignoring {
             Ignoring::Cpc => "cpc",
             Ignoring::CpcNoL19 => "cpc-no-l19",
             Ignoring::Cycle => "cycle",
+            Ignoring::Scc => "scc",
             Ignoring::Lfs => "lfs",
             Ignoring::Unsound => "unsound",
         }
@@ -102,6 +105,7 @@ impl Ignoring {
             Ignoring::Cpc => Some(mover_explicit::Ignoring::Cpc),
             Ignoring::CpcNoL19 => Some(mover_explicit::Ignoring::CpcNoL19),
             Ignoring::Cycle => Some(mover_explicit::Ignoring::Cycle),
+            Ignoring::Scc => Some(mover_explicit::Ignoring::Scc),
             Ignoring::Lfs => Some(mover_explicit::Ignoring::Lfs),
             Ignoring::Unsound => Some(mover_explicit::Ignoring::Unsound),
         }
@@ -130,12 +134,15 @@ pub enum Dump {
 pub enum FairnessChoice {
     /// A process that can always move from some point on moves infinitely often.
     Weak,
+    /// A process that can move infinitely often does.
+    Strong,
 }
 
 impl FairnessChoice {
     pub fn fairness(self) -> Fairness {
         match self {
             FairnessChoice::Weak => Fairness::Weak,
+            FairnessChoice::Strong => Fairness::Strong,
         }
     }
 }

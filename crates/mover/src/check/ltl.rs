@@ -1,10 +1,13 @@
 //! `--ltl` and `--ltl-file`: which claims are checked.
 //!
+//! C has no claims of its own, so each word is a formula there ([`mover_check::formula`]).
+//!
 //! What is named on the command line is all that is asked about, unless `--property` names more. A
 //! word is the name of a claim of the model if there is one, else it is a formula.
 
 use mover_cli::CliError;
 use mover_ir::program::{Program, Property};
+use mover_tools::visible;
 
 use super::CheckArgs;
 use crate::input::{self, Input};
@@ -19,12 +22,18 @@ pub fn read(args: &mut CheckArgs, mut asked: Vec<Property>) -> Result<Input, Cli
     if args.ltl.is_empty() {
         return input::read(&args.input, &asked);
     }
-    if args.input.is_c() {
-        let reason = "`--ltl` is for Promela models; it is not supported for C yet";
-        return Err(CliError::usage("U002", reason));
-    }
     if !asked.contains(&Property::Claims) {
         asked.push(Property::Claims);
+    }
+    if args.input.is_c() {
+        let mut input = input::read(&args.input, &asked)?;
+        for text in &args.ltl {
+            let claim = mover_check::formula::claim(&input.program, text).map_err(|reason| {
+                CliError::usage("U002", format!("--ltl '{}': {reason}", visible::name(text)))
+            })?;
+            input.program.info_mut().claims.push(claim);
+        }
+        return Ok(input);
     }
     let is_word = |text: &&String| text.chars().all(|c| c.is_alphanumeric() || c == '_');
     let formulas = args.ltl.iter().filter(|text| !is_word(text));
@@ -34,7 +43,7 @@ pub fn read(args: &mut CheckArgs, mut asked: Vec<Property>) -> Result<Input, Cli
 
 /// Keeps the claims that the command line names.
 pub fn select(args: &CheckArgs, program: &mut Program) -> Result<(), CliError> {
-    if args.ltl.is_empty() {
+    if args.ltl.is_empty() || args.input.is_c() {
         return Ok(());
     }
     let claims = &mut program.info_mut().claims;

@@ -25,7 +25,7 @@ use crate::progress::{Show, Watcher};
 
 #[derive(Args)]
 pub struct CheckArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Reading the program")]
     pub(super) input: InputArgs,
 
     /// Property to check (may be repeated): `unreach-call` (no assertion fails), `no-deadlock` (no
@@ -38,120 +38,141 @@ pub struct CheckArgs {
         value_name = "NAME",
         value_delimiter = ',',
         value_parser = super::properties::parser(),
-        hide_possible_values = true
-    )]
+        hide_possible_values = true, help_heading = "Properties")]
     pub(super) properties: Vec<Asked>,
 
     /// Properties to check, as a property file of SV-COMP (.prp)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Properties")]
     pub(super) property_file: Vec<PathBuf>,
 
-    /// Promela: check one claim only, a claim of the model by its name or a formula such as
-    /// '[] (x < 3)'; the formula may use the model's macros (may be repeated)
-    #[arg(long, value_name = "NAME|FORMULA")]
+    /// Check one claim only: a claim of a Promela model by its name, or a formula of linear temporal
+    /// logic such as '[] (x < 3)', over the model's names and macros, or over the global variables
+    /// and places of a C program (may be repeated)
+    #[arg(long, value_name = "NAME|FORMULA", help_heading = "Properties")]
     pub(super) ltl: Vec<String>,
 
-    /// Promela: check the formula in a file, as `--ltl` does
-    #[arg(long, value_name = "FILE")]
+    /// Check the formula in a file, as `--ltl` does
+    #[arg(long, value_name = "FILE", help_heading = "Properties")]
     pub(super) ltl_file: Vec<PathBuf>,
 
-    /// Claims: only runs count in which a process that can always move from some point on does
-    #[arg(long, value_enum, value_name = "KIND")]
+    /// Claims: only runs count in which a process moves that can always move from some point on
+    /// (`weak`), or that can move infinitely often (`strong`)
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Properties")]
     pub(super) fair: Option<FairnessChoice>,
 
     /// Engine; `auto` is explicit search, with `--jobs` in parallel with the symbolic engines, which
     /// also take over programs that explicit search does not support
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        help_heading = "Engines and reductions"
+    )]
     pub(super) engine: Engine,
 
     /// Reduction of the interleavings explored; see the guide on reductions
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        help_heading = "Engines and reductions"
+    )]
     pub(super) reduce: Reduction,
 
     /// Solution of the ignoring problem: how a transaction that never ends is kept from hiding steps
     /// of other threads (default: blocks)
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Engines and reductions")]
     pub(super) ignoring: Option<Ignoring>,
 
     /// Keep dead values in the state; without reduction they are always kept
-    #[arg(long)]
+    #[arg(long, help_heading = "Engines and reductions")]
     pub(super) keep_dead_values: bool,
 
     /// Search order (default: bfs; every `--ignoring` except `blocks` needs dfs)
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Engines and reductions")]
     pub(super) order: Option<SearchOrder>,
 
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
 
     /// Write the counterexample to a file that `mover replay` reads
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) trace: Option<PathBuf>,
 
     /// Write a report as one self-contained HTML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) report: Option<PathBuf>,
 
     /// Show the counterexample as the engine found it, without minimising its context switches
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) as_found: bool,
 
     /// Show every step of a long counterexample, instead of one line for each transaction
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) all_steps: bool,
 
     /// Give up after this time: seconds, or with a unit as in 10s, 2m
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, help_heading = "Limits")]
     pub(super) timeout: Option<Duration>,
 
     /// Give up when more memory than this is needed: megabytes, or with a unit as in 512M, 2G
     /// (default: 90 % of the free memory)
-    #[arg(long, value_name = "SIZE", value_parser = parse_megabytes)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_megabytes, help_heading = "Limits")]
     pub(super) memory: Option<u64>,
 
     /// Cores to use; depth-first search uses one, and `--engine auto` runs engines in parallel
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits")]
     pub(super) jobs: usize,
 
     /// Do not stop at the first violation: visit all states, count violations, and continue after a
     /// failed assertion as if it had held (as SPIN's `pan -c0` does)
-    #[arg(long)]
+    #[arg(long, help_heading = "Engines and reductions")]
     pub(super) keep_going: bool,
 
     /// Stop at the first violation; without it, the search continues for a while for violations of
     /// the other properties
-    #[arg(long, conflicts_with = "keep_going")]
+    #[arg(
+        long,
+        conflicts_with = "keep_going",
+        help_heading = "Engines and reductions"
+    )]
     pub(super) first: bool,
 
     /// Before the search, test in all interleavings whether the steps that the reduction treats as
     /// movers commute
-    #[arg(long)]
+    #[arg(long, help_heading = "Engines and reductions")]
     pub(super) check_movers: bool,
 
     /// Print the program or the formula instead of checking
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Output")]
     pub(super) dump: Option<Dump>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Checkpoints")]
     pub(super) checkpoints: CheckpointArgs,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Files for other tools")]
     pub(super) formats: FormatArgs,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Symbolic engines")]
     pub(super) symbolic: SymbolicArgs,
 
     /// Print on standard error which engines run, and in which order
-    #[arg(long, short, conflicts_with = "quiet")]
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
     pub(super) verbose: bool,
 
     /// No progress on standard error
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
 
     /// Progress of the search, on standard error
-    #[arg(long, value_enum, default_value = "auto", conflicts_with = "quiet")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        conflicts_with = "quiet",
+        help_heading = "Output"
+    )]
     pub(super) progress: Show,
 }
 

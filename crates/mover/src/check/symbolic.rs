@@ -95,7 +95,7 @@ pub struct SymbolicArgs {
     /// With `--reduce dynamic` and a symbolic engine: which conditions make steps movers, in addition
     /// to the static ones
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    heuristics: Option<Vec<Heuristic>>,
+    pub heuristics: Option<Vec<Heuristic>>,
 
     /// With a symbolic engine: do not unfold loops and thread starts that are known statically
     #[arg(long)]
@@ -106,7 +106,7 @@ pub struct SymbolicArgs {
     #[arg(long)]
     pub certify: bool,
 
-    /// With `--engine ic3`: print the invariant
+    /// With `--engine ic3` and `--engine modular`: print the invariant
     #[arg(long)]
     pub show_invariant: bool,
 }

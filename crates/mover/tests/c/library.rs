@@ -54,7 +54,8 @@ static long long single(float x) {
 "#;
 
 /// Placeholders: `S` a string, `T` one that may be part of others, `C` a character, `N` a small
-/// number, `I` an int, `L` a long, `D` a double, `F` a float, `B` a base, `X` digits.
+/// number, `I` an int, `L` a long, `D` a double, `F` a float, `B` a base, `X` digits, `X2` a
+/// decimal fraction.
 const TEMPLATES: &[(&str, &str)] = &[
     ("strlen", "strlen(S)"),
     ("strnlen", "strnlen(S, N)"),
@@ -224,6 +225,56 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
     ("snprintf", "snprintf(0, 0, \"%s%d%p\", S, I, (void *)0)"),
     (
+        "format_double",
+        "({ char b[400] = {0}; snprintf(b, 400, \"%f|%.2f|%.0f\", D, D, D) + sum(b, 400); })",
+    ),
+    (
+        "format_double",
+        "({ char b[120] = {0}; snprintf(b, 120, \"%e|%.3E|%g|%G\", D, D, D, D) + sum(b, 120); })",
+    ),
+    (
+        "format_double",
+        "({ char b[120] = {0}; snprintf(b, 120, \"%10.3g|%-12.4e|%+08.1f|%#.0f|% g\", D, D, (double)I, (double)N, D / 4) + sum(b, 120); })",
+    ),
+    (
+        "format_double",
+        "({ char b[90] = {0}; snprintf(b, 90, \"%.*g|%#g|%.1f|%.12g\", (int)N, D, (double)I, N / 4.0, I / 8.0) + sum(b, 90); })",
+    ),
+    (
+        "strtod",
+        "({ char *e; const char *s = X2; double v = strtod(s, &e); bits(v) + place(s, e); })",
+    ),
+    ("atof", "bits(atof(X2))"),
+    (
+        "stpncpy",
+        "({ char b[32] = \"0123456789\"; place(b, stpncpy(b, S, N)) + sum(b, 32); })",
+    ),
+    (
+        "strxfrm",
+        "({ char b[32] = \"0123456789\"; strxfrm(b, S, 20) + sum(b, 8) * 0 + sign(strcoll(S, S)); })",
+    ),
+    (
+        "strcasestr",
+        "({ const char *s = S; place(s, strcasestr(s, T)); })",
+    ),
+    (
+        "rawmemchr",
+        "({ const char *s = S \"x\"; place(s, rawmemchr(s, 'x')) + place(s, rindex(s, C)); })",
+    ),
+    (
+        "bcopy",
+        "({ char b[32] = S \"12345678\"; bcopy(b, b + 2, N); sum(b, 32) + sign(bcmp(S \"12345678\", S \"12345678\", N)) % 2 * 0; })",
+    ),
+    ("ffs", "ffs(I) + ffsl(I) + ffsll(L)"),
+    (
+        "div",
+        "({ div_t d = div(I, (int)N + 1); ldiv_t l = ldiv(L, (long)N + 1); d.quot + 3 * d.rem + l.quot + 5 * l.rem; })",
+    ),
+    (
+        "reallocarray",
+        "({ char *p = reallocarray(strdup(S), 3, 4); long long r = sum(p, strlen(p)); free(p); r; })",
+    ),
+    (
         "sprintf",
         "({ char b[64] = {0}; sprintf(b, \"%s %i %lld\", S, I, (long long)L) + sum(b, 64); })",
     ),
@@ -306,6 +357,18 @@ impl Random {
         }
     }
 
+    fn fraction(&mut self) -> String {
+        let signs = ["", " ", "-", "+", "00", " \\t-."];
+        let ends = ["", "e3", "E-7", "e", "e+x", ".5", "."];
+        let sign = signs[self.below(6) as usize];
+        let end = ends[self.below(7) as usize];
+        let whole = self.below(100_000);
+        match self.below(3) {
+            0 => format!("\"{sign}{whole}{end}\""),
+            _ => format!("\"{sign}{whole}.{}{end}\"", self.below(1_000_000)),
+        }
+    }
+
     fn digits(&mut self) -> String {
         let signs = ["", " ", "-", "+", "0x", "-0x", "0", " \\t-"];
         let rests = ["", "x", "8", "fz", "g", "99999999999999999999"];
@@ -317,6 +380,10 @@ impl Random {
     /// The template with its placeholders filled.
     fn fill(&mut self, template: &str) -> String {
         let mut out = String::new();
+        let mut template = template.to_string();
+        while template.contains("X2") {
+            template = template.replacen("X2", &self.fraction(), 1);
+        }
         let bytes: Vec<char> = template.chars().collect();
         let is_part =
             |at: Option<&char>| at.is_some_and(|c| c.is_alphanumeric() || *c == '_' || *c == '%');

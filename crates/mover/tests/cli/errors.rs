@@ -132,3 +132,53 @@ fn the_examples_of_the_pages_have_their_errors() {
     }
     assert!(tried >= 12, "only {tried} examples");
 }
+
+/// An option that would be ignored is refused, and accepted where it has an effect.
+#[test]
+fn options_without_effect_are_refused() {
+    let model = repository().join("examples/promela/peterson2.pml");
+    let ended = |options: &str| {
+        run(mover()
+            .arg("check")
+            .arg(&model)
+            .arg("--quiet")
+            .args(options.split(' ')))
+    };
+    for (idle, option) in [
+        ("--engine explicit --heuristics pointers", "--heuristics"),
+        (
+            "--engine ic3 --reduce static --heuristics pointers",
+            "--heuristics",
+        ),
+        ("--engine token --heuristics pointers", "--heuristics"),
+        ("--engine explicit --no-unfold", "--no-unfold"),
+        ("--order dfs --no-unfold", "--no-unfold"),
+        ("--engine explicit --thread-slots 3", "--thread-slots"),
+        ("--engine explicit --object-slots 3", "--object-slots"),
+        ("--engine explicit --object-bytes 3", "--object-bytes"),
+        ("--engine bmc --show-invariant", "--show-invariant"),
+        ("--check-movers --reduce none", "--check-movers"),
+        ("--recursion 3", "--recursion"),
+        ("--no-spurious-wakeups", "--no-spurious-wakeups"),
+        ("--threads 3", "--threads"),
+    ] {
+        let ended = ended(idle);
+        assert_eq!(ended.code, Some(1), "{idle}: {}", ended.stdout);
+        let told = format!("{option} has no effect here");
+        assert!(ended.stderr.contains(&told), "{idle}: {}", ended.stderr);
+    }
+    for useful in [
+        "--engine ic3 --reduce dynamic --heuristics pointers",
+        "--no-unfold",
+        "--engine bmc --depth 5 --thread-slots 3",
+        "--engine ic3 --show-invariant",
+        "--check-movers",
+    ] {
+        let ended = ended(useful);
+        assert!(
+            matches!(ended.code, Some(0 | 5)),
+            "{useful}: {}",
+            ended.stderr
+        );
+    }
+}

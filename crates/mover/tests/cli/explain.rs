@@ -92,7 +92,7 @@ fn what_is_in_the_way_is_named() {
 #[test]
 fn movers_are_tried_on_request() {
     let path = model("check-movers", FORKS);
-    for reduction in ["none", "static", "left", "phase", "dynamic"] {
+    for reduction in ["static", "left", "phase", "dynamic"] {
         let ended = check(&path, &["--check-movers", "--reduce", reduction]);
         assert_eq!(ended.code, Some(10), "{}{}", ended.stdout, ended.stderr);
         let first = ended.stdout.lines().next().unwrap_or_default();

@@ -104,7 +104,7 @@ fn refreshed(text: &str, directory: &Path) -> (String, usize) {
         is_output |= command.is_some();
         if let Some(arguments) = command {
             count += 1;
-            let arguments: Vec<&str> = arguments.split_whitespace().collect();
+            let arguments = words(arguments);
             let own = arguments.iter().find_map(|name| files.get_key_value(name));
             if let Some((name, text)) = own {
                 std::fs::write(directory.join(name), text).expect("a file");
@@ -114,6 +114,18 @@ fn refreshed(text: &str, directory: &Path) -> (String, usize) {
         }
     }
     (out, count)
+}
+
+/// The words of a command; one in single quotes may contain spaces.
+fn words(command: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (number, part) in command.split('\'').enumerate() {
+        match number % 2 {
+            0 => words.extend(part.split_whitespace()),
+            _ => words.push(part),
+        }
+    }
+    words
 }
 
 /// A file after a block that is all of it, or one part of it.

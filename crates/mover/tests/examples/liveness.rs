@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{mover, repository, run};
 use mover_fuzz::on_all_cores;
 
-/// A line `expect OPTIONS: CLAIM VERDICT`.
+/// A line `expect OPTIONS: CLAIM VERDICT`, where the claim is a name or a formula.
 struct Expectation {
     options: Vec<String>,
     claim: String,
@@ -21,8 +21,7 @@ fn expectations(model: &Path) -> Vec<Expectation> {
     let found: Vec<Expectation> = lines
         .map(|line| {
             let (options, rest) = line.split_once(':').expect("a colon after the options");
-            let words: Vec<&str> = rest.split_whitespace().collect();
-            let [claim, verdict] = words[..] else {
+            let Some((claim, verdict)) = rest.trim().rsplit_once(' ') else {
                 panic!("{}: `{line}` is not CLAIM VERDICT", model.display());
             };
             Expectation {

@@ -11,6 +11,8 @@
 //! step of the recorded run is one that no other thread can observe, and happens when the
 //! thread reaches it.
 
+mod follow;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +22,9 @@ use mover_ir::program::Property;
 use crate::clang::{self, Refusal};
 use crate::{Failure, Options, Site, extension, llvm};
 
-const RUNTIME: &str = include_str!("mover-native.c");
+pub use follow::{NativeError, NativeOutcome};
+
+const RUNTIME: &str = include_str!("../mover-native.c");
 
 /// One step of the recorded run, as the runtime needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +42,7 @@ pub struct NativeStep {
 
 /// A program that follows a schedule.
 pub struct Native {
-    pub executable: PathBuf,
+    executable: PathBuf,
     numbers: HashMap<Site, usize>,
     /// The line of each place that the instrumented program names.
     lines: Vec<u32>,
@@ -138,7 +142,7 @@ impl Native {
     /// The schedule as the runtime reads it. Steps without an access are left out:
     /// nobody can notice when they happen. The bits of `guess` are the inputs that the run
     /// does not record: those that are only tested for zero.
-    pub fn schedule(
+    fn schedule(
         &self,
         steps: &[NativeStep],
         property: Property,

@@ -1,8 +1,9 @@
 """mover as a tool for BenchExec.
 
-Put the directory of this file on PYTHONPATH and name the tool by its module, as in
-`<benchmark tool="mover">`; the executable `mover` is looked for beside the task and
-on PATH. Options of the benchmark definition are passed on to `mover check`.
+BenchExec looks for names without a dot among its own modules. So put the directory above this
+package on PYTHONPATH and name the tool with its package, `<benchmark tool="mover_info.mover">`.
+The executable `mover` is looked for in `--tool-directory` and on PATH. Options of the benchmark
+definition are passed on to `mover check`.
 """
 
 import re
@@ -63,6 +64,6 @@ class Tool(benchexec.tools.template.BaseTool2):
             return result.RESULT_UNKNOWN
         property_name = message[message.rfind("(") + 1 :].rstrip(")")
         if property_name == "memory-safety":
-            frees = "free" in message
+            frees = message.startswith(("free of", "double free"))
             return result.RESULT_FALSE_FREE if frees else result.RESULT_FALSE_DEREF
         return FALSE.get(property_name, result.RESULT_FALSE_PROP)

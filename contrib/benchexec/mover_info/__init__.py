@@ -1,0 +1,1 @@
+"""Tool-info module of mover for BenchExec."""
