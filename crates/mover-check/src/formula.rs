@@ -10,7 +10,7 @@ use mover_ir::claim::{Check, Claim, ClaimKind, Monitor, Proposition};
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef};
 use mover_ir::program::{LocationId, Program, Template, TemplateId, Variable, VariableId};
 use mover_ir::simplify::{fold_binary, fold_unary};
-use mover_ltl::text::{Atom, Proposed, Term, parse};
+use mover_ltl::text::{Atom, Proposed, SyntaxError, Term, parse};
 use mover_ltl::{Formulas, Label, translate};
 
 const WIDTH: u8 = 64;
@@ -18,8 +18,56 @@ const WIDTH: u8 = 64;
 /// How many names a message lists.
 const MOST_NAMES: usize = 12;
 
+/// Why a text is no formula over a program.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FormulaError {
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    #[error("it has more than {} different conditions", Label::PROPOSITIONS)]
+    TooManyConditions,
+    #[error("its automaton is too large")]
+    LargeAutomaton,
+    #[error(
+        "`{0}` is not an integer in memory; arrays need a constant index in bounds, structures a field"
+    )]
+    NoInteger(String),
+    #[error(
+        "the program has no global variable `{name}` that a thread uses; {}",
+        variables_in_words(known)
+    )]
+    NoVariable {
+        name: String,
+        /// At most [`MOST_NAMES`].
+        known: Vec<String>,
+    },
+    #[error(
+        "no thread begins with `{function}`; threads begin with {}",
+        known.join(", ")
+    )]
+    NoFunction {
+        function: String,
+        known: Vec<String>,
+    },
+    #[error("a thread of `{function}` does nothing that others can see in line {line}")]
+    NoStep { function: String, line: usize },
+    #[error("there is no label `{0}` at the beginning of a line")]
+    NoLabel(String),
+    #[error("there are several labels `{0}`; name the line instead")]
+    SeveralLabels(String),
+    #[error("no statement follows the label `{0}` in this function")]
+    NothingBehindLabel(String),
+}
+
+fn variables_in_words(names: &[String]) -> String {
+    match names.len() {
+        0 => "it has none that a thread uses".into(),
+        MOST_NAMES => format!("some of its variables are {}", names.join(", ")),
+        _ => format!("its variables are {}", names.join(", ")),
+    }
+}
+
 /// The claim that all runs satisfy a formula.
-pub fn claim(program: &Program, text: &str) -> Result<Claim, String> {
+pub fn claim(program: &Program, text: &str) -> Result<Claim, FormulaError> {
     let mut propositions: Vec<Proposition> = Vec::new();
     let mut formulas = Formulas::default();
     let formula = parse(text, &mut formulas, &mut |atom| {
@@ -44,8 +92,7 @@ pub fn claim(program: &Program, text: &str) -> Result<Claim, String> {
         let known = propositions.iter().position(|other| *other == proposition);
         let number = known.unwrap_or(propositions.len());
         if number >= Label::PROPOSITIONS {
-            let most = Label::PROPOSITIONS;
-            return Err(format!("it has more than {most} different conditions"));
+            return Err(FormulaError::TooManyConditions);
         }
         if known.is_none() {
             propositions.push(proposition);
@@ -53,8 +100,7 @@ pub fn claim(program: &Program, text: &str) -> Result<Claim, String> {
         Ok(Proposed::Proposition(number as u32))
     })?;
     let negation = formulas.negation(formula);
-    let automaton =
-        translate(&formulas, negation).map_err(|_| "its automaton is too large".to_string())?;
+    let automaton = translate(&formulas, negation).map_err(|_| FormulaError::LargeAutomaton)?;
     Ok(Claim {
         kind: ClaimKind::Ltl,
         name: Some(text.to_string()),
@@ -83,7 +129,7 @@ fn compared(operator: &str, left: Expr, right: Expr) -> Expr {
     fold_binary(op, left, right)
 }
 
-fn number(program: &Program, term: &Term) -> Result<Expr, String> {
+fn number(program: &Program, term: &Term) -> Result<Expr, FormulaError> {
     Ok(match term {
         Term::Number(value) => Expr::constant(*value, WIDTH),
         Term::Negative(term) => fold_unary(UnaryOp::Neg, number(program, term)?),
@@ -102,7 +148,7 @@ fn number(program: &Program, term: &Term) -> Result<Expr, String> {
 }
 
 /// The value of a global variable, or of a part of one.
-fn variable(program: &Program, name: &str) -> Result<Expr, String> {
+fn variable(program: &Program, name: &str) -> Result<Expr, FormulaError> {
     let globals = program.globals.iter().enumerate();
     for (at, global) in globals.filter(|(_, global)| is_of_source(global)) {
         let Some(rest) = name.strip_prefix(&*global.name) else {
@@ -126,26 +172,17 @@ fn variable(program: &Program, name: &str) -> Result<Expr, String> {
         let rest = global.name.strip_prefix(base);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    let mut names: Vec<&str> = program
-        .globals
-        .iter()
-        .filter(|g| is_of_source(g))
-        .map(|g| &*g.name)
-        .collect();
     if program.globals.iter().any(|global| is_part(&global)) {
-        return Err(format!(
-            "`{name}` is not an integer in memory; arrays need a constant index in bounds, structures a field"
-        ));
+        return Err(FormulaError::NoInteger(name.into()));
     }
-    names.truncate(MOST_NAMES);
-    let known = match names.len() {
-        0 => "it has none that a thread uses".into(),
-        MOST_NAMES => format!("some of its variables are {}", names.join(", ")),
-        _ => format!("its variables are {}", names.join(", ")),
-    };
-    Err(format!(
-        "the program has no global variable `{name}` that a thread uses; {known}"
-    ))
+    let known = program.globals.iter().filter(|global| is_of_source(global));
+    Err(FormulaError::NoVariable {
+        name: name.into(),
+        known: known
+            .map(|global| global.name.clone())
+            .take(MOST_NAMES)
+            .collect(),
+    })
 }
 
 /// Whether a variable is the user's, not the front end's own.
@@ -231,18 +268,17 @@ fn places(
     program: &Program,
     function: &str,
     at: &str,
-) -> Result<Vec<(TemplateId, LocationId)>, String> {
+) -> Result<Vec<(TemplateId, LocationId)>, FormulaError> {
     let templates: Vec<(TemplateId, &Template)> = (0..)
         .map(TemplateId)
         .zip(&program.templates)
         .filter(|(_, template)| template.name == function)
         .collect();
     if templates.is_empty() {
-        let names: Vec<&str> = program.templates.iter().map(|t| &*t.name).collect();
-        return Err(format!(
-            "no thread begins with `{function}`; threads begin with {}",
-            names.join(", ")
-        ));
+        return Err(FormulaError::NoFunction {
+            function: function.into(),
+            known: program.templates.iter().map(|t| t.name.clone()).collect(),
+        });
     }
     let line = match at.parse::<usize>() {
         Ok(line) => line,
@@ -258,9 +294,8 @@ fn places(
         }
     }
     if places.is_empty() {
-        return Err(format!(
-            "a thread of `{function}` does nothing that others can see in line {line}"
-        ));
+        let function = function.into();
+        return Err(FormulaError::NoStep { function, line });
     }
     Ok(places)
 }
@@ -270,7 +305,7 @@ fn line_of_label(
     program: &Program,
     templates: &[(TemplateId, &Template)],
     label: &str,
-) -> Result<usize, String> {
+) -> Result<usize, FormulaError> {
     let sources = &program.info.sources;
     let mut found = Vec::new();
     for (file, source) in sources.files() {
@@ -287,16 +322,8 @@ fn line_of_label(
     }
     let (file, first) = match found[..] {
         [one] => one,
-        [] => {
-            return Err(format!(
-                "there is no label `{label}` at the beginning of a line"
-            ));
-        }
-        _ => {
-            return Err(format!(
-                "there are several labels `{label}`; name the line instead"
-            ));
-        }
+        [] => return Err(FormulaError::NoLabel(label.into())),
+        _ => return Err(FormulaError::SeveralLabels(label.into())),
     };
     let edges = templates
         .iter()
@@ -309,5 +336,5 @@ fn line_of_label(
     lines
         .filter(|&line| line >= first)
         .min()
-        .ok_or_else(|| format!("no statement follows the label `{label}` in this function"))
+        .ok_or_else(|| FormulaError::NothingBehindLabel(label.into()))
 }

@@ -30,12 +30,44 @@ pub enum Atom {
     Place { function: String, at: String },
 }
 
-/// Reads a formula; `number` gives each atom its proposition.
-pub fn parse(
+/// Why a text is no formula.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SyntaxError {
+    #[error("`{}` has no meaning in a formula", .0.escape_debug())]
+    Letter(char),
+    #[error("`{0}` is not expected here")]
+    Unexpected(String),
+    #[error("`{0}` is missing at the end")]
+    Missing(&'static str),
+    #[error("`{expected}` is expected where `{found}` stands")]
+    Expected {
+        expected: &'static str,
+        found: String,
+    },
+    #[error("the formula is nested too deeply")]
+    TooDeep,
+    #[error("`{0}` compares integers, not formulas")]
+    ComparedFormulas(&'static str),
+    #[error("`{0}` takes integers, not formulas")]
+    ComputedFormulas(char),
+    #[error("`-` takes an integer, not a formula")]
+    NegativeFormula,
+    #[error("the formula ends too early")]
+    End,
+    #[error("`{0}` is not a number that is supported")]
+    Number(String),
+    #[error("a label or a line is expected behind `@`")]
+    NoPlace,
+    #[error("a name or a number is expected behind `{0}`")]
+    NoPart(String),
+}
+
+/// Reads a formula; `number` gives each atom its proposition, or says why it has none.
+pub fn parse<E: From<SyntaxError>>(
     text: &str,
     formulas: &mut Formulas,
-    number: &mut dyn FnMut(&Atom) -> Result<Proposed, String>,
-) -> Result<Formula, String> {
+    number: &mut dyn FnMut(&Atom) -> Result<Proposed, E>,
+) -> Result<Formula, E> {
     let words = words(text)?;
     let mut parser = Parser {
         words: &words,
@@ -48,7 +80,7 @@ pub fn parse(
     let formula = parser.formula(read)?;
     match parser.peek() {
         "" => Ok(formula),
-        word => Err(format!("`{word}` is not expected here")),
+        word => Err(SyntaxError::Unexpected(word.into()).into()),
     }
 }
 
@@ -66,7 +98,7 @@ const SIGNS: [&str; 27] = [
     ")", "<", ">", "+", "-", "*", "&", "|", "@", "[", "]", ".",
 ];
 
-fn words(text: &str) -> Result<Vec<&str>, String> {
+fn words(text: &str) -> Result<Vec<&str>, SyntaxError> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -76,10 +108,7 @@ fn words(text: &str) -> Result<Vec<&str>, String> {
         } else if let Some(sign) = SIGNS.iter().find(|&&sign| rest.starts_with(sign)) {
             sign.len()
         } else {
-            return Err(format!(
-                "`{}` has no meaning in a formula",
-                first.escape_debug()
-            ));
+            return Err(SyntaxError::Letter(first));
         };
         words.push(&rest[..length]);
         rest = rest[length..].trim_start();
@@ -93,15 +122,15 @@ enum Part {
     Term(Term),
 }
 
-struct Parser<'a> {
+struct Parser<'a, E> {
     words: &'a [&'a str],
     at: usize,
     depth: usize,
     formulas: &'a mut Formulas,
-    number: &'a mut dyn FnMut(&Atom) -> Result<Proposed, String>,
+    number: &'a mut dyn FnMut(&Atom) -> Result<Proposed, E>,
 }
 
-impl Parser<'_> {
+impl<E: From<SyntaxError>> Parser<'_, E> {
     /// The next word; none is empty.
     fn peek(&self) -> &str {
         self.words.get(self.at).copied().unwrap_or("")
@@ -113,30 +142,30 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, word: &str) -> Result<(), String> {
-        if self.eat(&[word]) {
+    fn expect(&mut self, expected: &'static str) -> Result<(), SyntaxError> {
+        if self.eat(&[expected]) {
             return Ok(());
         }
         Err(match self.peek() {
-            "" => format!("`{word}` is missing at the end"),
-            found => format!("`{word}` is expected where `{found}` stands"),
+            "" => SyntaxError::Missing(expected),
+            found => SyntaxError::Expected {
+                expected,
+                found: found.into(),
+            },
         })
     }
 
     /// What has been read as a formula: a term is true if it is not 0.
-    fn formula(&mut self, part: Part) -> Result<Formula, String> {
+    fn formula(&mut self, part: Part) -> Result<Formula, E> {
         match part {
             Part::Formula(formula) => Ok(formula),
             Part::Term(term) => self.atom(&Atom::Truth(term)),
         }
     }
 
-    fn deeper<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, String>,
-    ) -> Result<T, String> {
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         if self.depth == MOST_DEPTH {
-            return Err("the formula is nested too deeply".into());
+            return Err(SyntaxError::TooDeep.into());
         }
         self.depth += 1;
         let result = read(self);
@@ -148,9 +177,9 @@ impl Parser<'_> {
     fn chain(
         &mut self,
         spellings: &[&str],
-        operand: fn(&mut Self) -> Result<Part, String>,
+        operand: fn(&mut Self) -> Result<Part, E>,
         join: fn(&mut Formulas, Formula, Formula) -> Formula,
-    ) -> Result<Part, String> {
+    ) -> Result<Part, E> {
         let mut left = operand(self)?;
         while self.eat(spellings) {
             let first = self.formula(left)?;
@@ -162,13 +191,13 @@ impl Parser<'_> {
     }
 
     /// An operator that groups to the right, if it is there.
-    fn to_the_right(
+    fn right_associative(
         &mut self,
         left: Part,
         spellings: &[&str],
-        operand: fn(&mut Self) -> Result<Part, String>,
+        operand: fn(&mut Self) -> Result<Part, E>,
         join: fn(&mut Formulas, Formula, Formula) -> Formula,
-    ) -> Result<Part, String> {
+    ) -> Result<Part, E> {
         if !self.eat(spellings) {
             return Ok(left);
         }
@@ -178,7 +207,7 @@ impl Parser<'_> {
         Ok(Part::Formula(join(self.formulas, first, second)))
     }
 
-    fn equivalence(&mut self) -> Result<Part, String> {
+    fn equivalence(&mut self) -> Result<Part, E> {
         self.chain(
             &["<->", "equivalent"],
             Self::implication,
@@ -186,9 +215,9 @@ impl Parser<'_> {
         )
     }
 
-    fn implication(&mut self) -> Result<Part, String> {
+    fn implication(&mut self) -> Result<Part, E> {
         let left = self.disjunction()?;
-        self.to_the_right(
+        self.right_associative(
             left,
             &["->", "-->", "implies"],
             Self::implication,
@@ -196,24 +225,24 @@ impl Parser<'_> {
         )
     }
 
-    fn disjunction(&mut self) -> Result<Part, String> {
+    fn disjunction(&mut self) -> Result<Part, E> {
         self.chain(&["||", "\\/", "or"], Self::conjunction, Formulas::or)
     }
 
-    fn conjunction(&mut self) -> Result<Part, String> {
+    fn conjunction(&mut self) -> Result<Part, E> {
         self.chain(&["&&", "/\\", "and"], Self::until, Formulas::and)
     }
 
-    fn until(&mut self) -> Result<Part, String> {
+    fn until(&mut self) -> Result<Part, E> {
         let left = self.prefixed()?;
         let strong = ["U", "until", "stronguntil"];
-        let left = self.to_the_right(left, &strong, Self::until, Formulas::until)?;
+        let left = self.right_associative(left, &strong, Self::until, Formulas::until)?;
         let weak = ["W", "weakuntil"];
-        let left = self.to_the_right(left, &weak, Self::until, Formulas::weak_until)?;
-        self.to_the_right(left, &["V", "release"], Self::until, Formulas::release)
+        let left = self.right_associative(left, &weak, Self::until, Formulas::weak_until)?;
+        self.right_associative(left, &["V", "release"], Self::until, Formulas::release)
     }
 
-    fn prefixed(&mut self) -> Result<Part, String> {
+    fn prefixed(&mut self) -> Result<Part, E> {
         let apply: fn(&mut Formulas, Formula) -> Formula = if self.eat(&["!"]) {
             Formulas::negation
         } else if self.eat(&["[]", "always"]) {
@@ -230,7 +259,7 @@ impl Parser<'_> {
         Ok(Part::Formula(apply(self.formulas, operand)))
     }
 
-    fn comparison(&mut self) -> Result<Part, String> {
+    fn comparison(&mut self) -> Result<Part, E> {
         let left = match self.sum()? {
             Part::Formula(formula) => return Ok(Part::Formula(formula)),
             Part::Term(term) => term,
@@ -246,11 +275,11 @@ impl Parser<'_> {
                 let compared = self.atom(&Atom::Compare(operator, left, right))?;
                 Ok(Part::Formula(compared))
             }
-            Part::Formula(_) => Err(format!("`{operator}` compares integers, not formulas")),
+            Part::Formula(_) => Err(SyntaxError::ComparedFormulas(operator).into()),
         }
     }
 
-    fn atom(&mut self, atom: &Atom) -> Result<Formula, String> {
+    fn atom(&mut self, atom: &Atom) -> Result<Formula, E> {
         Ok(match (self.number)(atom)? {
             Proposed::Constant(true) => Formula::TRUE,
             Proposed::Constant(false) => Formula::FALSE,
@@ -258,7 +287,7 @@ impl Parser<'_> {
         })
     }
 
-    fn sum(&mut self) -> Result<Part, String> {
+    fn sum(&mut self) -> Result<Part, E> {
         let mut left = match self.product()? {
             Part::Formula(formula) => return Ok(Part::Formula(formula)),
             Part::Term(term) => term,
@@ -269,32 +298,32 @@ impl Parser<'_> {
         {
             self.at += 1;
             let Part::Term(right) = self.product()? else {
-                return Err(format!("`{operator}` takes integers, not formulas"));
+                return Err(SyntaxError::ComputedFormulas(operator).into());
             };
             left = Term::Arithmetic(operator, Box::new(left), Box::new(right));
         }
         Ok(Part::Term(left))
     }
 
-    fn product(&mut self) -> Result<Part, String> {
+    fn product(&mut self) -> Result<Part, E> {
         let mut left = match self.factor()? {
             Part::Formula(formula) => return Ok(Part::Formula(formula)),
             Part::Term(term) => term,
         };
         while self.eat(&["*"]) {
             let Part::Term(right) = self.factor()? else {
-                return Err("`*` takes integers, not formulas".into());
+                return Err(SyntaxError::ComputedFormulas('*').into());
             };
             left = Term::Arithmetic('*', Box::new(left), Box::new(right));
         }
         Ok(Part::Term(left))
     }
 
-    fn factor(&mut self) -> Result<Part, String> {
+    fn factor(&mut self) -> Result<Part, E> {
         if self.eat(&["-"]) {
             return match self.deeper(Self::factor)? {
                 Part::Term(term) => Ok(Part::Term(Term::Negative(Box::new(term)))),
-                Part::Formula(_) => Err("`-` takes an integer, not a formula".into()),
+                Part::Formula(_) => Err(SyntaxError::NegativeFormula.into()),
             };
         }
         if self.eat(&["("]) {
@@ -305,20 +334,18 @@ impl Parser<'_> {
         self.named()
     }
 
-    fn named(&mut self) -> Result<Part, String> {
+    fn named(&mut self) -> Result<Part, E> {
         let word = self.peek().to_string();
         let Some(first) = word.chars().next() else {
-            return Err("the formula ends too early".into());
+            return Err(SyntaxError::End.into());
         };
         if first.is_ascii_digit() {
             self.at += 1;
-            let value = word
-                .parse::<i64>()
-                .map_err(|_| format!("`{word}` is not a number that is supported"))?;
+            let value = word.parse::<i64>().map_err(|_| SyntaxError::Number(word))?;
             return Ok(Part::Term(Term::Number(value)));
         }
         if !(first.is_ascii_alphabetic() || first == '_') {
-            return Err(format!("`{word}` is not expected here"));
+            return Err(SyntaxError::Unexpected(word).into());
         }
         self.at += 1;
         match word.as_str() {
@@ -329,7 +356,7 @@ impl Parser<'_> {
         if self.eat(&["@"]) {
             let at = self.peek().to_string();
             if !at.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-                return Err("a label or a line is expected behind `@`".into());
+                return Err(SyntaxError::NoPlace.into());
             }
             self.at += 1;
             let place = Atom::Place { function: word, at };
@@ -343,9 +370,7 @@ impl Parser<'_> {
             }
             let part = self.peek().to_string();
             if !part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-                return Err(format!(
-                    "a name or a number is expected behind `{name}{sign}`"
-                ));
+                return Err(SyntaxError::NoPart(name + &sign).into());
             }
             self.at += 1;
             name += &sign;
@@ -364,7 +389,7 @@ mod tests {
     use crate::lasso::Lasso;
 
     /// Reads with propositions `a`, `b` and `c > 1`, and evaluates.
-    fn holds(text: &str, stem: &[u64], cycle: &[u64]) -> Result<bool, String> {
+    fn holds(text: &str, stem: &[u64], cycle: &[u64]) -> Result<bool, SyntaxError> {
         let mut formulas = Formulas::default();
         let formula = parse(text, &mut formulas, &mut |atom| {
             Ok(match atom {
@@ -372,7 +397,7 @@ mod tests {
                 Atom::Truth(Term::Name(name)) if name == "b" => Proposed::Proposition(1),
                 Atom::Compare(">", ..) => Proposed::Proposition(2),
                 Atom::Place { at, .. } if at == "7" => Proposed::Proposition(3),
-                other => return Err(format!("{other:?}")),
+                other => panic!("{other:?} has no proposition"),
             })
         })?;
         let lasso = Lasso {
@@ -405,9 +430,10 @@ mod tests {
             ("(a && b) > 1", "`>` is not expected here"),
             ("f@", "a label or a line is expected behind `@`"),
         ] {
-            assert_eq!(holds(text, &[], &[0]), Err(words.into()), "{text}");
+            let mistake = holds(text, &[], &[0]).expect_err(text);
+            assert_eq!(mistake.to_string(), words, "{text}");
         }
         let deep = "(".repeat(10_000);
-        assert!(holds(&deep, &[], &[0]).is_err());
+        assert_eq!(holds(&deep, &[], &[0]), Err(SyntaxError::TooDeep));
     }
 }
