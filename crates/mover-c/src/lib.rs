@@ -423,7 +423,7 @@ fn translate(
     bodies.iter_mut().for_each(few_values::replace);
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
     let looks_for_races = options.properties.contains(&Property::NoDataRace);
-    let objects = Objects::find(module, &bodies, notes.uses_mutex_kinds, looks_for_races);
+    let objects = Objects::find(module, &bodies, notes.mutex_fields(), looks_for_races);
     let threads = threads::find(&bodies, &roots, routines, options.threads.max(1));
     let settings = Settings {
         properties: options.properties.clone(),

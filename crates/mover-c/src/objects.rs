@@ -121,16 +121,30 @@ pub fn library_bytes(initialiser: &str, pointer_bytes: u64) -> Option<u64> {
     })
 }
 
+/// What mutexes contain besides their owner, in some program.
+#[derive(Clone, Copy)]
+pub struct MutexFields {
+    pub have_kinds: bool,
+    pub are_robust: bool,
+}
+
 /// Which bytes behind its pointer arguments a library primitive accesses:
 /// argument, offset, bytes.
-pub fn library_accesses(name: &str, pointer_bytes: u64, kinds: bool) -> Vec<(usize, i64, u64)> {
+pub fn library_accesses(
+    name: &str,
+    pointer_bytes: u64,
+    mutexes: MutexFields,
+) -> Vec<(usize, i64, u64)> {
     let kind = mutex_kind_offset(pointer_bytes) as i64;
     match name {
         "mutex_lock" | "mutex_trylock" | "mutex_unlock" | "mutex_init" | "mutex_destroy"
         | "mutex_timedlock" | "mutex_consistent" | "mutex_owner_died" => {
             let mut all = vec![(0, 0, 4)];
-            if kinds {
-                all.extend([(0, 4, 4), (0, 8, 4), (0, kind, 4)]);
+            if mutexes.have_kinds {
+                all.extend([(0, 4, 4), (0, kind, 4)]);
+            }
+            if mutexes.are_robust {
+                all.push((0, 8, 4));
             }
             all
         }
@@ -140,8 +154,11 @@ pub fn library_accesses(name: &str, pointer_bytes: u64, kinds: bool) -> Vec<(usi
         "sem_wait" | "sem_trywait" | "sem_timedwait" | "once_begin" => vec![(0, 0, 4)],
         "cond_sleep" | "cond_wake" => {
             let mut all = vec![(0, 0, 8), (1, 0, 4)];
-            if kinds {
-                all.extend([(1, 4, 4), (1, 8, 4)]);
+            if mutexes.have_kinds {
+                all.push((1, 4, 4));
+            }
+            if mutexes.are_robust {
+                all.push((1, 8, 4));
             }
             all
         }
@@ -170,7 +187,7 @@ impl<'a> Objects<'a> {
     pub fn find(
         module: &'a Module,
         bodies: &'a [Body],
-        mutex_kinds: bool,
+        mutexes: MutexFields,
         all_writes: bool,
     ) -> Objects<'a> {
         let definitions = bodies
@@ -192,7 +209,7 @@ impl<'a> Objects<'a> {
             at: (0, 0),
         };
         for number in 0..bodies.len() {
-            objects.survey(number, mutex_kinds);
+            objects.survey(number, mutexes);
         }
         objects.follow_initialisers();
         objects
@@ -376,7 +393,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn survey(&mut self, body: usize, mutex_kinds: bool) {
+    fn survey(&mut self, body: usize, mutexes: MutexFields) {
         let bodies = self.bodies;
         let mut predecessors = Predecessors::new();
         for (number, block) in bodies[body].blocks.iter().enumerate() {
@@ -385,7 +402,7 @@ impl<'a> Objects<'a> {
             }
             for (index, inst) in block.insts.iter().enumerate() {
                 self.at = (number, index);
-                self.survey_inst(body, inst, mutex_kinds);
+                self.survey_inst(body, inst, mutexes);
             }
             match &block.end {
                 Terminator::Return(Some(value)) | Terminator::EndThread(value) => {
@@ -413,7 +430,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn survey_inst(&mut self, body: usize, inst: &Inst, mutex_kinds: bool) {
+    fn survey_inst(&mut self, body: usize, inst: &Inst, mutexes: MutexFields) {
         match &inst.kind {
             Kind::Load { pointer, shape, .. } => {
                 for (at, width) in parts(shape) {
@@ -466,7 +483,7 @@ impl<'a> Objects<'a> {
             // Only asked is how large it is.
             Kind::Library { name, .. } if name == "room_for" => {}
             Kind::Library { name, args, .. } => {
-                let accesses = library_accesses(name, self.module.pointer_bytes, mutex_kinds);
+                let accesses = library_accesses(name, self.module.pointer_bytes, mutexes);
                 for (index, arg) in args.iter().enumerate() {
                     if !accesses.iter().any(|(of, _, _)| *of == index) {
                         self.use_of(body, arg);

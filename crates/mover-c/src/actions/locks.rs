@@ -93,7 +93,10 @@ impl Builder<'_, '_> {
                 self.write(&mut path, &owner_cell, zero());
                 if let (Some(count), Some(cell)) = (&count_cell, &kind_cell) {
                     self.write(&mut path, count, zero());
-                    let plain = binary(BinaryOp::And, kind.now.clone(), constant(3, 32));
+                    let plain = match robust {
+                        Some(_) => binary(BinaryOp::And, kind.now.clone(), constant(3, 32)),
+                        None => kind.now.clone(),
+                    };
                     self.write(&mut path, cell, plain);
                 }
                 if let Some((cell, _)) = &robust {
@@ -162,9 +165,12 @@ impl Builder<'_, '_> {
                 self.ways(path, ways, result)
             }
             "mutex_unlock" | "spin_unlock" => {
-                let is_checked = Part::combine(&[&is_checked, &is_robust], |args| {
-                    args[0].clone().or(args[1].clone())
-                });
+                let is_checked = match robust {
+                    Some(_) => Part::combine(&[&is_checked, &is_robust], |args| {
+                        args[0].clone().or(args[1].clone())
+                    }),
+                    None => is_checked,
+                };
                 let may = if has_kinds {
                     Part::combine(&[&is_mine, &is_checked], |args| {
                         args[0].clone().or(args[1].clone())
@@ -195,7 +201,10 @@ impl Builder<'_, '_> {
                 let ends = both(&is_mine, &is_last);
                 let mut ways = vec![
                     Way {
-                        condition: both(&ends, &negated(&is_inconsistent)),
+                        condition: match robust {
+                            Some(_) => both(&ends, &negated(&is_inconsistent)),
+                            None => ends.clone(),
+                        },
                         writes: vec![(&owner_cell, zero())],
                         result: 0,
                     },
@@ -274,7 +283,9 @@ impl Builder<'_, '_> {
                     let mut condition = negated(&is_free);
                     if has_kinds {
                         condition = both(&condition, &negated(&again));
-                        condition = both(&condition, &negated(&is_told));
+                        if robust.is_some() {
+                            condition = both(&condition, &negated(&is_told));
+                        }
                         if !is_try {
                             condition = both(&condition, &negated(&deadlocks));
                         }

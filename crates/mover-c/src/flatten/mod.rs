@@ -29,6 +29,7 @@ use std::rc::Rc;
 use mover_ir::expr::{mask, resize, sign_extend};
 use mover_ir::program::{BoundKind, Property};
 
+use crate::objects::MutexFields;
 use crate::ssa::*;
 pub use cancellation::CANCELLED;
 use cancellation::{Arrival, Cleanup, Handler, cancels};
@@ -131,6 +132,15 @@ pub struct Notes {
     pub environment: Option<Option<Loc>>,
     /// Where it sets what a signal does.
     pub signals: Option<Option<Loc>>,
+}
+
+impl Notes {
+    pub fn mutex_fields(&self) -> MutexFields {
+        MutexFields {
+            have_kinds: self.uses_mutex_kinds,
+            are_robust: self.uses_robust_mutexes,
+        }
+    }
 }
 
 pub struct Flattener<'m> {

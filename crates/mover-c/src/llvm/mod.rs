@@ -15,7 +15,7 @@
 //! escaping local is moved, merged or removed.
 //!
 //! **Parts.** `passes` links and prepares. The reader copies: `types`, `constants`,
-//! `functions`, `instructions` and `calls` have each what their names say, `debug` says what
+//! `functions`, `instructions` and `calls` have each what their names say, `wide_atomics` replaces atomic operations on 16 bytes, `debug` says what
 //! things are called and where they are in the source. `instrument` changes a module for native replay.
 
 mod addresses;
@@ -34,6 +34,7 @@ mod scopes;
 mod sizes;
 mod types;
 mod volatile;
+mod wide_atomics;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -72,6 +73,8 @@ pub fn read(
         // SAFETY: the module is valid.
         unsafe { volatile::make_atomic(module.as_mut_ptr()) };
     }
+    // SAFETY: the module is valid.
+    unsafe { wide_atomics::call_library(module.as_mut_ptr()) };
     if let Some(entry) = entry {
         // SAFETY: the module is valid.
         unsafe { keep(module.as_mut_ptr(), entry) };

@@ -234,11 +234,11 @@ impl FirstWrites<'_> {
 
     /// The bytes of the object that a primitive on a lock accesses; none if that is not known.
     fn library_range(&self, name: &str, args: &[Operand], object: ValueId) -> Option<Range<u64>> {
-        let kinds = self.notes.uses_mutex_kinds;
+        let mutexes = self.notes.mutex_fields();
         let pointer_bytes = self.module.pointer_bytes;
         let mut all: Option<Range<u64>> = None;
         let mut found = vec![false; args.len()];
-        for (arg, offset, bytes) in library_accesses(name, pointer_bytes, kinds) {
+        for (arg, offset, bytes) in library_accesses(name, pointer_bytes, mutexes) {
             let Some(base) = self.offset(args.get(arg)?, object) else {
                 continue;
             };

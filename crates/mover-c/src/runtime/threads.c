@@ -36,6 +36,14 @@ _Bool __mover___atomic_compare_exchange(size_t size, void *at, void *expected, c
     __VERIFIER_atomic_end();
     return i == size;
 }
+_Bool __mover___atomic_compare_exchange_weak(size_t size, void *at, void *expected, const void *from,
+                                    int success, int failure) {
+    if (__mover_choice(2)) {
+        __mover___atomic_load(size, at, expected, failure);
+        return 0;
+    }
+    return __mover___atomic_compare_exchange(size, at, expected, from, success, failure);
+}
 _Bool __mover___atomic_is_lock_free(size_t size, const void *at) { return size <= sizeof(size_t); }
 
 /* Cancellation: see flatten/cancellation.rs. */
