@@ -144,3 +144,29 @@ fn recursion_is_followed_less_deep_where_the_program_would_be_too_large() {
     let ended = check("x.c", &failing, &[]);
     assert_eq!(ended.code, Some(10), "{}{}", ended.stdout, ended.stderr);
 }
+
+#[test]
+fn a_table_of_many_functions_is_one_selection() {
+    // As a chain of comparisons its size would be the square of this number.
+    let count = 1000;
+    let functions: String = (0..count)
+        .map(|number| format!("void f{number}(void) {{ x += {number}; }}\n"))
+        .collect();
+    let names: Vec<String> = (0..count).map(|number| format!("f{number}")).collect();
+    let source = format!(
+        "#include <assert.h>\n\
+         int x;\n{functions}\
+         void (*table[])(void) = {{{}}};\n\
+         unsigned __VERIFIER_nondet_uint(void);\n\
+         void __VERIFIER_assume(int);\n\
+         int main(void) {{\n\
+           unsigned i = __VERIFIER_nondet_uint();\n\
+           __VERIFIER_assume(i < {count});\n\
+           table[i]();\n\
+           assert(x == (int)i);\n\
+         }}\n",
+        names.join(", ")
+    );
+    let ended = check("x.c", &source, &["--timeout", "60s"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}
