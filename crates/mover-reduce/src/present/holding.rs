@@ -25,6 +25,7 @@ use mover_ir::program::{Effect, Program};
 use crate::facts::access::{EdgeRef, Object};
 use crate::facts::lock_rows::own_mark;
 use crate::facts::object_locks::FieldProtection;
+use crate::facts::owners::Owners;
 use crate::facts::points_to::PointsTo;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::dynamic::{Dynamic, Heuristics};
@@ -80,9 +81,12 @@ pub(super) fn mutexes(classes: &Classes) -> Vec<MutexFacts> {
             takings.entry(place).or_default().push(at);
         }
     }
+    let owners = Owners::find(program, &alone, |variable| {
+        classes.rows.is_lock(variable) || classes.movers.locks.is_rw(variable)
+    });
     takings
         .into_iter()
-        .map(|(place, edges)| mutex_facts(classes, place, &edges))
+        .map(|(place, edges)| mutex_facts(classes, &owners, place, &edges))
         .collect()
 }
 
@@ -137,14 +141,23 @@ fn named(place: &Place) -> Option<Object> {
     })
 }
 
-fn mutex_facts(classes: &Classes, place: MutexPlace, edges: &[EdgeRef]) -> MutexFacts {
+fn mutex_facts(
+    classes: &Classes,
+    owners: &Owners,
+    place: MutexPlace,
+    edges: &[EdgeRef],
+) -> MutexFacts {
     let movers = classes.movers;
     let program = &movers.fused.program;
     let known = match place {
         MutexPlace::Named(object) if movers.locks.locks.contains(&object) => {
             Some(movers.locks.is_observed(object))
         }
-        MutexPlace::Named(Object::Cell(id, _) | Object::Variable(id)) => classes.rows.excludes(id),
+        MutexPlace::Named(Object::Cell(id, _) | Object::Variable(id)) => {
+            // A recursive mutex is held by whom its cell names.
+            let by_owner = owners.lock(id).map(|_| false);
+            classes.rows.excludes(id).or(by_owner)
+        }
         MutexPlace::Named(_) | MutexPlace::Somewhere => None,
         MutexPlace::Inside(object, offset) => {
             let fields = movers.object_locks.fields.get(&object);
