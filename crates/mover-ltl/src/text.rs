@@ -162,7 +162,7 @@ impl Parser<'_> {
     }
 
     /// An operator that groups to the right, if it is there.
-    fn to_the_right(
+    fn grouped_to_the_right(
         &mut self,
         left: Part,
         spellings: &[&str],
@@ -188,7 +188,7 @@ impl Parser<'_> {
 
     fn implication(&mut self) -> Result<Part, String> {
         let left = self.disjunction()?;
-        self.to_the_right(
+        self.grouped_to_the_right(
             left,
             &["->", "-->", "implies"],
             Self::implication,
@@ -207,10 +207,10 @@ impl Parser<'_> {
     fn until(&mut self) -> Result<Part, String> {
         let left = self.prefixed()?;
         let strong = ["U", "until", "stronguntil"];
-        let left = self.to_the_right(left, &strong, Self::until, Formulas::until)?;
+        let left = self.grouped_to_the_right(left, &strong, Self::until, Formulas::until)?;
         let weak = ["W", "weakuntil"];
-        let left = self.to_the_right(left, &weak, Self::until, Formulas::weak_until)?;
-        self.to_the_right(left, &["V", "release"], Self::until, Formulas::release)
+        let left = self.grouped_to_the_right(left, &weak, Self::until, Formulas::weak_until)?;
+        self.grouped_to_the_right(left, &["V", "release"], Self::until, Formulas::release)
     }
 
     fn prefixed(&mut self) -> Result<Part, String> {
