@@ -42,12 +42,7 @@ pub struct Instrumented {
 #[derive(Default)]
 struct Reads {
     globals: Vec<VariableId>,
-    places: Vec<(TemplateId, LocationId)>,
-    /// Templates of which local variables are read.
-    locals: Vec<TemplateId>,
-    threads: bool,
     channels: bool,
-    memory: bool,
 }
 
 /// The program in which the claim is an assertion; none if it cannot be made one.
@@ -68,7 +63,7 @@ pub fn instrument(program: &Program, monitor: &Monitor) -> Option<Instrumented> 
     for (number, template) in changed.templates.iter_mut().enumerate() {
         let id = TemplateId(number as u32);
         let original = &program.templates[number];
-        let hides = hides_visible_steps(&reads, id, original);
+        let hides = hides_visible_steps(&reads, original);
         let is_passed_on = |location: &Location| {
             location.atomic && location.edges.iter().any(|edge| may_meet(program, edge))
         };
@@ -90,7 +85,7 @@ pub fn instrument(program: &Program, monitor: &Monitor) -> Option<Instrumented> 
             }
             for (which, edge) in location.edges.iter().enumerate() {
                 let target = original.location(edge.target);
-                let is_visible = reads.sees(id, LocationId(at as u32), edge);
+                let is_visible = reads.sees(edge);
                 let is_end = hides && is_middle(original, LocationId(at as u32));
                 if target.ends_run() || !(is_visible || is_end) {
                     continue;
@@ -122,11 +117,9 @@ pub fn instrument(program: &Program, monitor: &Monitor) -> Option<Instrumented> 
 }
 
 /// Whether a visible step leads into the middle of an atomic sequence.
-fn hides_visible_steps(reads: &Reads, id: TemplateId, template: &Template) -> bool {
-    let locations = (0..).map(LocationId).zip(&template.locations);
-    let mut edges =
-        locations.flat_map(|(at, location)| location.edges.iter().map(move |edge| (at, edge)));
-    edges.any(|(at, edge)| is_middle(template, edge.target) && reads.sees(id, at, edge))
+fn hides_visible_steps(reads: &Reads, template: &Template) -> bool {
+    let mut edges = template.locations.iter().flat_map(|l| &l.edges);
+    edges.any(|edge| is_middle(template, edge.target) && reads.sees(edge))
 }
 
 /// Whether claims do not see the states in which a thread is here.
@@ -236,7 +229,9 @@ fn may_meet(program: &Program, edge: &Edge) -> bool {
 }
 
 impl Reads {
-    /// None if the condition depends on who moved last, or on what can move.
+    /// None if the condition depends on anything but global variables and channels: on who moved
+    /// last, on what can move, on memory with addresses, or on where threads are. A thread that has
+    /// just come to a place stands at the test, so places would be read wrongly there.
     fn of(condition: &Expr) -> Option<Reads> {
         let mut reads = Reads::default();
         let mut is_known = true;
@@ -245,28 +240,19 @@ impl Reads {
                 VariableRef::Global(id) => reads.globals.push(id),
                 VariableRef::Local(_) => is_known = false,
             },
-            Expr::ThreadId | Expr::Timeout => is_known = false,
-            Expr::ThreadAt {
-                template,
-                locations,
-                ..
-            } => {
-                reads.threads = true;
-                let places = locations.iter().map(|&location| (*template, location));
-                reads.places.extend(places);
-            }
-            Expr::RemoteRead { template, .. } => {
-                reads.threads = true;
-                reads.locals.push(*template);
-            }
-            Expr::ThreadCount | Expr::ThreadPriority(_) => reads.threads = true,
+            Expr::ThreadId
+            | Expr::ThreadCount
+            | Expr::ThreadAt { .. }
+            | Expr::RemoteRead { .. }
+            | Expr::ThreadPriority(_)
+            | Expr::Timeout
+            | Expr::Load { .. }
+            | Expr::ObjectSize(_)
+            | Expr::ObjectSite { .. } => is_known = false,
             Expr::ChannelExists(_)
             | Expr::ChannelLen(_)
             | Expr::ChannelCapacity(_)
             | Expr::CanReceive { .. } => reads.channels = true,
-            Expr::Load { .. } | Expr::ObjectSize(_) | Expr::ObjectSite { .. } => {
-                reads.memory = true;
-            }
             Expr::Const { .. }
             | Expr::Unary(..)
             | Expr::Binary(..)
@@ -279,19 +265,14 @@ impl Reads {
     }
 
     /// Whether a step may change the condition.
-    fn sees(&self, template: TemplateId, at: LocationId, edge: &Edge) -> bool {
-        let passes = |location| self.places.contains(&(template, location));
-        if self.locals.contains(&template) || passes(at) || passes(edge.target) {
-            return true;
-        }
+    fn sees(&self, edge: &Edge) -> bool {
         let is_read = |place: &Place| match place.variable {
             VariableRef::Global(id) => self.globals.contains(&id),
             VariableRef::Local(_) => false,
         };
         edge.effects.iter().any(|effect| match effect {
             Effect::Assign { place, .. } | Effect::Havoc { place, .. } => is_read(place),
-            Effect::Store { .. } | Effect::Free { .. } => self.memory,
-            Effect::Allocate { result, .. } => self.memory || is_read(result),
+            Effect::Allocate { result, .. } => is_read(result),
             Effect::Send { .. } => self.channels,
             Effect::Receive { args, .. } => {
                 let stores = |arg: &ReceiveArg| match arg {
@@ -300,12 +281,13 @@ impl Reads {
                 };
                 self.channels || args.iter().any(stores)
             }
-            Effect::Spawn { result, .. } => {
-                self.threads || self.channels || result.as_ref().is_some_and(is_read)
-            }
-            Effect::Exit => self.threads || self.channels,
-            Effect::SetPriority { .. } => self.threads,
-            Effect::Print { .. } => false,
+            // Channels of a process come and go with it.
+            Effect::Spawn { result, .. } => self.channels || result.as_ref().is_some_and(is_read),
+            Effect::Exit => self.channels,
+            Effect::Store { .. }
+            | Effect::Free { .. }
+            | Effect::SetPriority { .. }
+            | Effect::Print { .. } => false,
         })
     }
 }

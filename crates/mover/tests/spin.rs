@@ -13,6 +13,8 @@
 //! The result is docs/spin-agreement.md; the test fails if that page is not what
 //! it would write, and writes it when the environment has `UPDATE_EXPECT`.
 
+#[path = "spin/claims.rs"]
+mod claims;
 mod common;
 
 use std::fmt::{Display, Formatter, Write};
