@@ -536,8 +536,8 @@ impl Teller<'_> {
                 let sleepers = sleepers
                     .find(|access| self.objects.role(access) == Some(Role::Sleepers))
                     .copied()?;
-                let signal = self.signals(&sleepers).into_iter();
-                let signal = signal.filter(|&step| step > asleep && step < wake).last()?;
+                let mut signals = self.signals(&sleepers).into_iter();
+                let signal = signals.rfind(|&step| step > asleep && step < wake)?;
                 marks.entry(asleep).or_insert("waits".into());
                 marks.entry(signal).or_insert(format!("wakes {who}"));
                 marks.entry(wake).or_insert("has the mutex again".into());
