@@ -21,12 +21,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mover_ir::program::{Program, Property};
-use mover_ir::semantics::{Access, Accesses, Machine, Message, State, Step, Thing};
+use mover_ir::semantics::{Access, Accesses, Machine, State, Step, Thing};
 
-use crate::memory::{access_text, channel_name, known_bytes, object_name};
+use crate::memory::{access_text, known_bytes, object_name};
 use crate::sync_objects::{self, Role, SyncObjects};
 use crate::trace::TraceStep;
 
+mod arrows;
 pub mod memory_error;
 mod waiting;
 
@@ -236,7 +237,7 @@ impl<'a> Teller<'a> {
             writes,
             unit,
             touches: BTreeMap::new(),
-            messages: messages(run),
+            messages: arrows::messages(run),
             has_files: files.len() > 1,
         };
         teller.touches = teller.find_touches();
@@ -812,96 +813,6 @@ impl<'a> Teller<'a> {
             }
         }
     }
-
-    fn arrows(&self) -> Vec<Arrow> {
-        let mut arrows = BTreeSet::new();
-        for (step, accesses) in self.accesses.iter().enumerate() {
-            for read in accesses.iter().filter(|access| !access.is_write) {
-                let Some(writer) = self.writer(step, read) else {
-                    continue;
-                };
-                let is_other = self.run.steps[writer].step.by.thread != read.by;
-                let is_value = matches!(
-                    read.thing,
-                    Thing::Global(_) | Thing::Object(_) | Thing::Life(_)
-                );
-                if !is_other || !is_value {
-                    continue;
-                }
-                let Some((what, _)) = self.name(step, read) else {
-                    continue;
-                };
-                let takes = self.touches.get(&key(read)).is_some_and(|touches| {
-                    let unit = self.unit[step];
-                    touches.iter().any(|t| t.unit == unit && t.takes)
-                });
-                arrows.insert(Arrow {
-                    from: writer,
-                    to: step,
-                    kind: if takes {
-                        ArrowKind::Lock
-                    } else {
-                        ArrowKind::Value
-                    },
-                    what,
-                });
-            }
-        }
-        arrows.extend(self.messages.iter().cloned());
-        self.add_starts(&mut arrows);
-        arrows.into_iter().collect()
-    }
-
-    /// From where a thread is started to its first step.
-    fn add_starts(&self, arrows: &mut BTreeSet<Arrow>) {
-        let mut started: HashMap<usize, usize> = HashMap::new();
-        for (step, accesses) in self.accesses.iter().enumerate() {
-            let by = self.run.steps[step].step.by.thread;
-            if let Some(from) = started.remove(&by) {
-                arrows.insert(Arrow {
-                    from,
-                    to: step,
-                    kind: ArrowKind::Start,
-                    what: self.thread(step).to_string(),
-                });
-            }
-            for access in &accesses.effects {
-                if let Thing::Thread(thread) = access.thing
-                    && access.is_write
-                    && access.value == 1
-                {
-                    started.insert(thread, step);
-                }
-            }
-        }
-    }
-}
-
-/// From each send to the receive that takes the message.
-fn messages(run: &Run) -> BTreeSet<Arrow> {
-    let mut arrows = BTreeSet::new();
-    let mut senders: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (step, pair) in run.states.windows(2).enumerate() {
-        let before: HashMap<u64, _> = buffers(run.program, &pair[0]).into_iter().collect();
-        for (handle, new) in buffers(run.program, &pair[1]) {
-            let Some(old) = before.get(&handle).filter(|old| **old != new) else {
-                continue;
-            };
-            let queue = senders.entry(handle).or_default();
-            let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-            if new.len() > old.len() {
-                queue.insert(same.min(queue.len()), step);
-            } else if same < queue.len() {
-                arrows.insert(Arrow {
-                    from: queue.remove(same),
-                    to: step,
-                    kind: ArrowKind::Message,
-                    what: channel_name(run.program, &pair[0], handle).unwrap_or_default(),
-                });
-            }
-        }
-    }
-    arrows
 }
 
 /// A value that one thread reads, others change and bring back, and the thread then finds when it
@@ -961,24 +872,4 @@ pub fn gone_named(run: &Run, step: usize, text: &str) -> String {
 /// Whether an access finds that there is no object.
 fn is_gone(access: &Access) -> bool {
     matches!(access.thing, Thing::Life(_)) && access.value == 0
-}
-
-/// All channels of a state with the values that refer to them.
-fn buffers<'s>(program: &Program, state: &'s State) -> Vec<(u64, &'s Vec<Message>)> {
-    use mover_ir::expr::ChannelRef;
-    let mut found = Vec::new();
-    for (index, buffer) in state.channels.iter().enumerate() {
-        let channel = ChannelRef::Global(index as u32);
-        found.push((program.channel_handle(channel, 0), buffer));
-    }
-    for (thread, alive) in state.threads.iter().enumerate() {
-        for (index, buffer) in alive
-            .iter()
-            .flat_map(|alive| alive.channels.iter().enumerate())
-        {
-            let channel = ChannelRef::Local(index as u32);
-            found.push((program.channel_handle(channel, thread), buffer));
-        }
-    }
-    found
 }

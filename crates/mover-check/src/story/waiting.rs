@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::semantics::{Access, ChannelHome, State, Thing};
 
-use super::{Teller, buffers, key};
+use super::arrows::buffers;
+use super::{Teller, key};
 use crate::memory::access_text;
 use crate::sync_objects::{Operation, Role, object_name, operation};
 use crate::trace::{list, thread_name};
