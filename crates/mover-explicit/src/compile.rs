@@ -198,6 +198,7 @@ pub fn compile_location(
                     first: compiler.expr(&first),
                     writes: access.writes,
                     atomic: access.atomic,
+                    ahead: access.ahead,
                 }
             })
             .collect(),

@@ -56,6 +56,7 @@ pub struct CompiledAccess {
     pub first: Code,
     pub writes: bool,
     pub atomic: bool,
+    pub ahead: bool,
 }
 
 /// An access that a thread is about to make.
@@ -65,6 +66,7 @@ pub struct Next {
     pub bytes: AccessedBytes,
     pub writes: bool,
     pub atomic: bool,
+    pub ahead: bool,
 }
 
 impl Next {
@@ -72,6 +74,7 @@ impl Next {
         self.thread != other.thread
             && (self.writes || other.writes)
             && !(self.atomic && other.atomic)
+            && !(self.ahead && other.ahead)
             && self.bytes.overlaps(other.bytes, width)
     }
 }
@@ -97,6 +100,7 @@ impl Machine {
                 },
                 writes: access.writes,
                 atomic: access.atomic,
+                ahead: access.ahead,
             })
         })
     }

@@ -163,6 +163,11 @@ pub struct MemoryAccess {
     pub writes: bool,
     /// Whether it does not race with another atomic access.
     pub atomic: bool,
+    /// Whether it counts as next although a step without synchronisation comes before it, which may
+    /// not be possible yet. Two such accesses do not race: each step may need the other thread to go
+    /// another way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub ahead: bool,
     pub span: Option<Span>,
 }
 

@@ -5,6 +5,9 @@
 //! sequential consistency no state has both of them next. So the access that comes right after a
 //! failure counts as about to be made already where the lock is tried.
 //!
+//! Two lifted accesses do not race: of two threads that try once, one fails only because the other
+//! does not.
+//!
 //! An access is lifted like this if its address does not depend on what the try assigns. Accesses
 //! further behind are not: a branch in between may depend on the value of the first one.
 
@@ -34,7 +37,10 @@ pub(super) fn lift(locations: &mut [Location], tries: impl Iterator<Item = Locat
             }
             let next = locations[edge.target.index()].accesses.iter();
             let known = next.filter(|access| !depends(access, &assigned));
-            lifted.extend(known.cloned());
+            lifted.extend(known.map(|access| MemoryAccess {
+                ahead: true,
+                ..access.clone()
+            }));
         }
         let accesses = &mut locations[at.index()].accesses;
         lifted.retain(|access| !accesses.contains(access));

@@ -291,6 +291,7 @@ impl Touch {
             },
             writes: self.writes,
             atomic: self.atomic,
+            ahead: false,
             span,
         }
     }

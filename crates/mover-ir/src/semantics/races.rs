@@ -49,6 +49,7 @@ impl NextAccess<'_> {
         let (one, two) = (self.access, other.access);
         (one.writes || two.writes)
             && !(one.atomic && two.atomic)
+            && !(one.ahead && two.ahead)
             && self.bytes.overlaps(other.bytes, width)
     }
 }

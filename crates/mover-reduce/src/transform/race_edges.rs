@@ -92,7 +92,9 @@ pub fn race_edges(original: &Program) -> Result<Program, TooManyRaces> {
 /// When a thread is about to make the other access, and that conflicts.
 fn meets(program: &Program, own: &MemoryAccess, other: &Place, thread: u32) -> Expr {
     let theirs = other.access;
-    if !own.writes && !theirs.writes || own.atomic && theirs.atomic {
+    let is_harmless =
+        !own.writes && !theirs.writes || own.atomic && theirs.atomic || own.ahead && theirs.ahead;
+    if is_harmless {
         return Expr::FALSE;
     }
     let (variable, first, count) = program.bytes_of(&own.memory);

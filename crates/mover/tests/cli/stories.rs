@@ -1,7 +1,7 @@
 //! The sentence above a counterexample, for each kind of bug.
 //!
 //! `stories/page.md` has the programs, the story of each, and what is true of the bug. The text
-//! after `truth:` was written from the program and not from the story. `UPDATE_EXPECT=1` writes the
+//! after `truth:` is what the program's source says, and where the story misses some of it. `UPDATE_EXPECT=1` writes the
 //! stories again and leaves the rest; read the difference beside the truth.
 
 use std::fs;

@@ -39,7 +39,7 @@ const MODELS: &[&str] = &[
 
 /// Models with claims that are not compared, and why.
 const LEFT_OUT: &str = "\
-Not compared: `LTL/bakery`, `LTL/leader`, `LTL/leader_pre`, `LTL/petersonN`, `LTL/pftp` and `Exercises/ex_6` take one of the \
+Not compared: `LTL/bakery`, `LTL/leader`, `LTL/leader_pre`, `LTL/petersonN` and `Exercises/ex_6` take one of the \
 tools longer than this test may; `LTL/ltl_example` asks for the length of a channel that does not exist yet, where SPIN stops and \
 mover answers `unknown`; `LTL/patterns` and our `next_step` use `X`, which SPIN's usual builds refuse.
 ";
