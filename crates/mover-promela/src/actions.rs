@@ -33,8 +33,6 @@ pub struct Mistake {
     pub message: String,
     /// Whether the process can go on behind it.
     pub resumes: bool,
-    /// Whether it is only possible that something is wrong: the run is not followed further.
-    pub is_unchecked: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -321,13 +319,10 @@ impl Context<'_> {
                 effects: if is_buffered { vec![send] } else { Vec::new() },
                 message: arity_message(wanted, values.len()),
                 resumes: is_buffered,
-                is_unchecked: false,
             });
         }
         let guard = none_of(&others);
-        let unchecked = self.unchecked_channels(&channel, values.len());
         let action = self.send_action(channel, values, sorted, checks, text, span);
-        mistakes.extend(unchecked.map(|meant| unchecked_fields(meant, &action.effects)));
         Action {
             guard,
             mistakes,
@@ -405,7 +400,6 @@ impl Context<'_> {
                 }],
                 message: arity_message(shape.fields, args.len()),
                 resumes: args.len() < shape.fields,
-                is_unchecked: false,
             })
             .collect();
         let mut guard = none_of(&others);
@@ -424,7 +418,6 @@ impl Context<'_> {
                 }],
                 message: "`_pid` cannot be changed".to_string(),
                 resumes: false,
-                is_unchecked: false,
             });
             guard = Expr::FALSE;
         }
@@ -439,15 +432,12 @@ impl Context<'_> {
             checks.extend(poll_check(&channel, span));
         }
         checks.extend(value_checks);
-        let unchecked = self.unchecked_channels(&channel, args.len());
         let effect = Effect::Receive {
             channel: channel.expr,
             args,
             random,
             peek,
         };
-        mistakes
-            .extend(unchecked.map(|meant| unchecked_fields(meant, std::slice::from_ref(&effect))));
         Action {
             guard,
             mistakes,
@@ -545,17 +535,6 @@ impl Context<'_> {
 pub fn none_of(others: &[(Expr, MessageShape)]) -> Expr {
     let conditions = others.iter().map(|(is_other, _)| is_other.clone().negate());
     conditions.fold(Expr::TRUE, Expr::and)
-}
-
-/// A message by a channel of a process, which may take another number of fields.
-fn unchecked_fields(guard: Expr, effects: &[Effect]) -> Mistake {
-    Mistake {
-        guard,
-        effects: effects.to_vec(),
-        message: "a channel of a process may take messages with another number of fields".into(),
-        resumes: false,
-        is_unchecked: true,
-    }
 }
 
 pub fn arity_message(wanted: usize, given: usize) -> String {

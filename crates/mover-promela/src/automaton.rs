@@ -16,9 +16,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr};
-use mover_ir::program::{
-    BoundKind, BoundMark, Edge, Effect, ErrorMark, Location, LocationId, Property,
-};
+use mover_ir::program::{Edge, Effect, ErrorMark, Location, LocationId, Property};
 use mover_source::Span;
 
 use crate::actions::{Action, Side};
@@ -188,21 +186,6 @@ impl Builder<'_, '_> {
         number
     }
 
-    /// Where a run ends of which it is not known whether it is right.
-    fn bound_location(&mut self, message: &str, span: Span) -> LocationId {
-        let number = LocationId(self.locations.len() as u32);
-        self.locations.push(Location {
-            bound: Some(BoundMark {
-                kind: BoundKind::MessageFields,
-                message: message.to_string(),
-            }),
-            span: Some(span),
-            ..Location::default()
-        });
-        self.elements.push(Vec::new());
-        number
-    }
-
     /// A place from which nothing but this error is reached.
     fn before_error(&mut self, error: LocationId, action: &Action) -> LocationId {
         let number = LocationId(self.locations.len() as u32);
@@ -349,10 +332,7 @@ impl Builder<'_, '_> {
         }
         for mistake in &action.mistakes {
             let resume = mistake.resumes.then_some(target);
-            let error = match mistake.is_unchecked {
-                true => self.bound_location(&mistake.message, action.span),
-                false => self.error_location(&mistake.message, action.span, resume),
-            };
+            let error = self.error_location(&mistake.message, action.span, resume);
             let guard = safe.clone().and(mistake.guard.clone());
             // An edge into an error has no effects: they come before it, in one step with it.
             let target = match mistake.effects.is_empty() {

@@ -515,7 +515,7 @@ impl Lowering<'_> {
         }
         if self.context.unchecked_arity {
             self.caveats.push(
-                "that polls name as many fields as the channels of processes have is not checked"
+                "that messages have as many fields as the channels of processes is not checked"
                     .into(),
             );
         }

@@ -307,9 +307,6 @@ impl Context<'_> {
             }
         });
         checks.extend(too_many);
-        if self.unchecked_channels(&channel, args.len()).is_some() {
-            self.unchecked_arity = true;
-        }
         let none_other = none_of(&others);
         let polls = poll_check(&channel, path.span);
         checks.splice(0..0, channel.checks.into_iter().chain(polls));
@@ -377,26 +374,14 @@ impl Context<'_> {
         (args, checks)
     }
 
-    /// When a channel of a process is meant of which it is not known that it takes so many fields.
-    pub fn unchecked_channels(&self, channel: &ChannelUse, given: usize) -> Option<Expr> {
-        let mut of_processes = self.processes.iter().flat_map(|process| &process.channels);
-        let is_unclear =
-            channel.shape.is_none() && of_processes.any(|local| local.fields.len() != given);
-        let is_not = |number: usize| {
-            let known = Expr::Channel(ChannelRef::Global(number as u32));
-            Expr::binary(BinaryOp::Eq, channel.expr.clone(), known).negate()
-        };
-        is_unclear.then(|| {
-            (0..self.channels.len())
-                .map(is_not)
-                .fold(Expr::TRUE, Expr::and)
-        })
-    }
-
     /// The channels with another number of fields than given that may be meant here, each with the
-    /// condition that it is. Only global channels and one that is known can be told apart; for the
-    /// others see [`Context::unchecked_channels`].
-    pub fn wrong_channels(&self, channel: &ChannelUse, given: usize) -> Vec<(Expr, MessageShape)> {
+    /// condition that it is. Only global channels and one that is known can be told apart; that a
+    /// channel of a process is taken for another becomes a caveat.
+    pub fn wrong_channels(
+        &mut self,
+        channel: &ChannelUse,
+        given: usize,
+    ) -> Vec<(Expr, MessageShape)> {
         if let Some(shape) = &channel.shape {
             let found = MessageShape {
                 fields: shape.fields.len(),
@@ -405,6 +390,13 @@ impl Context<'_> {
             };
             let is_wrong = found.fields != given;
             return Vec::from_iter(is_wrong.then_some((Expr::TRUE, found)));
+        }
+        let of_processes = self.processes.iter().flat_map(|process| &process.channels);
+        if of_processes
+            .clone()
+            .any(|local| local.fields.len() != given)
+        {
+            self.unchecked_arity = true;
         }
         let wrong =
             (self.channels.iter().enumerate()).filter(|(_, other)| other.fields.len() != given);
