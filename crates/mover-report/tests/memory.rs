@@ -171,14 +171,14 @@ fn traces_tell_memory_by_names_and_replay_with_their_choices() {
         [
             "node#1  -> allocated, 32 bytes, main[0]:p NULL -> &node#1",
             "node#1[1].value 0 -> -7",
-            "head NULL -> &node#1+16",
+            "head NULL -> &node#1[1]",
             "raw#2  -> allocated, 12 bytes, main[0]:p &node#1 -> &raw#2",
             "raw#2+8 0 -> 5",
             "node#1[1].next NULL -> &raw#2",
             "node#1+28 0 -> 9",
             "raw#2  -> freed",
             "x 0 -> 200",
-            "head &node#1+16 -> NULL",
+            "head &node#1[1] -> NULL",
             "",
         ]
     );

@@ -7,7 +7,7 @@
 
 use mover_ir::program::{BoundKind, Property};
 
-use super::library::{is_modelled, plain_name};
+use super::library_names::{is_modelled, plain_name};
 use super::{Flat, Flattener, Problem};
 use crate::ssa::*;
 

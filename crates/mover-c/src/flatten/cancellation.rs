@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use mover_ir::program::BoundKind;
 
 use super::ignored::{addresses, root};
-use super::library::is_output;
+use super::library_names::is_output;
 use super::{Flat, Flattener, Frame, Problem, fold};
 use crate::ssa::*;
 

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use mover_ir::expr::mask;
 
-use super::library::{is_output, plain_name, takes_no_notice};
+use super::library_names::{is_output, plain_name, takes_no_notice};
 use crate::ssa::*;
 
 /// The values of a function that nobody looks at, and variables whose content nobody looks at.

@@ -7,7 +7,7 @@
 //! runtime have types of their own, and are adapted to them where they are called
 //! ([`Flattener::runtime`]).
 
-use super::library::{is_output, is_without_effect};
+use super::library_names::{is_output, is_without_effect};
 use super::{Flat, Flattener};
 use crate::ssa::*;
 

@@ -5,7 +5,7 @@ struct __mover_pollfd {
     short wanted;
     short ready;
 };
-/* A call fails only for reasons that are not modelled, with any error number. */
+/* A call fails only because a signal interrupts it. */
 static int __mover_interrupted(void) {
     *__mover___errno_location() = 4; /* EINTR */
     return -1;

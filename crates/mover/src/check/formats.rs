@@ -100,6 +100,10 @@ fn extension(path: &Path) -> &str {
 }
 
 impl FormatArgs {
+    pub fn asks_for_witness(&self) -> bool {
+        self.witness.is_some()
+    }
+
     /// What does not fit the input is refused before the search.
     pub fn check(&self, input: &InputArgs) -> Result<(), OptionError> {
         if self.witness.is_some() && !input.is_c() {

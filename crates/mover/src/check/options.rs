@@ -199,6 +199,10 @@ impl CheckArgs {
             checkpoints: None,
             fairness: self.fair.map_or(Fairness::None, FairnessChoice::fairness),
         };
+        // A witness has invariants of single places; with transactions some places have none.
+        if self.formats.asks_for_witness() && options.engine.is_symbolic() {
+            options.reduction = options.reduction.or(Some(ReductionChoice::None));
+        }
         // `--ignoring blocks` and `--check-movers` are about explicit search, too.
         if self.engine == Engine::Auto && self.explicit_only().is_some() {
             options.engine = EngineChoice::Explicit;

@@ -1,12 +1,11 @@
-// expect: safe
-// message: a `trylock` that fails is assumed to order accesses
+// expect: unsafe no-data-race
 // expect: safe
 // options: --property unreach-call
 // without: a `trylock` that fails is assumed
 // expect: safe
 // options: -DIGNORED
 // without: a `trylock` that fails is assumed
-// In C11 an attempt to lock that fails orders nothing, and the accesses to `x` race. That is not found.
+// In C11 an attempt to lock that fails orders nothing, and the accesses to `x` race.
 #include <pthread.h>
 
 int x;
