@@ -111,7 +111,7 @@ pub fn ask(
         .args(options)
         .args(defines);
     let is_promela = |program: &&Path| program.extension().is_some_and(|found| found == "pml");
-    if programs.iter().any(is_promela) {
+    if programs.iter().any(is_promela) && !options.contains(&"--property") {
         // As SPIN with -DNOCLAIM.
         command.args(["--property", "unreach-call", "--property", "no-deadlock"]);
     }

@@ -6,7 +6,7 @@
 //! repeats five of them ([`README_CHAPTERS`]) between two markers, which are filled in here, so
 //! the two files cannot disagree. A test writes both files again and compares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -149,7 +149,7 @@ fn page(chapters: &[Chapter]) -> String {
         wrapped(
             "Written by `mover bench page` from the raw results in [bench/results](bench/results); do not \
              edit. `make bench` measures everything again and writes this page; the command above each \
-             table measures that table. Times are from one machine on one day, often from a single run. \
+             table measures that table. Times are often from a single run. \
              The claims are therefore stated as ratios; above 1, mover is ahead. Figures from the papers \
              (see the [bibliography](docs/bibliography.md)) are printed beside ours; they were measured on other \
              machines.",
@@ -157,6 +157,7 @@ fn page(chapters: &[Chapter]) -> String {
         )
     );
     out += &warning(chapters);
+    out += &of_several_commits(chapters);
     let _ = write!(
         out,
         "\n- [{HEADLINES}](#{})\n- [Machine and versions](#machine-and-versions)\n- [{BEHIND}](#{})\n",
@@ -225,6 +226,27 @@ fn warning(chapters: &[Chapter]) -> String {
         [] => String::new(),
         some => {
             let told = format!("**These figures are preliminary** ({}).", some.join("; "));
+            format!("\n{}", wrapped(&told, 110))
+        }
+    }
+}
+
+/// Says so if the tables are not of one commit.
+fn of_several_commits(chapters: &[Chapter]) -> String {
+    let versions = chapters
+        .iter()
+        .filter_map(|chapter| chapter.head.get("mover"));
+    let commits: BTreeSet<&str> = versions
+        .map(|version| version.trim_end_matches(" with changes"))
+        .collect();
+    match commits.len() {
+        0 | 1 => String::new(),
+        count => {
+            let told = format!(
+                "**The tables are of {count} commits**; [machine and \
+                 versions](#machine-and-versions) says which table is of which. Figures of different \
+                 tables cannot be compared with each other."
+            );
             format!("\n{}", wrapped(&told, 110))
         }
     }
