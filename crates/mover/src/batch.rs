@@ -6,6 +6,8 @@
 //! or JUnit XML, which build servers show as tests: `unsafe` is a failure with the story as its
 //! text, an input that cannot be read is an error, and `unknown` is a skipped test.
 
+mod summary;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +17,7 @@ use std::time::Instant;
 use clap::Args;
 use mover_cli::output::print;
 use mover_cli::{Cause, CliError, Exit};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[derive(Args)]
 pub struct BatchArgs {
@@ -132,11 +134,11 @@ pub fn run(args: &BatchArgs) -> Result<Exit, CliError> {
     rows.sort_by_key(|(number, _)| *number);
     let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
     if let Some(file) = &args.junit {
-        std::fs::write(file, junit(&rows)).map_err(|error| unwritable(file, &error))?;
+        std::fs::write(file, summary::junit(&rows)).map_err(|error| unwritable(file, &error))?;
     }
     match args.json {
-        true => print(&format!("{}\n", summary(&rows)))?,
-        false => print(&table(&rows))?,
+        true => print(&format!("{}\n", summary::json(&rows)))?,
+        false => print(&summary::table(&rows))?,
     }
     let has = |verdict: Verdict| rows.iter().any(|row| row.verdict == verdict);
     if has(Verdict::Unsafe) {
@@ -274,113 +276,6 @@ fn read(row: &mut Row, stdout: &[u8], stderr: &[u8]) {
     }
 }
 
-fn count(rows: &[Row], verdict: Verdict) -> usize {
-    rows.iter().filter(|row| row.verdict == verdict).count()
-}
-
-const VERDICTS: [Verdict; 4] = [
-    Verdict::Safe,
-    Verdict::Unsafe,
-    Verdict::Unknown,
-    Verdict::Error,
-];
-
-fn table(rows: &[Row]) -> String {
-    let longest = rows.iter().map(|row| row.name.chars().count()).max();
-    let width = longest.unwrap_or(0).max("program".len());
-    let mut out = format!("verdict  {:width$}  reason, time\n", "program");
-    for row in rows {
-        let (verdict, seconds) = (row.verdict.name(), row.seconds);
-        let missing = " ".repeat(width.saturating_sub(row.name.chars().count()));
-        let reason = match row.reason.is_empty() {
-            true => String::new(),
-            false => format!("{missing}  {}", row.reason.replace(char::is_control, " ")),
-        };
-        out += &format!("{verdict:7}  {}{reason}, {seconds:.2} s\n", row.name);
-    }
-    let counts: Vec<String> = VERDICTS
-        .iter()
-        .map(|&verdict| format!("{} {}", count(rows, verdict), verdict.name()))
-        .collect();
-    out += &format!("{} programs: {}\n", rows.len(), counts.join(", "));
-    out
-}
-
-fn summary(rows: &[Row]) -> Value {
-    let programs: Vec<Value> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "program": row.name,
-                "verdict": row.verdict.name(),
-                "property": row.property,
-                "reason": Some(&row.reason).filter(|reason| !reason.is_empty()),
-                "story": Some(&row.story).filter(|story| !story.is_empty()),
-                "time_s": row.seconds,
-                "exit_code": row.exit,
-            })
-        })
-        .collect();
-    let mut counts = serde_json::Map::new();
-    for verdict in VERDICTS {
-        counts.insert(verdict.name().into(), Value::from(count(rows, verdict)));
-    }
-    json!({ "programs": programs, "counts": counts })
-}
-
-/// Text for XML. Characters that XML cannot hold are left out.
-fn xml(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\n' | '\t' => out += "&#10;",
-            c if c < ' ' || ('\u{7f}'..='\u{9f}').contains(&c) => {}
-            '\u{fffe}' | '\u{ffff}' => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn junit(rows: &[Row]) -> String {
-    let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
-    let counts = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"",
-        rows.len(),
-        count(rows, Verdict::Unsafe),
-        count(rows, Verdict::Error),
-        count(rows, Verdict::Unknown),
-    );
-    let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n\
-         <testsuite name=\"mover\" {counts}>\n"
-    );
-    for row in rows {
-        let property = row.property.as_deref().unwrap_or("unsafe");
-        let reason = xml(&row.reason);
-        let inside = match row.verdict {
-            Verdict::Safe => String::new(),
-            Verdict::Unsafe => format!(
-                "<failure type=\"{}\" message=\"{reason}\">{}</failure>",
-                xml(property),
-                xml(&row.story)
-            ),
-            Verdict::Unknown => format!("<skipped message=\"{reason}\"/>"),
-            Verdict::Error => format!("<error message=\"{reason}\"/>"),
-        };
-        out += &format!(
-            "<testcase classname=\"mover\" name=\"{}\" time=\"{:.3}\">{inside}</testcase>\n",
-            xml(&row.name),
-            row.seconds
-        );
-    }
-    out + "</testsuite>\n</testsuites>\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -421,7 +316,7 @@ mod tests {
     fn junit_is_well_formed_whatever_the_names() {
         let answer = r#"{"verdict": "unsafe", "property": "unreach-call",
             "reason": "a < b && \"c\"", "story": {"sentence": "x\u0001y"}}"#;
-        let text = junit(&[row(Some(10), answer, "")]);
+        let text = summary::junit(&[row(Some(10), answer, "")]);
         assert!(text.contains("name=\"a&lt;b&gt;.c\""), "{text}");
         assert!(text.contains("message=\"a &lt; b &amp;&amp; &quot;c&quot;\""));
         assert!(text.contains(">xy</failure>"));
