@@ -289,7 +289,8 @@ fn measure(args: &HoldsArgs, program: &Path) -> Result<Held, MeasureError> {
     Ok(held)
 }
 
-/// The plan of a program, or why there is none.
+/// The plan of a program, or why there is none: a text for a column of the table, mostly in the words
+/// of `mover explain`.
 fn explain(args: &HoldsArgs, program: &Path) -> Result<Result<Value, String>, MeasureError> {
     let mover = ask::mover()?;
     let mut command = Command::new(mover);
