@@ -39,10 +39,12 @@ pub enum BoundKind {
     Unsupported,
     /// A call that the front end does not translate, such as a jump between functions.
     UnsupportedCall,
+    /// A message to or from a channel that may take another number of fields.
+    MessageFields,
 }
 
 impl BoundKind {
-    pub const ALL: [BoundKind; 9] = [
+    pub const ALL: [BoundKind; 10] = [
         BoundKind::Recursion,
         BoundKind::Threads,
         BoundKind::Allocation,
@@ -52,6 +54,7 @@ impl BoundKind {
         BoundKind::Undefined,
         BoundKind::Unsupported,
         BoundKind::UnsupportedCall,
+        BoundKind::MessageFields,
     ];
 
     pub fn name(self) -> &'static str {
@@ -65,6 +68,7 @@ impl BoundKind {
             BoundKind::Undefined => "undefined",
             BoundKind::Unsupported => "unsupported",
             BoundKind::UnsupportedCall => "unsupported-call",
+            BoundKind::MessageFields => "message-fields",
         }
     }
 
@@ -86,6 +90,9 @@ impl BoundKind {
                 "the program without this code, for instance by an #ifdef around it"
             }
             BoundKind::UnsupportedCall => "the program without this call",
+            BoundKind::MessageFields => {
+                "a model in which the channels of processes take equal numbers of fields"
+            }
         }
     }
 

@@ -53,6 +53,8 @@ pub enum Proposition {
     SomeThreadAt(Vec<(TemplateId, LocationId)>),
     /// Whether the thread with this number can move.
     Enabled(Expr),
+    /// Whether no thread can move.
+    NoneEnabled,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +71,8 @@ pub enum ClaimKind {
     Accept,
     /// Every infinite run passes progress labels infinitely often.
     Progress,
+    /// Only one process receives from a channel, or sends to it.
+    ExclusiveChannel,
     /// No run is infinite.
     Termination,
 }
@@ -82,6 +86,7 @@ impl ClaimKind {
             ClaimKind::Notrace => "notrace assertion",
             ClaimKind::Accept => "accept label",
             ClaimKind::Progress => "progress label",
+            ClaimKind::ExclusiveChannel => "declaration",
             ClaimKind::Termination => "claim of termination",
         }
     }

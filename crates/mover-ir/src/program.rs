@@ -37,6 +37,7 @@ pub use crate::memory::{
     SymbolSetId, Variable,
 };
 pub use crate::property::{Property, UnknownProperty};
+use crate::sync::SyncOp;
 
 macro_rules! index_type {
     ($(#[$meta:meta])* $name:ident) => {
@@ -243,6 +244,9 @@ pub struct Edge {
     pub span: Option<Span>,
     /// The statement as the user would recognise it.
     pub text: String,
+    /// The operations on synchronisation objects that the front end declares it to be.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub sync: Vec<SyncOp>,
 }
 
 impl Default for Edge {
@@ -255,6 +259,7 @@ impl Default for Edge {
             target: LocationId(0),
             span: None,
             text: String::new(),
+            sync: Vec::new(),
         }
     }
 }
@@ -481,9 +486,23 @@ pub struct ProgramInfo {
     /// them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub claims: Vec<Claim>,
+    /// The statements of the source, for what some run reaches; none if the front end does not count
+    /// them.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub statements: Vec<SourceStatement>,
     /// What the verdict must say besides: things that were parsed but are not
     /// checked, assumptions made.
     pub caveats: Vec<String>,
+}
+
+/// A statement of the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceStatement {
+    pub template: TemplateId,
+    pub text: String,
+    pub span: Span,
+    /// Where a thread is that may execute it next; empty if no way leads to it.
+    pub at: Vec<LocationId>,
 }
 
 impl ProgramInfo {

@@ -3,7 +3,7 @@
 //! A front end that builds an ill-formed program has a defect, and engines that trust it would
 //! give wrong answers. So every program is validated once, and later passes may rely on it: all
 //! names exist, all widths agree, the effects that determine enabledness are where the
-//! semantics expects them.
+//! semantics expects them, and edges do what they are declared to do ([`crate::sync`]).
 
 use crate::expr::{ChannelRef, Expr, INDEX_WIDTH, Place, ReceiveArg, Ty, VariableRef, mask};
 use crate::program::{
@@ -287,6 +287,16 @@ impl Context<'_> {
                 || "an effect follows the exit".into(),
             )?;
             self.effect(effect)?;
+        }
+        for op in &edge.sync {
+            self.expr(&op.cell)?;
+            op.count.iter().try_for_each(|count| self.expr(count))?;
+            if let Some(breach) = op.breach(edge) {
+                return Err(format!(
+                    "declared as an operation on a {}, but {breach}",
+                    op.kind.name()
+                ));
+            }
         }
         Ok(())
     }
