@@ -155,6 +155,13 @@ impl AccessTable {
         AccessTable { accesses }
     }
 
+    /// The table without the accesses of an object, for those to whom they do not matter.
+    pub fn forget(&mut self, object: Object) {
+        for accesses in self.accesses.iter_mut().flatten().flatten() {
+            accesses.remove(&object);
+        }
+    }
+
     pub fn of(&self, edge: EdgeRef) -> &Accesses {
         &self.accesses[edge.template][edge.location][edge.edge]
     }

@@ -64,6 +64,7 @@ mod tests {
                 target: LocationId(to),
                 span: None,
                 text: String::new(),
+                sync: Vec::new(),
             });
         }
         for &location in atomic {

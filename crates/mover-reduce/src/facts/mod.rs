@@ -19,12 +19,14 @@
 //!   joiners can observe; [`single_threaded_prefix`]: code that runs before there is a second
 //!   thread, or after the others have been joined;
 //! - [`future_accesses`]: what a thread can still access from a location on;
+//! - [`conflicts`]: the same for persistent sets, by cell and with ranks;
 //! - [`feedback`]: locations that break every cycle;
 //! - [`partial_eval`]: the values of an expression for given values of one or two cells.
 
 pub mod access;
 pub mod access_exprs;
 pub(crate) mod checked_sums;
+pub mod conflicts;
 pub mod feedback;
 pub mod future_accesses;
 pub mod lock_rows;

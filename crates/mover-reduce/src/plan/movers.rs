@@ -42,6 +42,7 @@ use mover_ir::program::{Edge, Effect, Program, Template};
 use crate::facts::access::{AccessTable, EdgeRef, Object, edges};
 use crate::facts::locks::{LockSet, Locks};
 use crate::facts::object_locks::ObjectLocks;
+use crate::facts::opaque_numbers::numbers_are_opaque;
 use crate::facts::pointer_provenance::pointers_stay;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::transform::dead_values::{drop_useless_globals, forget_dead_values};
@@ -120,7 +121,18 @@ pub enum NoMovers {
 /// Finds the movers; the error says why a program has none.
 pub fn movers(original: &Program) -> Result<Movers, NoMovers> {
     check_for_movers(original)?;
-    Ok(movers_of(fuse(original)))
+    Ok(movers_of(fuse(original), false))
+}
+
+/// The same up to the numbers of dynamic objects, if the program cannot observe them
+/// ([`crate::facts::opaque_numbers`]): then an allocation is a mover. For engines that represent a
+/// state by any of those that differ in these numbers alone.
+pub fn movers_up_to_numbers(original: &Program) -> Result<Option<Movers>, NoMovers> {
+    check_for_movers(original)?;
+    let mut fused = fuse(original);
+    fused.program.pointers_stay = pointers_stay(&fused.program);
+    let is_opaque = numbers_are_opaque(&fused.program);
+    Ok(is_opaque.then(|| movers_of(fused, true)))
 }
 
 /// The same for the program with dead values reset: fewer states for searches that store them.
@@ -129,7 +141,7 @@ pub fn forgetful_movers(original: &Program) -> Result<Movers, NoMovers> {
     let mut fused = fuse(original);
     drop_useless_globals(&mut fused.program);
     forget_dead_values(&mut fused.program);
-    Ok(movers_of(fused))
+    Ok(movers_of(fused, false))
 }
 
 /// The movers of the program in which `timeout` is always false.
@@ -163,7 +175,7 @@ pub fn movers_between_timeouts(
         drop_useless_globals(&mut fused.program);
         forget_dead_values(&mut fused.program);
     }
-    Ok(movers_of(fused))
+    Ok(movers_of(fused, false))
 }
 
 fn check_for_movers(original: &Program) -> Result<(), NoMovers> {
@@ -176,11 +188,15 @@ fn check_for_movers(original: &Program) -> Result<(), NoMovers> {
     Ok(())
 }
 
-fn movers_of(mut fused: Fused) -> Movers {
+/// What edges do to the numbers of dynamic objects may be left out.
+fn movers_of(mut fused: Fused, forget_numbers: bool) -> Movers {
     // Front ends whose addresses are plain integers do not promise it, but often it can be proved.
     fused.program.pointers_stay = pointers_stay(&fused.program);
     let program = &fused.program;
-    let table = AccessTable::new(program);
+    let mut table = AccessTable::new(program);
+    if forget_numbers {
+        table.forget(Object::Numbers);
+    }
     let alone = Alone::find(program);
     let locks = Locks::find(program, &table, &alone);
     let object_locks = ObjectLocks::find(program, &table, &alone);

@@ -138,6 +138,10 @@ fn fuse_edge(
         fused.text = format!("{}; {}", fused.text, edge.text);
         known.retain(|literal| survives(literal, &edge.effects));
     }
+    // What follows may undo it.
+    let mut declared = std::mem::take(&mut fused.sync);
+    declared.retain(|op| op.breach(&fused).is_none());
+    fused.sync = declared;
     fused
 }
 

@@ -83,6 +83,7 @@ pub fn race_edges(original: &Program) -> Result<Program, TooManyRaces> {
                 target,
                 span,
                 text: "data race".into(),
+                sync: Vec::new(),
             });
         }
     }

@@ -30,6 +30,7 @@ pub fn step(guard: Expr, effects: Vec<Effect>, target: u32) -> Location {
             target: LocationId(target),
             span: None,
             text: String::new(),
+            sync: Vec::new(),
         }],
         ..Location::default()
     }

@@ -329,6 +329,8 @@ impl Unfolding<'_> {
                 copy.edges.push(Edge {
                     guard,
                     effects,
+                    // They name cells as the edge did before.
+                    sync: Vec::new(),
                     ..edge.clone()
                 });
                 of_location.push(edge_number);
