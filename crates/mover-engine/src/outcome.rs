@@ -189,6 +189,8 @@ pub struct Statistics {
     pub transitions: u64,
     /// States found but not yet expanded.
     pub frontier: u64,
+    /// Stored states of which only a persistent set of threads was expanded.
+    pub persistent: u64,
     /// Bytes taken by the store and the frontier.
     pub bytes: u64,
     /// How many violations were met; more than one only if the search kept going.

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mover_ir::program::{Program, Property};
+use mover_ir::program::{MemoryAccess, Program, Property};
 use mover_reduce::facts::races;
 use mover_reduce::transform::race_edges::{TooManyRaces, race_edges};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
@@ -19,6 +19,8 @@ pub struct Task {
     facts: OnceLock<PhaseFacts>,
     unfolded: OnceLock<Option<Unfolded>>,
     races_as_errors: OnceLock<Result<Box<Task>, TooManyRaces>>,
+    /// The accesses of each location of each template, where data races are not asked for.
+    set_aside: Vec<Vec<Vec<MemoryAccess>>>,
     computed: [AtomicU32; 3],
 }
 
@@ -43,8 +45,11 @@ impl Task {
     pub fn unchanged(mut program: Program, mut properties: Vec<Property>) -> Task {
         properties.sort();
         properties.dedup();
+        let mut set_aside = Vec::new();
         if properties.contains(&Property::NoDataRace) {
             races::prepare(&mut program);
+        } else if program.has_accesses() {
+            set_aside = take_accesses(&mut program);
         }
         Task {
             program,
@@ -54,6 +59,7 @@ impl Task {
             facts: OnceLock::new(),
             unfolded: OnceLock::new(),
             races_as_errors: OnceLock::new(),
+            set_aside,
             computed: Default::default(),
         }
     }
@@ -136,6 +142,22 @@ impl Task {
         }
     }
 
+    /// The question whether the program has data races, if it was not asked and may be answered by yes.
+    pub fn about_races(&self) -> Option<Task> {
+        if self.set_aside.is_empty() {
+            return None;
+        }
+        let mut program = self.program.clone();
+        for (template, accesses) in program.templates.iter_mut().zip(&self.set_aside) {
+            for (location, accesses) in template.locations.iter_mut().zip(accesses) {
+                location.accesses.clone_from(accesses);
+            }
+        }
+        let asked = vec![Property::UnreachCall, Property::NoDataRace];
+        let task = Task::unchanged(program, asked);
+        task.asks_for_races().then_some(task)
+    }
+
     fn count(&self, what: usize) {
         self.computed[what].fetch_add(1, Ordering::Relaxed);
     }
@@ -148,4 +170,17 @@ impl Task {
             unfoldings: unfoldings.load(Ordering::Relaxed),
         }
     }
+}
+
+/// Removes the accesses that count for data races; by template and location.
+fn take_accesses(program: &mut Program) -> Vec<Vec<Vec<MemoryAccess>>> {
+    let templates = program.templates.iter_mut();
+    templates
+        .map(|template| {
+            let locations = template.locations.iter_mut();
+            locations
+                .map(|location| std::mem::take(&mut location.accesses))
+                .collect()
+        })
+        .collect()
 }

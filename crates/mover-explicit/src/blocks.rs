@@ -54,10 +54,12 @@
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashTable;
+use mover_reduce::facts::conflicts::AccessSets;
 
 use crate::classify::Classifier;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
+use crate::persistent::{Rule, SetTables, Sets, is_left_out};
 use crate::races::RaceWatch;
 use crate::store::scramble;
 use crate::successors::{Gathered, Reach, Stepper, Trail};
@@ -146,6 +148,12 @@ pub struct Blocks<'m> {
     halts: Halts,
     /// What the blocks of the present state come to before their commits, for data races.
     pub races: RaceWatch,
+    /// Chooses which threads of a state are expanded; if absent, all are.
+    pub sets: Option<Sets<'m>>,
+    /// What the steps of the last block access before its commit that are no left movers, if it is
+    /// asked for.
+    pub touch: AccessSets,
+    set_tables: Option<&'m SetTables>,
     ways_back: WaysBack,
     /// Nodes that are waiting to be walked, and those that need not be any more.
     work: Vec<usize>,
@@ -164,6 +172,8 @@ pub struct Tally {
     ends: u64,
     /// Blocks whose thread had a step.
     moving: u64,
+    /// States of which not all threads were expanded; their blocks are not counted above.
+    pub proper: u64,
 }
 
 impl Tally {
@@ -172,10 +182,20 @@ impl Tally {
     ///
     /// If a transaction has m steps on average, the n threads that can move in a state without
     /// reduction are each at one of m places where a reduced search knows one.
+    /// Where not all threads were expanded, the others wait at one place.
     pub fn share(&self, expanded: u64) -> f64 {
+        let whole = expanded.saturating_sub(self.proper);
         let length = (self.steps as f64 / self.ends.max(1) as f64).max(1.0);
-        let threads = self.moving as f64 / expanded.max(1) as f64;
-        length.powf(-threads)
+        let threads = self.moving as f64 / whole.max(1) as f64;
+        length.powf(-threads) * whole as f64 / expanded.max(1) as f64
+    }
+
+    /// After one more state of which not all threads were expanded.
+    pub fn with_proper_set(self) -> Tally {
+        Tally {
+            proper: self.proper + 1,
+            ..self
+        }
     }
 }
 
@@ -295,12 +315,31 @@ impl<'m> Blocks<'m> {
             index: HashTable::new(),
             halts: Halts::default(),
             races: RaceWatch::default(),
+            sets: None,
+            touch: AccessSets::default(),
+            set_tables: None,
             ways_back: WaysBack::default(),
             work: Vec::new(),
             walked: Vec::new(),
             tail: Tail::default(),
             tally: Tally::default(),
         }
+    }
+
+    /// Makes use of persistent sets.
+    pub fn with_sets(mut self, tables: Option<&'m SetTables>) -> Self {
+        if let Some(tables) = tables {
+            self.sets = Some(Sets::new(self.machine, tables));
+            self.touch = tables.no_accesses();
+            self.set_tables = Some(tables);
+        }
+        self
+    }
+
+    /// Expands all threads from now on.
+    pub fn drop_sets(&mut self) {
+        self.sets = None;
+        self.set_tables = None;
     }
 
     /// What is kept from block to block.
@@ -350,6 +389,7 @@ impl<'m> Blocks<'m> {
     ) -> Expansion {
         self.clear();
         self.halts = Halts::default();
+        self.touch.clear();
         self.is_single = self.machine.live_threads(start) == 1;
         if let Some(classifier) = &mut self.stepper.classifier {
             classifier.start_block();
@@ -445,13 +485,27 @@ impl<'m> Blocks<'m> {
                 look.ends_transaction || look.is_met || !look.may_release
             }
             Phase::Pre { took_lock } => {
-                let look = self.stepper.look_in_pre(state, thread);
+                let look = match self.set_tables {
+                    Some(_) => self.stepper.look(state, thread),
+                    None => self.stepper.look_in_pre(state, thread),
+                };
                 number > 0 && (look.is_met || (self.keep_deadlocks && took_lock && look.takes_lock))
             }
         };
         if ends || (number > 0 && self.is_long(number)) {
             self.nodes[number].is_end = true;
             return ControlFlow::Continue(());
+        }
+        if phase != Phase::Post
+            && let (Some(tables), Some(classifier)) = (self.set_tables, &self.stepper.classifier)
+        {
+            let pc = self.machine.pc(state, thread);
+            let is_left = |edge| {
+                classifier.looks_left(edge)
+                    || is_left_out(Rule::Acquires) && self.machine.takes_lock(pc, edge)
+                    || is_left_out(Rule::BlockedSteps) && !self.machine.can_move(state, thread)
+            };
+            tables.touch(pc, is_left, &mut self.touch);
         }
         let gathered = self.gather(lanes, thread, visitor)?;
         for (end, steps) in gathered.run_ends {

@@ -119,6 +119,7 @@ pub fn check_movers(
                     properties: &[],
                     first: false,
                 },
+                persistent: true,
                 // All of it, so that nothing remains that a belief could fall over.
                 may_drop: false,
                 keep_going: true,

@@ -724,6 +724,7 @@ mod tests {
                 properties: &[],
                 first: false,
             },
+            persistent: false,
             may_drop: false,
             keep_going: false,
             control: &Control::unlimited(),

@@ -52,6 +52,8 @@ pub struct Explicit {
     /// Whether right movers are left out, as Stoller and Cohen do; goes with `Static`.
     pub left_only: bool,
     pub order: Order,
+    /// Expand only a persistent set of threads where there is one; goes with `Dynamic`.
+    pub persistent: bool,
     /// Cores to use; depth first it is always one.
     pub jobs: usize,
     /// Do not stop at a violation; continue after a failed assertion as if it had held.
@@ -71,6 +73,7 @@ impl Default for Explicit {
             reduction: Reduction::None,
             left_only: false,
             order: Order::BreadthFirst,
+            persistent: true,
             jobs: 1,
             keep_going: false,
             first: false,
@@ -254,6 +257,7 @@ impl Engine for Explicit {
             order: self.order,
             movers: plan.movers(),
             run_time: plan.movers().and_then(|_| self.run_time(task)),
+            persistent: self.persistent,
             jobs: self.jobs,
             errors: task.asks_for_errors(),
             deadlocks: task.asks_for_deadlocks(),
@@ -354,6 +358,7 @@ impl Engine for Completion {
             order: Order::DepthFirst,
             movers: Some(movers),
             run_time: self.search.run_time(task),
+            persistent: false,
             jobs: 1,
             errors: task.asks_for_errors(),
             deadlocks: task.asks_for_deadlocks(),

@@ -28,6 +28,7 @@
 //! # Ok::<(), mover_engine::EngineError>(())
 //! ```
 
+mod approximate;
 mod blocks;
 mod check_movers;
 pub mod checkpoint;
@@ -45,11 +46,14 @@ mod memory;
 mod objects;
 mod parallel;
 mod path_reconstruction;
+mod persistent;
 mod races;
+pub mod reached;
 mod search;
 mod store;
 mod successors;
 
+pub use approximate::{Approximate, Remembered};
 pub use check_movers::{Claim, Defect, MoverCheck, NotAMover, Taken, check_movers};
 pub use completion::Ignoring;
 pub use engine::{CheckpointOptions, Completion, Explicit, Save};

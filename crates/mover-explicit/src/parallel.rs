@@ -33,6 +33,7 @@ use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::path_reconstruction::steps_through;
+use crate::persistent::{Compared, SetTables, StateVisitor};
 use crate::search::{Options, Searched, Wanted, common_halt, ends_in_deadlock, rank};
 use crate::store::{NO_PARENT, Store, scramble};
 use mover_engine::{Control, Statistics, Stop, Violation};
@@ -95,6 +96,7 @@ struct Found {
 struct Shared<'a> {
     machine: &'a Machine,
     tables: Option<&'a PhaseTables>,
+    sets: Option<&'a SetTables>,
     by_reach: bool,
     is_reduced: bool,
     errors: bool,
@@ -210,7 +212,7 @@ struct Worker<'a> {
 /// Explores breadth first with several workers.
 pub fn explore(
     machine: &Machine,
-    tables: Option<&PhaseTables>,
+    (tables, sets): (Option<&PhaseTables>, Option<&SetTables>),
     options: Options,
     workers: usize,
 ) -> Searched {
@@ -219,6 +221,7 @@ pub fn explore(
     let shared = Shared {
         machine,
         tables,
+        sets,
         by_reach: options.run_time.is_some_and(|run_time| run_time.by_reach),
         is_reduced: options.movers.is_some(),
         errors: options.errors,
@@ -396,9 +399,9 @@ impl<'a> Worker<'a> {
         let classifier = shared
             .tables
             .map(|tables| Classifier::new(shared.machine, tables, shared.by_reach));
-        let mut blocks = shared
-            .is_reduced
-            .then(|| Blocks::new(shared.machine, classifier, shared.deadlocks));
+        let mut blocks = shared.is_reduced.then(|| {
+            Blocks::new(shared.machine, classifier, shared.deadlocks).with_sets(shared.sets)
+        });
         let mut levels = 0;
         loop {
             self.expand_some(&mut expander, &mut blocks);
@@ -509,6 +512,23 @@ impl<'a> Worker<'a> {
         first: usize,
     ) -> Expansion {
         let shared = self.shared;
+        if only.is_none()
+            && let Some(mut sets) = blocks.sets.take()
+        {
+            let compared = Compared {
+                deadlocks: shared.deadlocks,
+                races: self.watches_races,
+            };
+            let expansion = sets.expand(blocks, lanes, self.state, compared, self);
+            blocks.sets = Some(sets);
+            if let Some(classifier) = &mut blocks.stepper.classifier {
+                self.again.extend(classifier.ledger.take_invalid());
+            }
+            return match expansion {
+                Expansion::Stopped => Expansion::Stopped,
+                Expansion::Done | Expansion::Stuck => Expansion::Done,
+            };
+        }
         let is_run_time = blocks.stepper.classifier.is_some();
         if only.is_none() && is_run_time && self.go_on(blocks, lanes, first) {
             return Expansion::Done;
@@ -850,6 +870,12 @@ impl Visitor for Worker<'_> {
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
         Worker::tick(self, bytes)
+    }
+}
+
+impl StateVisitor for Worker<'_> {
+    fn violated(&mut self, property: Property, steps: Vec<Step>) {
+        self.report(property, None, steps);
     }
 }
 

@@ -33,6 +33,7 @@ fn edge(guard: Expr, effects: Vec<Effect>, target: u32) -> Edge {
         target: LocationId(target),
         span: None,
         text: "choose".into(),
+        sync: Vec::new(),
     }
 }
 

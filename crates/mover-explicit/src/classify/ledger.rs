@@ -30,6 +30,14 @@ struct Sightings {
 }
 
 impl Sightings {
+    /// Nothing is left to believe.
+    #[cfg(test)]
+    const ALL: Sightings = Sightings {
+        locks: Some(Vec::new()),
+        owner: Owner::Many,
+        written: true,
+    };
+
     const NONE: Sightings = Sightings {
         locks: None,
         owner: Owner::Nobody,
@@ -101,6 +109,12 @@ impl Ledger {
     pub(super) fn new(cells: u32) -> Self {
         Ledger {
             cells: cells as usize,
+            #[cfg(test)]
+            objects: match crate::persistent::is_any_left_out() {
+                true => vec![Sightings::ALL; cells as usize],
+                false => vec![Sightings::NONE; cells as usize],
+            },
+            #[cfg(not(test))]
             objects: vec![Sightings::NONE; cells as usize],
             numbers: FxHashMap::default(),
             fallen: Vec::new(),

@@ -233,6 +233,11 @@ impl<'m> Classifier<'m> {
         self.look_for(lanes, thread, false)
     }
 
+    /// Whether an edge of the location that was inspected last is a left mover, possible or not.
+    pub fn looks_left(&self, edge: usize) -> bool {
+        !self.looked.is_met && self.looked.edges[edge].is_left
+    }
+
     /// Whether nothing but left movers can come next, and a pure one still may.
     pub fn goes_on_left(&mut self, lanes: &[u64], thread: usize) -> bool {
         let at = self.standing(lanes, thread);

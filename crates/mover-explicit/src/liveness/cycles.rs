@@ -43,12 +43,33 @@ pub fn search(
     // Pairs of components that are not finished, and whether a pair's component is finished.
     let mut active: Vec<u32> = Vec::new();
     let mut is_finished: Vec<bool> = Vec::new();
+    // Whether a pair is being expanded.
+    let mut on_stack: Vec<bool> = Vec::new();
     let mut next = Some((product.initial(), 0));
     loop {
         if let Some((pair, entered_by)) = next.take() {
             let (number, _) = product.number(pair);
             let first = edges.len();
-            let (mut marks, successors) = product.expand(pair.state);
+            on_stack.push(true);
+            // A local step that closes a cycle would let it ignore the other threads.
+            let local = product.expand_locally(pair.state).filter(|successors| {
+                let is_on_stack = |state, claim| {
+                    let known = product.known(Pair { state, claim });
+                    known.is_some_and(|number| on_stack[number as usize])
+                };
+                let mut claims = product.claim_successors(pair);
+                !claims.any(|claim| {
+                    let mut states = successors.iter().map(|successor| successor.state);
+                    states.any(|state| is_on_stack(state, claim))
+                })
+            });
+            let (mut marks, successors) = match local {
+                Some(successors) => {
+                    product.note_local(&successors);
+                    (0, successors)
+                }
+                None => product.expand(pair.state),
+            };
             if let Some(interruption) = product.interruption(control, progress) {
                 return interruption;
             }
@@ -105,6 +126,7 @@ pub fn search(
             continue;
         }
         let number = frame.number;
+        on_stack[number as usize] = false;
         frames.pop();
         if roots.pop_if(|root| root.number == number).is_some() {
             while let Some(member) = active.pop_if(|&mut member| member >= number) {

@@ -18,12 +18,12 @@
 //!   accepting one, so it needs no copies of the state space. If a finite beginning of a run
 //!   decides, a breadth-first search for a shortest one is enough (`prefix`);
 //! - `streett`: the search with strong fairness, on the whole product;
-//! - `lasso`: a stem and a loop through a component that was found.
-//!
-//! No reduction is used.
+//! - `lasso`: a stem and a loop through a component that was found;
+//! - `local_steps`: the reduction, which `cycles` uses where neither fairness nor the claim forbids it.
 
 mod cycles;
 mod lasso;
+mod local_steps;
 mod prefix;
 mod product;
 mod streett;
@@ -82,20 +82,27 @@ pub enum Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Searched {
     pub found: Found,
+    /// Whether local steps went first somewhere.
+    pub is_reduced: bool,
     /// Bounds that some run meets; runs are cut off there.
     pub bounds: Vec<BoundMet>,
     pub statistics: Statistics,
 }
 
-/// Looks for a run of the program that the monitor forbids.
+/// Looks for a run of the program that the monitor forbids; with the reduction if it is wanted and
+/// possible.
 pub fn find_forbidden_run(
     program: &Program,
     monitor: &Monitor,
     fairness: Fairness,
+    reduce: bool,
     control: &Control,
     progress: &mut dyn FnMut(&Statistics),
 ) -> Result<Searched, EngineError> {
     let mut product = Product::new(program, monitor, fairness)?;
+    if reduce && fairness == Fairness::None {
+        product.reduce(program, monitor);
+    }
     // A finite run can always be continued fairly, so fairness does not matter here.
     let found = if monitor.extends_finite_runs && monitor.automaton.is_terminal() {
         prefix::search(&mut product, control, progress)

@@ -14,6 +14,7 @@ use mover_ir::semantics;
 use mover_ltl::Buchi;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::local_steps::local_places;
 use super::{Fairness, Found, Searched, is_process_end};
 use crate::code::Code;
 use crate::expand::SHORT_CHAIN;
@@ -57,6 +58,7 @@ enum Test {
     /// By program counter.
     SomeThreadAt(Vec<bool>),
     Enabled(Code),
+    NoneEnabled,
 }
 
 pub struct Product<'a> {
@@ -70,6 +72,9 @@ pub struct Product<'a> {
     /// By program counter: whether the process is over.
     process_ends: Vec<bool>,
     pub fairness: Fairness,
+    /// By program counter: whether the steps of a thread there may go first.
+    local_places: Option<Vec<bool>>,
+    is_reduced: bool,
     /// Lanes of the longest state so far; shorter ones are filled up with zeros.
     longest: usize,
     arena: Vec<u64>,
@@ -113,6 +118,7 @@ impl<'a> Product<'a> {
             .map(|proposition| match proposition {
                 Proposition::Holds(expr) => Test::Holds(codes(vec![expr]).remove(0)),
                 Proposition::Enabled(thread) => Test::Enabled(codes(vec![thread]).remove(0)),
+                Proposition::NoneEnabled => Test::NoneEnabled,
                 Proposition::SomeThreadAt(places) => {
                     let mut counters = vec![false; locations];
                     for &(template, location) in places {
@@ -135,6 +141,8 @@ impl<'a> Product<'a> {
         }
         let mut product = Product {
             process_ends,
+            local_places: None,
+            is_reduced: false,
             longest: machine.initial().len(),
             machine,
             automaton: &monitor.automaton,
@@ -233,6 +241,7 @@ impl<'a> Product<'a> {
         };
         Searched {
             found,
+            is_reduced: self.is_reduced,
             bounds: self.bounds,
             statistics,
         }
@@ -296,6 +305,11 @@ impl<'a> Product<'a> {
                     self.machine.steps(lanes, &mut steps);
                     steps.iter().any(|step| step.involves(thread))
                 }
+                Test::NoneEnabled => {
+                    let mut steps = Vec::new();
+                    self.machine.steps(lanes, &mut steps);
+                    steps.is_empty()
+                }
             };
             letter |= u64::from(holds) << bit;
         }
@@ -325,6 +339,49 @@ impl<'a> Product<'a> {
         self.expansions += 1;
         self.transitions += successors.len() as u64;
         (marks, successors)
+    }
+
+    /// Lets local steps go first, if the claim allows it.
+    pub fn reduce(&mut self, program: &Program, monitor: &Monitor) {
+        self.local_places = local_places(program, &self.machine, monitor);
+    }
+
+    /// The successors by local steps of one thread, if they may stand for all.
+    pub fn expand_locally(&mut self, state: u32) -> Option<Vec<Successor>> {
+        self.local_places.as_ref()?;
+        self.load(state);
+        let mut steps = Vec::new();
+        let threads = 0..self.machine.threads(&self.work.lanes);
+        // Nobody moves after the end of the process.
+        if (threads.clone()).any(|thread| self.has_ended(&self.work.lanes, thread)) {
+            return None;
+        }
+        for thread in threads {
+            let pc = self.machine.pc(&self.work.lanes, thread);
+            if (self.local_places.as_ref()).is_some_and(|places| places[pc]) {
+                (self.machine).thread_steps(&self.work.lanes, thread, false, &mut steps);
+            }
+            if !steps.is_empty() {
+                break;
+            }
+        }
+        if steps.is_empty() {
+            return None;
+        }
+        let mut work = std::mem::take(&mut self.work);
+        let mut successors = Vec::new();
+        self.follow(&mut work, steps, &mut |_, successor| {
+            successors.push(successor)
+        });
+        self.work = work;
+        Some(successors)
+    }
+
+    /// Counts an expansion by local steps.
+    pub fn note_local(&mut self, successors: &[Successor]) {
+        self.is_reduced = true;
+        self.expansions += 1;
+        self.transitions += successors.len() as u64;
     }
 
     /// The steps from a state to one of its successors, by one thread or two.

@@ -722,6 +722,23 @@ impl Machine {
         self.layout.pc.get(lanes, self.layout.slot(thread)) as usize
     }
 
+    /// Whether an edge takes a lock, as far as is known before the search.
+    pub fn takes_lock(&self, pc: usize, edge: usize) -> bool {
+        self.locations[pc].edges[edge].moves.takes_lock
+    }
+
+    /// Whether a thread has a step.
+    pub fn can_move(&self, lanes: &[u64], thread: usize) -> bool {
+        let mut steps = Vec::new();
+        self.thread_steps(lanes, thread, false, &mut steps);
+        !steps.is_empty()
+    }
+
+    /// The numbers in the program of the compiled edges of a location.
+    pub fn original_edges(&self, pc: usize) -> impl Iterator<Item = usize> + '_ {
+        self.locations[pc].edges.iter().map(|edge| edge.original)
+    }
+
     /// An edge of a thread's location, by its number in the program.
     pub fn edge_at(&self, lanes: &[u64], thread: usize, edge: usize) -> EdgeRef {
         let (template, location) = self.location_of(lanes, thread);

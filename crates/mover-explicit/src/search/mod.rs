@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use mover_engine::{BrokenClaim, Control, EngineError, Progress, Statistics, Stop, Violation};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::facts::conflicts::Conflicts;
 use mover_reduce::{Movers, PhaseFacts};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
@@ -30,6 +31,7 @@ use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::parallel;
 use crate::path_reconstruction::steps_through;
+use crate::persistent::{Compared, SetTables, Sets, StateVisitor};
 use seen::Seen;
 
 /// Which state to expand next.
@@ -48,6 +50,8 @@ pub(crate) struct Options<'a> {
     pub movers: Option<&'a Movers>,
     /// Find out during the search what moves, instead of before; goes with movers.
     pub run_time: Option<RunTime<'a>>,
+    /// Expand only a persistent set of threads where there is one; goes with classes by reachability.
+    pub persistent: bool,
     /// How many cores to use; depth first it is always one.
     pub jobs: usize,
     /// Look for failed assertions (edges into error locations of that property);
@@ -153,12 +157,13 @@ pub(crate) fn explore(
         }
         _ => None,
     };
+    let sets = set_tables(&machine, &options);
     let is_parallel = options.jobs > 1 && options.order == Order::BreadthFirst;
     let mut outcome = if is_parallel {
         let workers = options.jobs.min(MOST_WORKERS);
-        parallel::explore(&machine, tables.as_ref(), options, workers)
+        parallel::explore(&machine, (tables.as_ref(), sets.as_ref()), options, workers)
     } else {
-        let search = Search::new(&machine, tables.as_ref(), options);
+        let search = Search::new(&machine, (tables.as_ref(), sets.as_ref()), options);
         search.run_to_end(checkpoints)?.0
     };
     if let Some(tables) = &tables {
@@ -167,13 +172,25 @@ pub(crate) fn explore(
     Ok(outcome)
 }
 
+/// What persistent sets need, if they are wanted and possible. Where `timeout` is used, all states are
+/// needed in which no thread can move.
+fn set_tables(machine: &Machine, options: &Options) -> Option<SetTables> {
+    let (movers, run_time) = (options.movers?, options.run_time?);
+    if !options.persistent || !run_time.by_reach || machine.uses_timeout() {
+        return None;
+    }
+    let conflicts = Conflicts::new(movers, run_time.facts);
+    Some(SetTables::new(machine, &movers.fused.program, &conflicts))
+}
+
 /// Explores with classes inferred during the search, for the sake of what is believed in the end.
 pub(crate) fn beliefs(
     machine: &Machine,
     tables: &PhaseTables,
     options: Options,
 ) -> Result<(Searched, Option<Ledger>), EngineError> {
-    Search::new(machine, Some(tables), options).run_to_end(None)
+    let sets = set_tables(machine, &options);
+    Search::new(machine, (Some(tables), sets.as_ref()), options).run_to_end(None)
 }
 
 /// A violation, by the state it starts from.
@@ -200,6 +217,7 @@ pub(crate) fn rank(property: Property, depth: u32) -> (bool, u32, bool) {
 struct Search<'m, 'o> {
     machine: &'m Machine,
     tables: Option<&'m PhaseTables>,
+    sets: Option<&'m SetTables>,
     seen: Seen,
     limits: Limits<'o>,
     stack: Vec<(u32, u32)>,
@@ -274,6 +292,9 @@ const TRIAL: u64 = 1 << 11;
 /// takes several times as long as the step of a search without reduction.
 const LARGEST_SHARE: f64 = 0.5;
 
+/// Persistent sets must have been found in one of so many states of the trial.
+const LEAST_SETS: u64 = 1 << 6;
+
 /// Maximum number of workers of a parallel search.
 const MOST_WORKERS: usize = 256;
 
@@ -283,12 +304,17 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 const EXPANSIONS_PER_LOOK: u32 = 1 << 8;
 
 impl<'m, 'o> Search<'m, 'o> {
-    fn new(machine: &'m Machine, tables: Option<&'m PhaseTables>, options: Options<'o>) -> Self {
+    fn new(
+        machine: &'m Machine,
+        (tables, sets): (Option<&'m PhaseTables>, Option<&'m SetTables>),
+        options: Options<'o>,
+    ) -> Self {
         let order = options.order;
         let watches_races = options.races && machine.has_accesses();
         Search {
             machine,
             tables,
+            sets,
             again: Vec::new(),
             expanded: match options.order {
                 Order::BreadthFirst => Expanded::Below(0),
@@ -359,11 +385,16 @@ impl<'m, 'o> Search<'m, 'o> {
             if tried == TRIAL
                 && self.limits.options.may_drop
                 && self.found.is_empty()
-                && let Some(share) = blocks.as_ref().map(|blocks| blocks.tally.share(TRIAL))
-                && share > LARGEST_SHARE
+                && let Some(blocks) = &mut blocks
             {
-                dropped = Some(share);
-                break;
+                let share = blocks.tally.share(TRIAL);
+                if share > LARGEST_SHARE {
+                    dropped = Some(share);
+                    break;
+                }
+                if blocks.tally.proper < TRIAL / LEAST_SETS {
+                    blocks.drop_sets();
+                }
             }
             if let (Some(all), Some(schedule)) = (&mut checkpoints, &mut schedule) {
                 self.patience = PATIENCE;
@@ -498,7 +529,8 @@ impl<'m, 'o> Search<'m, 'o> {
             .zip(options.run_time)
             .map(|(tables, run_time)| Classifier::new(self.machine, tables, run_time.by_reach));
         let keep_deadlocks = options.deadlocks || self.machine.uses_timeout();
-        let mut blocks = Blocks::new(self.machine, classifier, keep_deadlocks);
+        let blocks = Blocks::new(self.machine, classifier, keep_deadlocks);
+        let mut blocks = blocks.with_sets(self.sets);
         blocks.races.is_on = self.watches_races;
         blocks
     }
@@ -512,7 +544,17 @@ impl<'m, 'o> Search<'m, 'o> {
 
     /// Runs the blocks of a stored state, or that of one thread. If no thread has a step, the state is
     /// stuck; a deadlock is reported here.
-    fn run_blocks(&mut self, blocks: &mut Blocks, lanes: &[u64], only: Option<u16>) -> Expansion {
+    fn run_blocks(
+        &mut self,
+        blocks: &mut Blocks<'m>,
+        lanes: &[u64],
+        only: Option<u16>,
+    ) -> Expansion {
+        if only.is_none()
+            && let Some(sets) = blocks.sets.take()
+        {
+            return self.run_set(sets, blocks, lanes);
+        }
         if only.is_none() && blocks.stepper.classifier.is_some() {
             match self.go_on(blocks, lanes) {
                 GoneOn::Somebody => return Expansion::Done,
@@ -591,6 +633,29 @@ impl<'m, 'o> Search<'m, 'o> {
         match is_stuck && only.is_none() {
             true => Expansion::Stuck,
             false => Expansion::Done,
+        }
+    }
+
+    /// Expands a persistent set of threads, or all of them.
+    fn run_set(&mut self, mut sets: Sets<'m>, blocks: &mut Blocks<'m>, lanes: &[u64]) -> Expansion {
+        let compared = Compared {
+            deadlocks: self.limits.options.deadlocks,
+            races: self.watches_races,
+        };
+        let state = self.seen.number;
+        let mut visitor = Emitted {
+            start: lanes,
+            search: self,
+        };
+        let expansion = sets.expand(blocks, lanes, state, compared, &mut visitor);
+        blocks.sets = Some(sets);
+        if let Some(classifier) = &mut blocks.stepper.classifier {
+            self.again.extend(classifier.ledger.take_invalid());
+        }
+        self.limits.statistics.persistent = blocks.tally.proper;
+        match self.is_done() {
+            true => Expansion::Stopped,
+            false => expansion,
         }
     }
 
@@ -831,6 +896,12 @@ impl BlockVisitor for Emitted<'_, '_, '_> {
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
         self.search.tick(bytes)
+    }
+}
+
+impl StateVisitor for Emitted<'_, '_, '_> {
+    fn violated(&mut self, property: Property, steps: Vec<Step>) {
+        self.search.report(property, None, steps);
     }
 }
 
