@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use mover_engine::{EngineError, UpTo};
 use mover_ir::expr::ChannelRef;
 use mover_ir::graph::{control_flow, reaches};
-use mover_ir::program::{ChannelDecl, Edge, Effect, LocationId, Program, TemplateId};
+use mover_ir::program::{ChannelDecl, Edge, Effect, LocationId, Program, SiteId, TemplateId};
 use mover_ir::semantics::{Machine, State};
 use mover_reduce::facts::points_to::PointsTo;
 
@@ -65,6 +65,8 @@ pub enum ObjectHome {
     Global(usize),
     /// In a slot for dynamic objects.
     Dynamic,
+    /// In cells of its own: the object that one step of an unrolling makes at this site.
+    Made(SiteId),
 }
 
 /// An object that may live.
@@ -76,8 +78,10 @@ pub struct ObjectLayout {
     pub cell_width: u8,
     pub first: usize,
     pub cells: usize,
-    /// Of a dynamic object: the cells of its site and of its size.
+    /// Of a dynamic object: the cell that tells whether it lives, and unless it is
+    /// [`ObjectHome::Made`], at which site it was made.
     pub site: Option<usize>,
+    /// The cell of its size, unless that is known.
     pub size: Option<usize>,
 }
 
@@ -206,6 +210,24 @@ const MOST_CELLS: usize = 50_000;
 impl<'p> Layout<'p> {
     /// The bounds are for programs that make threads and objects without a visible bound.
     pub fn new(program: &'p Program, bounds: Bounds) -> Result<Self, EngineError> {
+        Self::build(program, bounds, None)
+    }
+
+    /// The layout in which each dynamic object is made by one step alone, at the site given. It
+    /// lives from the beginning: nobody has its address before that step.
+    pub fn with_objects(
+        program: &'p Program,
+        bounds: Bounds,
+        made: &[SiteId],
+    ) -> Result<Self, EngineError> {
+        Self::build(program, bounds, Some(made))
+    }
+
+    fn build(
+        program: &'p Program,
+        bounds: Bounds,
+        made: Option<&[SiteId]>,
+    ) -> Result<Self, EngineError> {
         refuse(program)?;
         let totals = totals(program);
         let limit = program.max_threads as usize;
@@ -238,7 +260,11 @@ impl<'p> Layout<'p> {
                 layout.push(cell, variable.ty.width)?;
             }
         }
-        layout.objects(totals.objects, bounds)?;
+        layout.global_objects();
+        match made {
+            Some(sites) => layout.made_objects(sites, bounds)?,
+            None => layout.objects(totals.objects, bounds)?,
+        }
         for (number, decl) in program.channels.iter().enumerate() {
             let handle = program.channel_handle(ChannelRef::Global(number as u32), 0);
             layout.channel(ChannelOwner::Program, handle, decl)?;
@@ -266,7 +292,7 @@ impl<'p> Layout<'p> {
         Ok(self.cells.len() - 1)
     }
 
-    fn objects(&mut self, most: Option<usize>, bounds: Bounds) -> Result<(), EngineError> {
+    fn global_objects(&mut self) {
         let program = self.program;
         for (variable, decl) in program.globals.iter().enumerate() {
             if decl.addressable {
@@ -281,13 +307,80 @@ impl<'p> Layout<'p> {
                 });
             }
         }
-        let sizes: Vec<Option<u64>> = program
-            .effects()
-            .filter_map(|effect| match effect {
-                Effect::Allocate { size, .. } => Some(size.as_const()),
-                _ => None,
-            })
-            .collect();
+    }
+
+    /// Sizes that are allocated, at one site or at all; none where one is not known.
+    fn allocated_sizes(&self, of: Option<SiteId>) -> Vec<Option<u64>> {
+        let effects = self.program.effects();
+        let sizes = effects.filter_map(|effect| match effect {
+            Effect::Allocate { site, size, .. } if of.is_none_or(|of| of == *site) => {
+                Some(size.as_const())
+            }
+            _ => None,
+        });
+        sizes.collect()
+    }
+
+    /// Objects that are made by one step each. What is the same for all objects of a site needs
+    /// no cell: their size, and that they live if none is ever freed.
+    fn made_objects(&mut self, sites: &[SiteId], bounds: Bounds) -> Result<(), EngineError> {
+        let program = self.program;
+        let limit = program.pointers.max_object_size();
+        let mut freed: BTreeSet<SiteId> = BTreeSet::new();
+        for (template, body) in program.templates.iter().enumerate() {
+            let edges = body.locations.iter().flat_map(|location| &location.edges);
+            for effect in edges.flat_map(|edge| &edge.effects) {
+                if let Effect::Free { address } = effect {
+                    freed.extend(self.points_to.targets(template, address).sites);
+                }
+            }
+        }
+        for &made in sites {
+            let object = self.objects.len();
+            let number = object as u64 + 1;
+            if number > program.pointers.last_dynamic_object() {
+                return unsupported("the program makes more objects than there are numbers".into());
+            }
+            let cell_width = program.site(made).cell.width;
+            let cell_bytes = u64::from(cell_width / 8);
+            let sizes = self.allocated_sizes(Some(made));
+            let largest = sizes.iter().flatten().filter(|size| **size <= limit).max();
+            let largest = largest.copied().unwrap_or(0);
+            let is_known = sizes.iter().all(|size| *size == Some(largest))
+                && largest.is_multiple_of(cell_bytes);
+            let bytes = match sizes.iter().all(Option::is_some) {
+                true => largest,
+                false => largest.max(bounds.bytes),
+            };
+            let site = match freed.contains(&made) {
+                true => Some(self.push(Cell::ObjectSite { object }, 1)?),
+                false => None,
+            };
+            let size = match is_known {
+                true => None,
+                false => Some(self.push(Cell::ObjectSize { object }, bits_for(bytes + 1))?),
+            };
+            let first = self.cells.len();
+            let cells = bytes.div_ceil(cell_bytes) as usize;
+            for index in 0..cells {
+                self.push(Cell::InObject { object, index }, cell_width)?;
+            }
+            self.objects.push(ObjectLayout {
+                number,
+                home: ObjectHome::Made(made),
+                cell_width,
+                first,
+                cells,
+                site,
+                size,
+            });
+        }
+        Ok(())
+    }
+
+    fn objects(&mut self, most: Option<usize>, bounds: Bounds) -> Result<(), EngineError> {
+        let program = self.program;
+        let sizes = self.allocated_sizes(None);
         if sizes.is_empty() {
             return Ok(());
         }
@@ -338,7 +431,7 @@ impl<'p> Layout<'p> {
     fn dynamic_objects(&self) -> impl Iterator<Item = &ObjectLayout> {
         self.objects
             .iter()
-            .filter(|object| object.home == ObjectHome::Dynamic)
+            .filter(|object| !matches!(object.home, ObjectHome::Global(_)))
     }
 
     /// Whether it is clear that no run can leave what is encoded. Numbers that cells
@@ -513,7 +606,13 @@ impl<'p> Layout<'p> {
 
     /// The cells of the initial state.
     pub fn initial(&self) -> Vec<u64> {
-        self.encode(&Machine::new(self.program).initial())
+        let mut cells = self.encode(&Machine::new(self.program).initial());
+        for object in &self.objects {
+            if let (ObjectHome::Made(_), Some(lives)) = (object.home, object.site) {
+                cells[lives] = 1;
+            }
+        }
+        cells
     }
 
     /// A concrete state as values of the cells.

@@ -565,10 +565,13 @@ pub struct Performer<'a, 'p> {
     pub state: Symbols,
     /// When the step needs more threads than there are slots.
     pub beyond: Term,
+    /// If dynamic objects are [`crate::layout::ObjectHome::Made`]: those that the allocations of
+    /// the step make, the last first; none where there are not enough.
+    pub made: Option<Vec<Option<usize>>>,
 }
 
 impl<'a, 'p> Performer<'a, 'p> {
-    fn view(&self, slot: usize, template: usize) -> View<'_, 'p> {
+    pub(crate) fn view(&self, slot: usize, template: usize) -> View<'_, 'p> {
         View {
             layout: self.layout,
             state: &self.state,

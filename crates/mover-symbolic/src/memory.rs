@@ -10,7 +10,7 @@
 //! leaves the bounds.
 
 use mover_ir::expr::{Expr, Ty};
-use mover_ir::program::REUSED_NUMBERS;
+use mover_ir::program::{REUSED_NUMBERS, SiteId};
 use mover_reduce::facts::points_to::Targets;
 
 use crate::layout::{ObjectHome, ObjectLayout};
@@ -28,6 +28,7 @@ impl View<'_, '_> {
                     targets.globals.iter().any(|id| id.index() == variable)
                 }
                 ObjectHome::Dynamic => !targets.sites.is_empty(),
+                ObjectHome::Made(site) => targets.sites.contains(&site),
             })
             .map(|(number, _)| number)
             .collect()
@@ -75,24 +76,23 @@ impl View<'_, '_> {
         size
     }
 
-    pub(crate) fn object_site(
-        &self,
-        terms: &mut Terms,
-        address: &Expr,
-        sites: &[mover_ir::program::SiteId],
-    ) -> Term {
+    pub(crate) fn object_site(&self, terms: &mut Terms, address: &Expr, sites: &[SiteId]) -> Term {
         let candidates = self.candidates(address);
         let address = self.eval(terms, address);
         let mut cases = Vec::new();
         for object in candidates {
             let object = &self.layout.objects[object];
-            let Some(cell) = object.site else { continue };
+            let made = match (object.home, object.site) {
+                (ObjectHome::Made(site), _) => terms.truth(sites.contains(&site)),
+                (ObjectHome::Dynamic, Some(cell)) => {
+                    let is_one =
+                        |site: &SiteId| terms.equals(self.state[cell], u64::from(site.0) + 1);
+                    let made: Vec<Term> = sites.iter().map(is_one).collect();
+                    terms.any(made)
+                }
+                _ => continue,
+            };
             let here = self.is_in(terms, address, object);
-            let made: Vec<Term> = sites
-                .iter()
-                .map(|site| terms.equals(self.state[cell], u64::from(site.0) + 1))
-                .collect();
-            let made = terms.any(made);
             cases.push(terms.and(here, made));
         }
         terms.any(cases)
@@ -103,18 +103,57 @@ impl View<'_, '_> {
         let candidates = self.candidates(address);
         let address = self.eval(terms, address);
         let count = u64::from(ty.width / 8);
-        let mut value = terms.constant(0, ty.width);
+        let mut ranges = Vec::new();
         for object in candidates {
             let object = &self.layout.objects[object];
             for offset in offsets(terms, address, object, count) {
                 let here = self.is_range(terms, address, object, offset, count);
                 if here != Terms::FALSE {
-                    let there = self.bytes_at(terms, object, offset, ty.width);
-                    value = terms.ite(here, there, value);
+                    ranges.push((here, object, offset));
                 }
             }
         }
+        if let Some(value) = self.load_by_cells(terms, &ranges, ty) {
+            return value;
+        }
+        let mut value = terms.constant(0, ty.width);
+        for (here, object, offset) in ranges {
+            let there = self.bytes_at(terms, object, offset, ty.width);
+            value = terms.ite(here, there, value);
+        }
         value
+    }
+
+    /// The same where a value is made of several whole cells: each of them is a choice between
+    /// cells, which the event engine takes for one read.
+    fn load_by_cells(
+        &self,
+        terms: &mut Terms,
+        ranges: &[(Term, &ObjectLayout, u64)],
+        ty: Ty,
+    ) -> Option<Term> {
+        let (_, first, _) = ranges.first()?;
+        let width = first.cell_width;
+        let bytes = u64::from(width / 8);
+        let is_whole = |(_, object, offset): &(Term, &ObjectLayout, u64)| {
+            object.cell_width == width && offset.is_multiple_of(bytes)
+        };
+        if ty.width <= width || !ty.width.is_multiple_of(width) || !ranges.iter().all(is_whole) {
+            return None;
+        }
+        let mut value = terms.constant(0, ty.width);
+        for part in 0..ty.width / width {
+            let mut bits = terms.constant(0, width);
+            for &(here, object, offset) in ranges {
+                let cell = object.first + (offset / bytes) as usize + usize::from(part);
+                bits = terms.ite(here, self.state[cell], bits);
+            }
+            let wide = terms.resize(bits, ty.width, false);
+            let by = terms.constant(u64::from(part) * u64::from(width), ty.width);
+            let moved = terms.shl(wide, by);
+            value = terms.or(value, moved);
+        }
+        Some(value)
     }
 
     /// Whether the address is this byte of the object, with this many bytes after it.
@@ -249,9 +288,13 @@ impl Performer<'_, '_> {
         terms: &mut Terms,
         slot: usize,
         template: usize,
-        (site, reuse): (mover_ir::program::SiteId, u32),
+        (site, reuse): (SiteId, u32),
         size: &Expr,
     ) -> Term {
+        if let Some(made) = &mut self.made {
+            let object = made.pop().flatten();
+            return self.make(terms, slot, template, object, size);
+        }
         let before = self.state.clone();
         let view = View {
             layout: self.layout,
@@ -305,6 +348,38 @@ impl Performer<'_, '_> {
         let leaves = terms.or(none, too_long);
         self.beyond = terms.or(self.beyond, leaves);
         address
+    }
+
+    /// Gives the address of an object that this step alone makes. It has lived all the time: only
+    /// its size may have to be noted.
+    fn make(
+        &mut self,
+        terms: &mut Terms,
+        slot: usize,
+        template: usize,
+        object: Option<usize>,
+        size: &Expr,
+    ) -> Term {
+        let pointers = self.layout.program.pointers;
+        let size = self.view(slot, template).eval(terms, size);
+        let none = terms.constant(0, pointers.width);
+        let Some(object) = object.map(|object| &self.layout.objects[object]) else {
+            self.beyond = Terms::TRUE;
+            return none;
+        };
+        let most = terms.constant(pointers.max_object_size(), pointers.width);
+        let too_large = terms.ult(most, size);
+        if let Some(cell) = object.size {
+            let kept = terms.resize(size, self.layout.widths[cell], false);
+            self.state[cell] = kept;
+            let room = terms.constant(object.bytes(), pointers.width);
+            let longer = terms.ult(room, size);
+            let possible = terms.not(too_large);
+            let leaves = terms.and(longer, possible);
+            self.beyond = terms.or(self.beyond, leaves);
+        }
+        let address = terms.constant(pointers.address(object.number), pointers.width);
+        terms.ite(too_large, none, address)
     }
 
     /// Which freed number comes back to an allocation, see [`mover_ir::program::Effect::Allocate`].
@@ -369,12 +444,13 @@ impl Performer<'_, '_> {
         let address = view.eval(terms, address);
         for object in candidates {
             let object = &self.layout.objects[object];
-            let (Some(site), Some(size)) = (object.site, object.size) else {
-                continue;
-            };
+            let Some(site) = object.site else { continue };
             let here = view.is_in(terms, address, object);
-            let cells = object.first..object.first + object.cells;
-            for cell in cells.chain([site, size]) {
+            // What is left in an object that nobody makes again does not matter.
+            let is_last = matches!(object.home, ObjectHome::Made(_));
+            let contents = object.first..object.first + object.cells;
+            let left = contents.chain(object.size).filter(|_| !is_last);
+            for cell in left.chain([site]) {
                 let none = terms.constant(0, self.layout.widths[cell]);
                 self.state[cell] = terms.ite(here, none, self.state[cell]);
             }

@@ -315,6 +315,7 @@ impl Encoding<'_, '_> {
             layout,
             state: here.clone(),
             beyond: Terms::FALSE,
+            made: None,
         };
         let offered = option.meeting.as_ref().map(|m| (m.channel, &m.message[..]));
         performer.perform(terms, slot, template, option.body, offered, option.choice);

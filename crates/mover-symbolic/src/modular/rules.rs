@@ -1,26 +1,29 @@
-//! Which programs the modular engine takes, and which values are thread identities.
+//! Which programs the modular engine takes, and which variables are owners.
 //!
-//! In a proof for any number of threads, two kinds of values cannot be written into an invariant
-//! as they are:
+//! In a proof for any number of threads a step must depend on shared memory and on its own thread
+//! only, so that it is the same step beside any other threads. Handles are already gone
+//! ([`super::handles`]). Numbers of threads remain where they are *owners*: globals that hold the
+//! number of a thread, such as locks. They may only be compared with constants and with the number
+//! of the executing thread, so it is enough to know whether the owner is a given thread, another
+//! one, or nobody. What does not keep to this is refused, with the reason.
 //!
-//! - *Handles* of threads (`pthread_t`), which the translation bounds. A handle is *opaque*: it may
-//!   be copied, passed to threads and used as an index, but nothing may depend on its value. Rows
-//!   with a cell for each handle (which threads are there, what they returned) hold any value at
-//!   any time. So a join never waits, and the bound on handles does not exist.
-//! - *Owners*: globals that hold the number of a thread, such as locks. They may only be compared
-//!   with constants and with the number of the executing thread, so it is enough to know whether
-//!   the owner is a given thread, another one, or nobody.
-//!
-//! A step must depend on shared memory and on its own thread only, so that it is the same step
-//! beside any other threads. What does not keep to this is refused, with the reason.
+//! - The numbers of two threads differ, and none is a constant that the owner is compared with or
+//!   set to. This is checked for as many numbers as there can be ([`NUMBERS`]), not only for those
+//!   of a formula: with `owner == 7` the eighth thread would be special.
+//! - Allocations are refused: the number of a new object is one that no cell mentions, so it
+//!   depends on the local variables of all threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
+use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, VariableRef};
 use mover_ir::program::{Edge, Effect, Program};
+use mover_ir::simplify::fold_parts;
 
 /// A variable of the program or of a template.
 type Variable = (Option<usize>, usize);
+
+/// Numbers of threads that are looked at one by one.
+const NUMBERS: u64 = 200;
 
 /// A global that holds the number of a thread.
 #[derive(Clone, Debug, Default)]
@@ -31,12 +34,16 @@ pub struct Owner {
     pub constants: BTreeSet<u64>,
 }
 
+impl Owner {
+    /// The value that stands for the thread with this number.
+    pub fn value_of(&self, thread: u64) -> Option<u64> {
+        value_of(self.me.as_ref()?, thread)
+    }
+}
+
 /// What is known of the identities in a program.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// Rows that hold any value at any time.
-    pub free_rows: BTreeSet<usize>,
-    pub opaque: BTreeSet<Variable>,
     pub owners: BTreeMap<usize, Owner>,
 }
 
@@ -49,14 +56,18 @@ pub enum Refusal {
     Rendezvous,
     #[error("threads have channels of their own")]
     LocalChannels,
+    #[error("it allocates memory: `{0}`")]
+    Allocation(String),
     #[error("threads create threads: `{0}`")]
     NestedCreation(String),
-    #[error("an atomic sequence creates or joins threads: `{0}`")]
-    AtomicCreation(String),
+    #[error("an atomic sequence waits for threads: `{0}`")]
+    AtomicWait(String),
     #[error("the number of a thread is kept at an address")]
     AddressableNumber,
     #[error("the handle of a thread is kept at an address")]
     AddressableHandle,
+    #[error("the number of a thread is a constant, too")]
+    ConstantNumber,
     #[error("{reason}: `{edge}`")]
     OnEdge { reason: Dependence, edge: String },
 }
@@ -85,7 +96,8 @@ pub enum Dependence {
 }
 
 impl Rules {
-    /// The error says why proofs for any number of threads do not take the program.
+    /// For a program without handles; the error says why proofs for any number of threads do not
+    /// take it.
     pub fn new(program: &Program) -> Result<Rules, Refusal> {
         if program.priority_scheduling || program.uses_priorities() {
             return Err(Refusal::Priorities);
@@ -97,10 +109,6 @@ impl Rules {
             return Err(Refusal::LocalChannels);
         }
         let mut rules = Rules::default();
-        rules
-            .free_rows
-            .extend(program.presence.map(|row| row.index()));
-        rules.find_opaque(program);
         rules.find_owners(program)?;
         let mut spawned: BTreeSet<usize> = BTreeSet::new();
         for effect in program.effects() {
@@ -109,117 +117,29 @@ impl Rules {
             }
         }
         for (number, template) in program.templates.iter().enumerate() {
-            for location in &template.locations {
-                for edge in &location.edges {
-                    let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
-                    if spawned.contains(&number) && edge.effects.iter().any(spawns) {
-                        return Err(Refusal::NestedCreation(edge.text.clone()));
-                    }
-                    if location.atomic && rules.touches_free_row(edge) {
-                        return Err(Refusal::AtomicCreation(edge.text.clone()));
-                    }
-                    rules
-                        .check_edge(edge, number)
-                        .map_err(|reason| Refusal::OnEdge {
-                            reason,
-                            edge: edge.text.clone(),
-                        })?;
+            for edge in template.locations.iter().flat_map(|l| &l.edges) {
+                let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
+                if spawned.contains(&number) && edge.effects.iter().any(spawns) {
+                    return Err(Refusal::NestedCreation(edge.text.clone()));
                 }
+                let allocates = |effect: &Effect| matches!(effect, Effect::Allocate { .. });
+                if edge.effects.iter().any(allocates) {
+                    return Err(Refusal::Allocation(edge.text.clone()));
+                }
+                rules
+                    .check_edge(edge, number)
+                    .map_err(|reason| Refusal::OnEdge {
+                        reason,
+                        edge: edge.text.clone(),
+                    })?;
             }
         }
+        rules.check_numbers()?;
         Ok(rules)
     }
 
-    /// Whether nothing may be said of a variable.
-    pub fn is_opaque(&self, template: Option<usize>, variable: usize) -> bool {
-        self.opaque.contains(&(template, variable))
-            || template.is_none() && self.free_rows.contains(&variable)
-    }
-
-    fn find_opaque(&mut self, program: &Program) {
-        loop {
-            let before = (self.opaque.len(), self.free_rows.len());
-            for (template, body) in program.templates.iter().enumerate() {
-                let edges = body.locations.iter().flat_map(|location| &location.edges);
-                for edge in edges {
-                    edge.guard
-                        .walk(&mut |expr| self.note_index(expr, template, program));
-                    for effect in &edge.effects {
-                        effect.walk(&mut |expr| self.note_index(expr, template, program));
-                        self.note_flow(effect, template, program);
-                    }
-                }
-            }
-            if before == (self.opaque.len(), self.free_rows.len()) {
-                return;
-            }
-        }
-    }
-
-    /// A row that is indexed by a handle is one of handles.
-    fn note_index(&mut self, expr: &Expr, template: usize, program: &Program) {
-        if let Expr::Read(place) = expr {
-            self.note_place(place, template, program);
-        }
-    }
-
-    fn note_place(&mut self, place: &Place, template: usize, program: &Program) {
-        if let VariableRef::Global(id) = place.variable
-            && program.globals[id.index()].len > 1
-            && self.carries(&place.index, template, program)
-        {
-            self.free_rows.insert(id.index());
-        }
-    }
-
-    fn note_flow(&mut self, effect: &Effect, template: usize, program: &Program) {
-        match effect {
-            Effect::Assign { place, value } => {
-                self.note_place(place, template, program);
-                if self.carries(value, template, program) {
-                    self.mark(place, template);
-                }
-            }
-            Effect::Spawn {
-                template: made,
-                args,
-                result,
-                ..
-            } => {
-                for (param, arg) in args.iter().enumerate() {
-                    if self.carries(arg, template, program) {
-                        self.opaque.insert((Some(made.index()), param));
-                    }
-                }
-                if let Some(place) = result {
-                    self.mark(place, template);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn mark(&mut self, place: &Place, template: usize) {
-        let variable = variable(place, template);
-        if !(variable.0.is_none() && self.free_rows.contains(&variable.1)) {
-            self.opaque.insert(variable);
-        }
-    }
-
-    /// Whether a value may be a handle.
-    fn carries(&self, expr: &Expr, template: usize, program: &Program) -> bool {
-        match expr {
-            Expr::Read(place) => {
-                let read = variable(place, template);
-                let presence = program.presence.map(|row| (None, row.index()));
-                Some(read) == presence || self.opaque.contains(&read)
-            }
-            _ => {
-                let mut found = false;
-                expr.parts(&mut |part| found |= self.carries(part, template, program));
-                found
-            }
-        }
+    pub fn is_owner(&self, template: Option<usize>, variable: usize) -> bool {
+        template.is_none() && self.owners.contains_key(&variable)
     }
 
     fn find_owners(&mut self, program: &Program) -> Result<(), Refusal> {
@@ -244,95 +164,45 @@ impl Rules {
                 return Err(Refusal::AddressableNumber);
             }
         }
-        let globals = self.opaque.iter().filter(|(of, _)| of.is_none());
-        let mut rows = globals
-            .map(|&(_, number)| number)
-            .chain(self.free_rows.iter().copied());
-        if rows.any(|number| program.globals[number].addressable) {
-            return Err(Refusal::AddressableHandle);
+        Ok(())
+    }
+
+    /// Threads have different numbers, which are not among the constants.
+    fn check_numbers(&self) -> Result<(), Refusal> {
+        for owner in self.owners.values() {
+            let mut known = owner.constants.clone();
+            for thread in 0..NUMBERS {
+                match owner.value_of(thread) {
+                    Some(value) if known.insert(value) => {}
+                    _ => return Err(Refusal::ConstantNumber),
+                }
+            }
         }
         Ok(())
     }
 
-    fn touches_free_row(&self, edge: &Edge) -> bool {
-        let mut found = false;
-        let mut look = |expr: &Expr| {
-            if let Expr::Read(place) = expr
-                && let VariableRef::Global(id) = place.variable
-            {
-                found |= self.free_rows.contains(&id.index());
-            }
-        };
-        edge.guard.walk(&mut look);
-        for effect in &edge.effects {
-            effect.walk(&mut look);
-        }
-        let writes = |effect: &Effect| match effect {
-            Effect::Assign { place, .. } => {
-                matches!(place.variable, VariableRef::Global(id) if self.free_rows.contains(&id.index()))
-            }
-            Effect::Spawn { .. } => true,
-            _ => false,
-        };
-        found || edge.effects.iter().any(writes)
-    }
-
     fn check_edge(&mut self, edge: &Edge, template: usize) -> Result<(), Dependence> {
-        self.check(&edge.guard, template, false)?;
+        self.check(&edge.guard, template)?;
         for effect in &edge.effects {
-            match effect {
-                Effect::Assign { place, value } => {
-                    let target = variable(place, template);
-                    if let (None, number) = target
-                        && self.owners.contains_key(&number)
-                    {
-                        self.check(&place.index, template, false)?;
-                        self.check_owner_value(number, value, template)?;
-                        continue;
-                    }
-                    let is_free = target.0.is_none() && self.free_rows.contains(&target.1);
-                    let opaque = is_free || self.opaque.contains(&target);
-                    self.check(&place.index, template, is_free)?;
-                    self.check(value, template, opaque)?;
+            for place in effect.written_places() {
+                self.check(&place.index, template)?;
+            }
+            let owner = effect
+                .written_places()
+                .into_iter()
+                .map(|place| variable(place, template))
+                .find(|&(of, number)| self.is_owner(of, number));
+            match (effect, owner) {
+                (Effect::Assign { value, .. }, Some((_, number))) => {
+                    self.check_owner_value(number, value, template)?;
                 }
-                Effect::Havoc { place, .. } => {
-                    self.check(&place.index, template, false)?;
-                    if let (None, number) = variable(place, template)
-                        && self.owners.contains_key(&number)
-                    {
-                        return Err(Dependence::AnyNumber);
-                    }
-                }
-                Effect::Spawn {
-                    template: made,
-                    args,
-                    ..
-                } => {
-                    for (param, arg) in args.iter().enumerate() {
-                        let opaque = self.opaque.contains(&(Some(made.index()), param));
-                        self.check(arg, template, opaque)?;
-                    }
-                }
-                Effect::SetPriority { .. } => return Err(Dependence::Priorities),
-                Effect::Receive { args, .. } => {
-                    for arg in args {
-                        if let mover_ir::expr::ReceiveArg::Store(place) = arg
-                            && let (None, number) = variable(place, template)
-                            && self.owners.contains_key(&number)
-                        {
-                            return Err(Dependence::ReceivedNumber);
-                        }
-                    }
+                (Effect::Receive { .. }, Some(_)) => return Err(Dependence::ReceivedNumber),
+                (_, Some(_)) => return Err(Dependence::AnyNumber),
+                (Effect::SetPriority { .. }, None) => return Err(Dependence::Priorities),
+                (effect, None) => {
                     let mut result = Ok(());
                     effect.parts(&mut |part| {
-                        result = result.and_then(|()| self.check(part, template, false));
-                    });
-                    result?;
-                }
-                _ => {
-                    let mut result = Ok(());
-                    effect.parts(&mut |part| {
-                        result = result.and_then(|()| self.check(part, template, false));
+                        result = result.and_then(|()| self.check(part, template));
                     });
                     result?;
                 }
@@ -350,7 +220,7 @@ impl Rules {
     ) -> Result<(), Dependence> {
         match value {
             Expr::If(condition, then, otherwise) => {
-                self.check(condition, template, false)?;
+                self.check(condition, template)?;
                 self.check_owner_value(owner, then, template)?;
                 self.check_owner_value(owner, otherwise, template)
             }
@@ -367,9 +237,8 @@ impl Rules {
         }
     }
 
-    /// Whether an expression depends on shared memory and its own thread only. Of handles only where
-    /// `opaque`.
-    fn check(&mut self, expr: &Expr, template: usize, opaque: bool) -> Result<(), Dependence> {
+    /// Whether an expression depends on shared memory and its own thread only.
+    fn check(&mut self, expr: &Expr, template: usize) -> Result<(), Dependence> {
         match expr {
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
                 for (one, other) in [(a, b), (b, a)] {
@@ -384,22 +253,18 @@ impl Rules {
                             other if owner.me.as_ref() == Some(other) => {}
                             _ => return Err(Dependence::ComparedNumbers),
                         }
-                        return self.check(&place.index, template, false);
+                        return self.check(&place.index, template);
                     }
                 }
-                self.check(a, template, opaque)?;
-                self.check(b, template, opaque)
+                self.check(a, template)?;
+                self.check(b, template)
             }
             Expr::Read(place) => {
-                let read = variable(place, template);
-                let is_free = read.0.is_none() && self.free_rows.contains(&read.1);
-                if self.opaque.contains(&read) && !opaque {
-                    return Err(Dependence::Handle);
-                }
-                if read.0.is_none() && self.owners.contains_key(&read.1) {
+                let (of, number) = variable(place, template);
+                if self.is_owner(of, number) {
                     return Err(Dependence::Number);
                 }
-                self.check(&place.index, template, is_free)
+                self.check(&place.index, template)
             }
             Expr::ThreadId => Err(Dependence::OwnNumber),
             Expr::ThreadCount
@@ -410,7 +275,7 @@ impl Rules {
             _ => {
                 let mut result = Ok(());
                 expr.parts(&mut |part| {
-                    result = result.and_then(|()| self.check(part, template, opaque));
+                    result = result.and_then(|()| self.check(part, template));
                 });
                 result
             }
@@ -425,10 +290,21 @@ fn variable(place: &Place, template: usize) -> Variable {
     }
 }
 
-fn names_the_thread(expr: &Expr) -> bool {
+pub fn names_the_thread(expr: &Expr) -> bool {
     let mut found = false;
     expr.walk(&mut |part| found |= matches!(part, Expr::ThreadId));
     found
+}
+
+/// The value for the thread with this number; none if it depends on anything else.
+fn value_of(me: &Expr, thread: u64) -> Option<u64> {
+    fn fold(expr: &Expr, thread: u64) -> Expr {
+        match expr {
+            Expr::ThreadId => Expr::constant(thread as i64, INDEX_WIDTH),
+            _ => fold_parts(expr, &mut |part| fold(part, thread)),
+        }
+    }
+    fold(me, thread).as_const()
 }
 
 /// The values that a choice chooses between.

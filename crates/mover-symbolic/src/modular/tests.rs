@@ -3,9 +3,9 @@
 //! semantics with two, three and four created threads.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mover_engine::{Conclusion, Control, Engine, EngineError, Proof, Task};
+use mover_engine::{Conclusion, Control, EngineError, Proof, Task};
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, Ty, VariableRef};
 use mover_ir::program::{
     Edge, Effect, Instance, Location, LocationId, Program, Property, Template, TemplateId,
@@ -14,14 +14,17 @@ use mover_ir::program::{
 use mover_ir::semantics::Machine;
 use mover_reduce::{Conditions, Heuristics, Reduction};
 
-use super::certificate;
-use super::rules::Rules;
+use super::configurations::{Configurations, GiveUp};
+use super::handles::without_handles;
+use super::rules::{Refusal, Rules};
 use super::search::{Found, ModularSearch};
+use super::view_sets::{Follow, ViewSets};
 use super::views::Views;
+use super::{by_formulas, certificate};
+use crate::SymbolicOptions;
 use crate::blocks::Blocks;
 use crate::layout::Bounds;
 use crate::outcome::Question;
-use crate::{Modular, SymbolicOptions};
 
 /// The shared variables: numbers of two bits, a gate, and owners.
 const X: u32 = 0;
@@ -43,6 +46,9 @@ enum Do {
     Cas(u32, u64, u64),
     Take(u32),
     Release(u32),
+    /// More by one, as long as it is below this; blocked otherwise.
+    Enter(u32, u64),
+    Subtract(u32),
     Own,
     /// Skips the next statement if `OWN` is this thread.
     SkipIfOwn,
@@ -121,6 +127,14 @@ fn locations(statements: &[Do]) -> Vec<Location> {
                 go(Expr::TRUE, set(place(x), more))
             }
             Do::Cas(x, from, to) => go(is(x, from, BinaryOp::Eq), set(place(x), number(to))),
+            Do::Enter(x, most) => {
+                let more = Expr::binary(BinaryOp::Add, Expr::Read(place(x)), number(1));
+                go(is(x, most, BinaryOp::ULt), set(place(x), more))
+            }
+            Do::Subtract(x) => {
+                let less = Expr::binary(BinaryOp::Sub, Expr::Read(place(x)), number(1));
+                go(Expr::TRUE, set(place(x), less))
+            }
             Do::Take(m) => go(is(m, 0, BinaryOp::Eq), set(place(m), me())),
             Do::Release(m) => go(Expr::TRUE, set(place(m), Expr::constant(0, NAME.width))),
             Do::Own => go(Expr::TRUE, set(place(OWN), me())),
@@ -217,19 +231,54 @@ fn fails_with(program: &Program, created: u32) -> Option<bool> {
     Some(false)
 }
 
-/// Whether the engine proves the program.
+fn question(reduction: Reduction, limit: Control) -> Question {
+    Question {
+        reduction,
+        heuristics: Heuristics::ALL,
+        peephole: false,
+        unfold: false,
+        errors: true,
+        deadlocks: false,
+        bounds: SymbolicOptions::default().bounds,
+        depth: None,
+        contexts: None,
+        certify: true,
+        check_answers: false,
+        carry_over: false,
+        limit,
+    }
+}
+
+/// Whether formulas prove the program.
 fn proves(program: &Program, reduction: Reduction, patience: Duration) -> bool {
     let task = Task::new(program.clone(), vec![Property::UnreachCall]);
-    let engine = Modular {
-        reduction,
-        ..Modular::default()
+    let question = question(reduction, Control::unlimited().within(patience));
+    // A name that nobody takes is no owner.
+    let Ok(rules) = Rules::new(program) else {
+        return false;
     };
-    let control = Control::unlimited().within(patience);
-    match engine.run(&task, &control, &mut |_| {}) {
+    let started = Instant::now();
+    match by_formulas(&task, &question, program, &rules, &mut |_| {}, started) {
         Ok(outcome) => matches!(outcome.conclusion, Conclusion::Safe { .. }),
-        // A name that nobody takes is no owner.
-        Err(EngineError::Unsupported(_)) => false,
         Err(error) => panic!("{error}"),
+    }
+}
+
+/// What the views of so many threads say; none if there are too many or the program is refused. The
+/// check must agree.
+fn views_prove(program: &Program, width: usize, follow: Follow) -> Option<bool> {
+    let rules = Rules::new(program).ok()?;
+    let configurations = Configurations::new(program, &rules, true).expect("few owners");
+    let mut sets = ViewSets::new(&configurations, width);
+    match sets.close(follow, &Control::unlimited()) {
+        Ok(()) => {}
+        Err(GiveUp::Alarm) => return Some(false),
+        Err(_) => return None,
+    }
+    match sets.check(&Control::unlimited()) {
+        Ok(is_checked) => Some(is_checked),
+        Err(what) if follow == Follow::ALL => panic!("the views fail their check: {what}"),
+        Err(_) => None,
     }
 }
 
@@ -326,6 +375,10 @@ fn no_wrong_variant_is_this_one() {
     for (what, program) in unsafe_programs() {
         let failing = (1..=4).find(|&created| fails_with(&program, created) == Some(true));
         assert!(failing.is_some(), "{what}: the program is not unsafe");
+        for width in 1..=3 {
+            let proved = views_prove(&program, width, Follow::ALL);
+            assert_eq!(proved, Some(false), "{what}, {width} threads in a view");
+        }
         for reduction in [Reduction::None, Reduction::Static] {
             assert!(!proves(&program, reduction, SHORT), "{what}, {reduction}");
         }
@@ -365,8 +418,125 @@ fn what_needs_one_or_two_threads_is_proved() {
     ];
     for (what, program) in programs {
         assert_eq!(fails_with(&program, 2), Some(false), "{what}");
+        let proved = views_prove(&program, 2, Follow::ALL);
+        assert_eq!(proved, Some(true), "{what}");
         assert!(proves(&program, Reduction::None, LONG), "{what}");
     }
+}
+
+/// How many threads a view must have, as the notes on such proofs have it: a mutex has an owner, so
+/// one is enough; where s threads may be inside together without an owner, s + 1 are needed.
+#[test]
+fn the_width_that_a_proof_needs() {
+    use Do::*;
+    let mutex: &[Do] = &[Take(M), Set(X, 1), AssertIs(X, 1), Set(X, 0), Release(M)];
+    let by_hand: &[Do] = &[
+        Cas(X, 0, 1),
+        Set(Y, 1),
+        AssertIs(Y, 1),
+        Set(Y, 0),
+        Set(X, 0),
+    ];
+    let two_inside: &[Do] = &[Enter(X, 2), AssertNot(X, 0), Subtract(X)];
+    let three_inside: &[Do] = &[Enter(X, 3), AssertNot(X, 0), Subtract(X)];
+    for (thread, needed) in [(mutex, 1), (by_hand, 2), (two_inside, 3)] {
+        let program = program(&[thread], &[]);
+        for width in 1..=3 {
+            let proved = views_prove(&program, width, Follow::ALL);
+            assert_eq!(proved, Some(width >= needed), "{thread:?}, {width}");
+        }
+    }
+    let program = program(&[three_inside], &[]);
+    assert_eq!(views_prove(&program, 3, Follow::ALL), Some(false));
+}
+
+/// A fixpoint that forgot something is no fixpoint.
+#[test]
+fn the_check_of_views_notices_what_was_forgotten() {
+    let all = Follow::ALL;
+    let forgetful = [
+        Follow { own: false, ..all },
+        Follow {
+            fixed: false,
+            ..all
+        },
+        Follow {
+            creation: false,
+            ..all
+        },
+        Follow {
+            interference: false,
+            ..all
+        },
+        Follow {
+            twins: false,
+            ..all
+        },
+    ];
+    for follow in forgetful {
+        let mut noticed = 0;
+        for (what, program) in unsafe_programs() {
+            for width in 1..=2 {
+                let proved = views_prove(&program, width, follow);
+                assert_ne!(proved, Some(true), "{what} is certified with {follow:?}");
+                noticed += usize::from(proved.is_none());
+            }
+        }
+        assert!(noticed > 0, "nothing was closed with {follow:?}");
+    }
+}
+
+/// The number of a thread is no constant, also not that of a thread outside of a formula.
+#[test]
+fn programs_that_know_the_number_of_a_thread_are_refused() {
+    let mut seventh = program(&[&[Do::Own]], &[]);
+    let is_seventh = is(OWN, 7, BinaryOp::Ne);
+    seventh.templates[1].locations[1].edges[0].guard = is_seventh;
+    assert_eq!(Rules::new(&seventh).err(), Some(Refusal::ConstantNumber));
+    let mut narrow = program(&[&[Do::Own]], &[]);
+    let Effect::Assign { place, value } = &mut narrow.templates[1].locations[0].edges[0].effects[0]
+    else {
+        panic!("an assignment");
+    };
+    place.ty.width = 2;
+    *value = Expr::Resize {
+        arg: Box::new(Expr::ThreadId),
+        width: 2,
+        signed: false,
+    };
+    assert_eq!(Rules::new(&narrow).err(), Some(Refusal::ConstantNumber));
+}
+
+/// Without handles a program has all of its behaviour: a join may go on at once.
+#[test]
+fn conditions_over_handles_may_hold_and_may_fail() {
+    let row = Place::element(
+        VariableRef::Global(VariableId(X)),
+        Expr::constant(1, INDEX_WIDTH),
+        NUMBER,
+    );
+    let ended = Expr::binary(
+        BinaryOp::Eq,
+        Expr::Read(row.clone()),
+        Expr::constant(3, NUMBER.width),
+    );
+    let waits = Expr::unary(mover_ir::expr::UnaryOp::Not, ended.clone());
+    let mut joining = program(&[&[Do::Set(Y, 1)]], &[Do::AssertIs(Y, 0)]);
+    joining.globals[X as usize].len = 4;
+    joining.presence = Some(VariableId(X));
+    joining.templates[0].locations[1].edges[0].guard = ended.and(is(Y, 0, BinaryOp::Eq));
+    joining.templates[0].locations[1].edges[1].guard = waits;
+    let made = without_handles(&joining).expect("a program without handles");
+    let edges = &made.templates[0].locations[1].edges;
+    assert_eq!(edges[0].guard, is(Y, 0, BinaryOp::Eq));
+    assert_eq!(edges[1].guard, Expr::TRUE);
+    assert_eq!(made.globals[X as usize].len, 1);
+    joining.templates[0].locations[1].atomic = true;
+    let refused = without_handles(&joining).err();
+    assert!(
+        matches!(refused, Some(Refusal::AtomicWait(_))),
+        "{refused:?}"
+    );
 }
 
 /// Leaves one kind of step out of a search.
@@ -381,22 +551,7 @@ enum Forget {
 /// What certification says of an invariant that a search found which forgot something.
 fn forgetful(program: &Program, forget: Forget) -> Option<Result<bool, EngineError>> {
     let control = Control::unlimited().within(LONG);
-    let options = SymbolicOptions::default();
-    let question = Question {
-        reduction: Reduction::None,
-        heuristics: Heuristics::ALL,
-        peephole: false,
-        unfold: false,
-        errors: true,
-        deadlocks: false,
-        bounds: options.bounds,
-        depth: None,
-        contexts: None,
-        certify: true,
-        check_answers: false,
-        carry_over: false,
-        limit: control.clone(),
-    };
+    let question = question(Reduction::None, control.clone());
     let rules = Rules::new(program).expect("a program for this engine");
     let conditions = Conditions::new(program, Reduction::None, Heuristics::ALL, 0);
     let bounds = Bounds {
@@ -472,7 +627,7 @@ impl Random {
     fn statement(&mut self) -> Do {
         let x = self.below(2) as u32;
         let value = self.below(3);
-        match self.below(13) {
+        match self.below(15) {
             0 => Do::Assume(x, value),
             1 => Do::AssertNot(x, value),
             2 => Do::AssertIs(x, value),
@@ -484,6 +639,8 @@ impl Random {
             9 => Do::Maybe,
             10 => Do::ToLocal(x),
             11 => Do::FromLocal(x),
+            12 => Do::Subtract(x),
+            13 => Do::Enter(x, value),
             _ => Do::AssertNot(x, 3),
         }
     }
@@ -512,33 +669,41 @@ impl Random {
     }
 }
 
+/// A random program with threads in a loop, and what is in it.
+fn random_program(random: &mut Random) -> (Program, String) {
+    let is_gated = random.below(5) < 2;
+    let threads: Vec<Vec<Do>> = (0..1 + random.below(2))
+        .map(|_| random.thread(is_gated))
+        .collect();
+    let mut after: Vec<Do> = (0..random.below(3)).map(|_| random.statement()).collect();
+    if is_gated {
+        after.push(Do::Set(G, 1));
+    }
+    let threads: Vec<&[Do]> = threads.iter().map(|thread| &thread[..]).collect();
+    let text = format!("{threads:?}, then {after:?}");
+    (program(&threads, &after), text)
+}
+
+/// How many random programs are tried: so many, or as many in a long run.
+fn count(usual: usize, long: usize) -> usize {
+    let is_long = std::env::var_os("MOVER_LONG").is_some();
+    if is_long { long } else { usual }
+}
+
 #[test]
-fn random_programs_are_judged_by_the_semantics() {
-    let count = if std::env::var_os("MOVER_LONG").is_some() {
-        10_000
-    } else {
-        150
-    };
+fn formulas_about_random_programs_are_judged_by_the_semantics() {
+    let count = count(40, 4_000);
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     let (mut proved, mut safe, mut failing) = (0, 0, 0);
     for number in 0..count {
-        let is_gated = random.below(5) < 2;
-        let threads: Vec<Vec<Do>> = (0..1 + random.below(2))
-            .map(|_| random.thread(is_gated))
-            .collect();
-        let mut after: Vec<Do> = (0..random.below(3)).map(|_| random.statement()).collect();
-        if is_gated {
-            after.push(Do::Set(G, 1));
-        }
-        let threads: Vec<&[Do]> = threads.iter().map(|thread| &thread[..]).collect();
-        let program = program(&threads, &after);
+        let (program, text) = random_program(&mut random);
         let fails = (1..=4).any(|created| fails_with(&program, created) == Some(true));
         let reduction = [Reduction::None, Reduction::Static][number % 2];
         let patience = Duration::from_millis(400);
         let is_proved = proves(&program, reduction, patience);
         assert!(
             !(fails && is_proved),
-            "program {number} is proved but fails: {threads:?}, then {after:?}"
+            "program {number} is proved but fails: {text}"
         );
         failing += usize::from(fails);
         safe += usize::from(!fails);
@@ -546,5 +711,28 @@ fn random_programs_are_judged_by_the_semantics() {
     }
     println!("{failing} fail, {safe} do not with 4 threads, {proved} of these are proved");
     assert!(failing * 5 > count, "too few programs fail");
-    assert!(proved * 10 > safe, "too few programs are proved");
+}
+
+#[test]
+fn views_of_random_programs_are_judged_by_the_semantics() {
+    let count = count(150, 10_000);
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let (mut proved, mut safe, mut failing) = ([0; 3], 0, 0);
+    for number in 0..count {
+        let (program, text) = random_program(&mut random);
+        let fails = (1..=4).any(|created| fails_with(&program, created) == Some(true));
+        for width in 1..=3 {
+            let is_proved = views_prove(&program, width, Follow::ALL) == Some(true);
+            assert!(
+                !(fails && is_proved),
+                "program {number} is proved by views of {width} threads but fails: {text}"
+            );
+            proved[width - 1] += usize::from(is_proved);
+        }
+        failing += usize::from(fails);
+        safe += usize::from(!fails);
+    }
+    println!("{failing} fail, {safe} do not with 4 threads, {proved:?} of these are proved");
+    assert!(failing * 5 > count, "too few programs fail");
+    assert!(proved[1] * 2 > safe, "too few programs are proved");
 }

@@ -176,7 +176,6 @@ impl<'a, 'p> Views<'a, 'p> {
             now,
         };
         views.limits(question);
-        views.check_owners()?;
         let cells = views.influential();
         views.add_changers(&cells, block.who);
         views.observe_all(&cells);
@@ -248,21 +247,6 @@ impl<'a, 'p> Views<'a, 'p> {
         self.domain = terms.all(all);
     }
 
-    /// No constant that an owner is compared with is the number of a thread.
-    fn check_owners(&mut self) -> Result<(), EngineError> {
-        for owner in self.rules.owners.values() {
-            let Some(me) = &owner.me else { continue };
-            for slot in 0..self.blocks.layout.slots.len() {
-                let number = self.eval(&self.now.clone(), slot, 0, me);
-                match self.terms.as_const(number) {
-                    Some(value) if !owner.constants.contains(&value) => {}
-                    _ => return refused("the number of a thread is a constant, too".into()),
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn eval(&mut self, state: &[Term], slot: usize, template: usize, expr: &Expr) -> Term {
         let view = View {
             layout: &self.blocks.layout,
@@ -303,12 +287,7 @@ impl<'a, 'p> Views<'a, 'p> {
     /// Whether an invariant may speak about the bits of a cell.
     fn is_plain(&self, cell: usize) -> bool {
         match self.blocks.layout.cells[cell] {
-            Cell::Global { variable, .. } => {
-                !self.rules.is_opaque(None, variable) && !self.rules.owners.contains_key(&variable)
-            }
-            Cell::Local {
-                template, variable, ..
-            } => !self.rules.is_opaque(Some(template), variable),
+            Cell::Global { variable, .. } => !self.rules.is_owner(None, variable),
             Cell::Turn => false,
             _ => true,
         }
@@ -509,8 +488,7 @@ impl<'a, 'p> Views<'a, 'p> {
                         VariableRef::Global(id) => (None, id.index()),
                         VariableRef::Local(id) => (Some(template), id.index()),
                     };
-                    let is_owner = of.is_none() && self.rules.owners.contains_key(&number);
-                    may &= !(is_owner || self.rules.is_opaque(of, number));
+                    may &= !self.rules.is_owner(of, number);
                 }
                 _ => {}
             }

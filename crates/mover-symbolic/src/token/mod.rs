@@ -22,7 +22,7 @@
 //! first, with a limit. Only a violation counts as an answer of this first search.
 //!
 //! Programs with features that the engine does not support (`timeout`, rendezvous, priorities,
-//! dynamic objects) get `unknown` with the line.
+//! dynamic objects whose numbers are observed) get `unknown` with the line.
 
 pub mod encode;
 mod events;
@@ -38,10 +38,10 @@ use std::time::Instant;
 
 use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, UpTo, Violation};
 use mover_ir::expr::{ChannelRef, Expr, VariableRef};
-use mover_ir::program::{BoundMet, ChannelDecl, Effect, Init, Program, Template};
+use mover_ir::program::{BoundMet, ChannelDecl, Effect, Init, Program, SiteId, Template};
 use mover_ir::semantics::{Machine, Step};
 use mover_reduce::transform::unfold::Unfolded;
-use mover_reduce::{Movers, movers};
+use mover_reduce::{Movers, movers, movers_up_to_numbers};
 use mover_source::Span;
 
 use crate::blast::Blaster;
@@ -53,7 +53,7 @@ use encode::{ContextBound, Encoding};
 use goals::Goals;
 use pairs::Pairs;
 use reads_from::{ReadsFrom, Rule};
-use unroll::{Cut, MOST_NODES, Plan, Unrolled, Unroller};
+use unroll::{Cut, MOST_NODES, Plan, Pool, Unrolled, Unroller};
 
 /// Options of this engine.
 #[derive(Clone, Debug)]
@@ -92,7 +92,8 @@ pub fn check(
         };
         Outcome::new(conclusion, statistics, settings.pairs.name())
     };
-    if let Some(reason) = refusal(original) {
+    let takes_objects = settings.pairs == Pairs::ReadsFrom;
+    if let Some(reason) = refusal(original, takes_objects) {
         let conclusion = Conclusion::Refused {
             reason,
             advice: "another --engine".into(),
@@ -103,13 +104,28 @@ pub fn check(
     let source = unfolded.map_or(original, |unfolded| &unfolded.program);
     let parked = park(source);
     let program = parked.as_ref().unwrap_or(source);
-    let movers = movers(program).map_err(|reason| EngineError::Unsupported(reason.to_string()))?;
+    let mut objects = Pool::initial(program);
+    let movers = match objects.is_empty() {
+        true => movers(program).map(Some),
+        false => movers_up_to_numbers(program),
+    };
+    let movers = movers.map_err(|reason| EngineError::Unsupported(reason.to_string()))?;
+    let Some(movers) = movers else {
+        let conclusion = Conclusion::Refused {
+            reason: "`--engine token` does not support dynamic objects in programs that can tell \
+                     their addresses apart by more than equality, or that get freed ones again"
+                .into(),
+            advice: "another --engine".into(),
+        };
+        return Ok(outcome(conclusion, statistics));
+    };
     let mut question = question.clone();
     let mut depth = 0;
+    let mut is_fitted = false;
     let mut proof = Proof::default();
     let mut bounds = BTreeSet::new();
     let conclusion = loop {
-        let layout = Layout::new(&movers.fused.program, question.bounds)?;
+        let layout = Layout::with_objects(&movers.fused.program, question.bounds, &objects)?;
         let search = TokenSearch {
             original,
             unfolded,
@@ -119,6 +135,7 @@ pub fn check(
             layout: &layout,
             question: &question,
             settings,
+            is_fitted,
         };
         statistics.depth = depth;
         let found = match search.at(depth, &mut statistics, &mut proof, &mut bounds) {
@@ -135,6 +152,11 @@ pub fn check(
         let mut up_to = Vec::new();
         match found {
             Found::Violation(violation) => break Conclusion::Unsafe(violation),
+            Found::OtherObjects(others) => {
+                is_fitted = others.len() < objects.len();
+                objects = others;
+                continue;
+            }
             Found::Stopped => {
                 break stopped(&question.limit, so_far(depth), "--engine ic3");
             }
@@ -174,6 +196,7 @@ pub fn check(
                     let next = next(depth);
                     if question.depth.is_none_or(|most| next <= most) {
                         depth = next;
+                        is_fitted = false;
                         continue;
                     }
                     up_to.push(UpTo::Repetitions(depth));
@@ -205,7 +228,7 @@ fn unfolded<'t>(task: &'t Task, question: &Question, settings: &Settings) -> Opt
     let templates = &unfolded.program.templates;
     let mut places = templates.iter().flat_map(|template| &template.locations);
     let is_bounded = places.any(|place| place.bound.is_some());
-    (!is_bounded && refusal(&unfolded.program).is_none()).then_some(unfolded)
+    (!is_bounded && refusal(&unfolded.program, true).is_none()).then_some(unfolded)
 }
 
 /// What is known when the search at a depth did not come to its end.
@@ -234,6 +257,8 @@ enum Found {
     Violation(Violation),
     /// No violation, and where runs were cut off.
     Nothing(Vec<Cut>),
+    /// The layout has not the dynamic objects that the unrolling makes; these would fit.
+    OtherObjects(Vec<SiteId>),
     Stopped,
 }
 
@@ -248,6 +273,8 @@ struct TokenSearch<'a> {
     layout: &'a Layout<'a>,
     question: &'a Question,
     settings: &'a Settings,
+    /// Whether the layout has only those dynamic objects that are made.
+    is_fitted: bool,
 }
 
 impl TokenSearch<'_> {
@@ -284,6 +311,9 @@ impl TokenSearch<'_> {
                 Some(again) => unrolled = again,
                 None => return Ok(Found::Stopped),
             }
+        }
+        if let Some(others) = unrolled.pool.next(!self.is_fitted) {
+            return Ok(Found::OtherObjects(others));
         }
         let (mut encoding, switch) = self.encode(&unroller, unrolled, &mut terms, &mut blaster);
         let goals = encoding.goals(&mut terms);
@@ -508,7 +538,7 @@ fn at(program: &Program, span: Option<Span>) -> String {
 }
 
 /// What the engine does not take, with its place.
-fn refusal(program: &Program) -> Option<String> {
+fn refusal(program: &Program, takes_objects: bool) -> Option<String> {
     let refuse = |what: &str, span| {
         let place = at(program, span);
         Some(format!("`--engine token` does not support {what}{place}"))
@@ -538,7 +568,9 @@ fn refusal(program: &Program) -> Option<String> {
             for effect in &edge.effects {
                 match effect {
                     Effect::SetPriority { .. } => what = Some("priorities"),
-                    Effect::Allocate { .. } => what = Some("dynamic objects"),
+                    Effect::Allocate { .. } if !takes_objects => {
+                        what = Some("dynamic objects with `--pairs` other than `reads-from`");
+                    }
                     _ => {}
                 }
             }

@@ -37,6 +37,10 @@
 //! **The end** is a point after all others that reads whatever questions about final states need
 //! (deadlocks).
 //!
+//! **Objects.** Each allocation of the unrolling makes an object of its own, whose cells are cells
+//! like others. Reading through a pointer is a choice between the cells that it may point to
+//! ([`select`]). That an object is gone is a cell, too, which `free` writes.
+//!
 //! Starts and ends of threads, locks, channels and compare-and-swap need nothing of their own:
 //! they read and write cells, each in one event.
 

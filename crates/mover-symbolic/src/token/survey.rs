@@ -46,7 +46,7 @@ pub struct Survey {
 /// Unrolls a program. If `transactions`, events are transactions, else single accesses.
 /// Loops that are not bounded by constants are repeated once.
 pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineError> {
-    if let Some(reason) = refusal(original) {
+    if let Some(reason) = refusal(original, false) {
         return Err(EngineError::Unsupported(reason));
     }
     let parked = park(original);

@@ -23,12 +23,18 @@
 //!
 //! The accesses of an event are determined on the terms ([`touched`]).
 //!
+//! **Objects.** A node is passed at most once in a run, so an allocation there makes an object of
+//! its own, with its own number ([`pool`]). Its address is a constant, it is nobody else's before,
+//! and the step touches nothing that threads share. That is right only if the program cannot observe
+//! the numbers of objects (`mover_reduce::facts::opaque_numbers`).
+//!
 //! **How far.** Iterations are free where the exit of the loop was excluded by constants alone,
 //! such as `for (i = 0; i < 3; i++)`, and the constants are not those of an earlier iteration.
 //! Of all other iterations each thread gets the requested number; what lies beyond is a
 //! [`Cut`].
 
 mod ground;
+mod pool;
 mod touched;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -38,6 +44,7 @@ use mover_ir::program::{BoundMet, Edge, Effect, LocationId, TemplateId};
 use mover_reduce::facts::access::EdgeRef;
 
 pub use ground::Unroller;
+pub use pool::Pool;
 pub use touched::Writes;
 
 use crate::layout::bits_for;
@@ -135,6 +142,8 @@ pub struct Unrolled {
     pub assumptions: Vec<Term>,
     /// All free variables.
     pub inputs: Vec<Term>,
+    /// Which dynamic objects are made.
+    pub pool: Pool,
 }
 
 /// Options of the unrolling.
@@ -183,6 +192,7 @@ impl Unroller<'_> {
             shared: self.shared.clone(),
             assumptions: Vec::new(),
             inputs: Vec::new(),
+            pool: Pool::new(self.layout),
         };
         for slot in 0..self.layout.slots.len() {
             let thread = Unrolling {
@@ -202,6 +212,7 @@ impl Unroller<'_> {
                 },
                 assumptions: &mut unrolled.assumptions,
                 inputs: &mut unrolled.inputs,
+                pool: &mut unrolled.pool,
                 repeated: HashSet::new(),
             };
             match thread.run(limit)? {
@@ -247,6 +258,7 @@ struct Unrolling<'u, 'p> {
     thread: Thread,
     assumptions: &'u mut Vec<Term>,
     inputs: &'u mut Vec<Term>,
+    pool: &'u mut Pool,
     /// The constants with which loops were repeated for free, by template and head.
     repeated: HashSet<(usize, usize, Vec<Option<u64>>)>,
 }
@@ -632,6 +644,7 @@ impl<'p> Unrolling<'_, 'p> {
             layout,
             state: state.clone(),
             beyond: Terms::FALSE,
+            made: Some(self.pool.take(edge)),
         };
         performer.perform(self.terms, self.slot, at.template, edge, None, choice);
         let exits = edge.effects.contains(&Effect::Exit);

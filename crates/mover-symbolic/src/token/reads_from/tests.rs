@@ -3,7 +3,12 @@
 
 use mover_engine::{Conclusion, Control, Task};
 use mover_fuzz::ir::judge::judge;
-use mover_ir::program::{Program, Property};
+use mover_ir::expr::{BinaryOp, Expr, Place, Ty, VariableRef};
+
+use mover_ir::program::{
+    AllocationSite, Edge, Effect, Instance, Location, Program, Property, SiteId, Template,
+    Variable, VariableId,
+};
 use mover_reduce::Heuristics;
 
 use super::Rule;
@@ -467,4 +472,75 @@ fn rules_that_are_left_out_are_noticed() {
         assert!(!noticed.is_empty(), "{rule:?}");
         println!("{rule:?}: {noticed:?}");
     }
+}
+
+/// Two threads that each make an object, fill it, show it to others and look into what they have shown.
+fn makers() -> Program {
+    let (pointer, number) = (Ty::unsigned(64), Ty::unsigned(32));
+    let own = Place::scalar(VariableRef::Local(VariableId(0)), pointer);
+    let address = Expr::Read(own.clone());
+    let mut program = Program {
+        sites: vec![AllocationSite::heap("s", number)],
+        pointers_stay: true,
+        max_threads: 2,
+        ..Program::default()
+    };
+    for thread in 0..2 {
+        program
+            .globals
+            .push(Variable::scalar(format!("g{thread}"), pointer));
+        let shown = Place::scalar(VariableRef::Global(VariableId(thread)), pointer);
+        let value = Expr::constant(i64::from(thread) + 1, 32);
+        let is_kept = Expr::binary(
+            BinaryOp::Eq,
+            Expr::load(Expr::Read(shown.clone()), number),
+            value.clone(),
+        );
+        let allocate = Effect::Allocate {
+            site: SiteId(0),
+            reuse: 0,
+            size: Expr::constant(4, 64),
+            result: own.clone(),
+        };
+        let fill = Effect::Store {
+            address: address.clone(),
+            value,
+        };
+        let show = Effect::Assign {
+            place: shown,
+            value: address.clone(),
+        };
+        let mut steps: Vec<Location> = [allocate, fill, show]
+            .into_iter()
+            .zip(1..)
+            .map(|(effect, next)| {
+                Location::with_edges(vec![Edge::new(Expr::TRUE, vec![effect], next, "")])
+            })
+            .collect();
+        steps.push(Location::with_edges(vec![
+            Edge::new(is_kept.clone(), Vec::new(), 4, ""),
+            Edge::new(is_kept.negate(), Vec::new(), 5, ""),
+        ]));
+        steps.push(Location {
+            valid_end: true,
+            ..Location::default()
+        });
+        steps.push(Location::failure("overwritten", None));
+        program.templates.push(Template {
+            name: format!("t{thread}"),
+            locals: vec![Variable::scalar("p", pointer)],
+            locations: steps,
+            ..Template::default()
+        });
+        program.initial.push(Instance::new(thread, Vec::new()));
+    }
+    program
+}
+
+/// Threads whose allocations gave them one object would overwrite each other's values.
+#[test]
+fn objects_of_two_allocations_differ() {
+    let program = makers();
+    assert!(!judge(&program).expect("a small program").error);
+    assert_eq!(said(&program, false, None), Ok(Some(false)));
 }

@@ -14,7 +14,7 @@ use mover_reduce::facts::single_threaded_prefix::Alone;
 use mover_reduce::{Movers, Protection};
 
 use super::{Plan, Standing};
-use crate::layout::{ChannelLayout, Layout};
+use crate::layout::{ChannelLayout, Layout, ObjectHome};
 
 /// What is known of the program before threads are unrolled.
 pub struct Unroller<'p> {
@@ -216,8 +216,17 @@ impl<'p> Unroller<'p> {
                         }
                     }
                 }
-                // Programs with dynamic objects are not taken.
+                // Numbers are fixed; objects are below.
                 Object::Site(_) | Object::Numbers => {}
+            }
+        }
+        // An object that its thread alone knows is no access of a shared object while it is filled,
+        // and may be read by others later. So all objects are shared.
+        for object in &self.layout.objects {
+            if let ObjectHome::Made(_) = object.home {
+                cells.extend(object.first..object.first + object.cells);
+                cells.extend(object.site);
+                cells.extend(object.size);
             }
         }
         cells.into_iter().collect()
