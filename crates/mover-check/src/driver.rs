@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
-    Task, Unchecked, Violation,
+    Task, Unchecked, UpTo, Violation,
 };
-use mover_ir::program::{BoundMet, Program, Property};
+use mover_ir::program::{BoundMet, Program, Property, SiteKind};
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
 
@@ -22,10 +22,10 @@ use crate::observer::Observer;
 use crate::options::{EngineChoice, Options, ReductionChoice};
 use crate::recheck;
 use crate::shorten::{self, Effort};
-use crate::strategy::{Features, Run, Stage, Strategy, When};
+use crate::strategy::{Features, Hunt, Run, Stage, Strategy, When};
 use crate::trace::{Length, Trace};
 use crate::watch::{Ended, watch};
-use crate::{bounds, claims, fold, temporal, vacuous};
+use crate::{bounds, claims, fold, sequential, temporal, vacuous};
 
 /// However slow the machine is, an answer does not wait longer for its story.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
@@ -58,12 +58,14 @@ struct Finished {
     engine: Arc<dyn Engine>,
     outcome: Outcome,
     time: Duration,
+    hunt: Option<Hunt>,
 }
 
 impl Finished {
     /// Whether the answer is final.
     fn is_final(&self, features: Features) -> bool {
         match &self.outcome.conclusion {
+            Conclusion::Safe { .. } if self.leaves_runs_out() => false,
             // Bounds that are met are met in every search, unless there may be a proof for any
             // number of threads.
             Conclusion::Safe { up_to } => {
@@ -75,9 +77,37 @@ impl Finished {
         }
     }
 
+    /// Whether it says nothing but what it found.
+    fn leaves_runs_out(&self) -> bool {
+        matches!(self.hunt, Some(Hunt::FewThreads(_)))
+    }
+
     /// Whether all runs were seen, up to bounds.
     fn has_seen_all(&self) -> bool {
-        matches!(&self.outcome.conclusion, Conclusion::Safe { up_to } if up_to.is_empty())
+        !self.leaves_runs_out()
+            && matches!(&self.outcome.conclusion, Conclusion::Safe { up_to } if up_to.is_empty())
+    }
+
+    /// How far it came, in words.
+    fn progress(&self) -> String {
+        let name = match self.hunt {
+            None => self.engine.name().to_string(),
+            Some(Hunt::DepthFirst) => format!("{} depth first", self.engine.name()),
+            Some(Hunt::FewThreads(count)) => {
+                format!("{} with {count} created threads", self.engine.name())
+            }
+        };
+        match &self.outcome.conclusion {
+            Conclusion::Safe { up_to } if up_to.is_empty() => format!("{name}: no violation"),
+            Conclusion::Safe { up_to } => {
+                format!("{name}: no violation up to {}", UpTo::list(up_to, ", "))
+            }
+            Conclusion::Unsafe(_) => format!("{name}: a violation"),
+            Conclusion::Stopped { stop, so_far, .. } => {
+                format!("{name}: {}{so_far}", stop.reason())
+            }
+            Conclusion::Refused { reason, .. } => format!("{name}: {reason}"),
+        }
     }
 
     /// Whether it says more than another one that is not final either.
@@ -103,7 +133,22 @@ pub fn answer(
         answer_by_engines(task, options, &control, observer)?
     };
     temporal::add_to(&mut answer, task, options, &control)?;
+    if options.tracks_memory {
+        leave_tracking_open(task, &mut answer);
+    }
     Ok(answer)
+}
+
+/// No proof covers that memory stays reachable, unless there is none to lose.
+fn leave_tracking_open(task: &Task, answer: &mut Answer) {
+    let mut sites = task.program().sites.iter();
+    let allocates = sites.any(|site| site.kind == SiteKind::Heap);
+    if allocates && matches!(answer.verdict, Verdict::Safe | Verdict::SafeUpTo(_)) {
+        answer.verdict = Verdict::Unknown {
+            reason: "valid-memtrack is not decided for programs that allocate memory".into(),
+            advice: "--property memory-safety, or memory-cleanup for leaks at the end".into(),
+        };
+    }
 }
 
 /// The answer to all questions but those about temporal claims.
@@ -155,6 +200,7 @@ fn answer_by_engines(
             }
             next => next?,
         };
+        info!("{}", next.progress());
         // The first stage's result stays if no stage has an answer or says more.
         let says_more = match &finished {
             None => true,
@@ -169,6 +215,20 @@ fn answer_by_engines(
     conclude(task, options, finished, control, observer)
 }
 
+/// The task of a run: a hunt with few threads has a program in which no more can be created, and
+/// does not ask whether that leaves others waiting.
+fn task_of(run: &Run, task: &Arc<Task>) -> Arc<Task> {
+    let Some(Hunt::FewThreads(created)) = run.hunt else {
+        return Arc::clone(task);
+    };
+    let mut program = task.program().clone();
+    let most = program.initial.len() as u32 + created;
+    program.max_threads = program.max_threads.min(most);
+    let properties = task.properties().iter().copied();
+    let properties = properties.filter(|&property| property != Property::NoDeadlock);
+    Arc::new(Task::unchanged(program, properties.collect()))
+}
+
 /// Lets the runs of a stage race for the answer; the first to have one stops the others. If nobody
 /// has one, it stays with what the first says, which runs in this thread.
 fn run_stage(
@@ -179,8 +239,16 @@ fn run_stage(
     control: &Control,
     observer: &dyn Observer,
 ) -> Result<Finished, CheckError> {
-    let engines: Vec<Arc<dyn Engine>> = stage.runs.iter().map(|run| engine(run, options)).collect();
-    let [first, others @ ..] = &engines[..] else {
+    let contestants: Vec<Contestant> = stage
+        .runs
+        .iter()
+        .map(|run| Contestant {
+            task: task_of(run, task),
+            engine: engine(run, options),
+            hunt: run.hunt,
+        })
+        .collect();
+    let [first, others @ ..] = &contestants[..] else {
         return Err(CheckError::Internal("a stage without a run".into()));
     };
     let (race, win) = control.child();
@@ -196,11 +264,11 @@ fn run_stage(
         finished => Some(finished),
     };
     let unanswered = std::thread::scope(|scope| {
-        for engine in others {
+        for other in others {
             let (arrive, race) = (&arrive, &race);
-            scope.spawn(move || arrive(run(task, engine, race, observer)));
+            scope.spawn(move || arrive(run(other, race, observer)));
         }
-        arrive(run(task, first, &race, observer))
+        arrive(run(first, &race, observer))
     });
     if let Some(winner) = lock().take() {
         return Ok(winner);
@@ -211,13 +279,20 @@ fn run_stage(
     }
 }
 
+/// An engine with its task.
+struct Contestant {
+    task: Arc<Task>,
+    engine: Arc<dyn Engine>,
+    hunt: Option<Hunt>,
+}
+
 /// Runs an engine, within its limits.
 fn run(
-    task: &Arc<Task>,
-    engine: &Arc<dyn Engine>,
+    contestant: &Contestant,
     control: &Control,
     observer: &dyn Observer,
 ) -> Result<Finished, CheckError> {
+    let Contestant { task, engine, hunt } = contestant;
     let started = Instant::now();
     observer.begin(&**engine);
     let outcome = if engine.keeps_limits() {
@@ -228,7 +303,22 @@ fn run(
         run_watched(task, engine, control, observer)
     };
     observer.end(&**engine);
-    let outcome = outcome?;
+    let mut outcome = outcome?;
+    if hunt.is_some() {
+        // What it did not find is not known to be absent.
+        outcome.others = None;
+        let asked = task.properties();
+        let is_asked = |violation: &Violation| asked.contains(&violation.property);
+        if matches!(outcome.conclusion, Conclusion::Unsafe(_))
+            && !outcome.violations().any(is_asked)
+        {
+            outcome.further.clear();
+            outcome.conclusion = Conclusion::Refused {
+                reason: "it found only errors that were not asked for".into(),
+                advice: "--property all".into(),
+            };
+        }
+    }
     info!(
         engine = engine.name(),
         reduction = outcome.reduction,
@@ -240,6 +330,7 @@ fn run(
         engine: Arc::clone(engine),
         outcome,
         time: started.elapsed(),
+        hunt: *hunt,
     })
 }
 
@@ -302,6 +393,7 @@ fn conclude(
         engine,
         outcome,
         time,
+        ..
     } = finished;
     let program = task.program();
     let mut caveats = program.info.caveats.clone();
@@ -353,6 +445,9 @@ fn conclude(
             caveats.push("no run starts a thread".into());
         }
         _ => {}
+    }
+    if matches!(verdict, Verdict::Safe | Verdict::SafeUpTo(_)) {
+        caveats.extend(sequential::caveat(task, time, control)?);
     }
     match (&verdict, &mut certified) {
         (Verdict::Unsafe(_), Some(certified)) => {
@@ -497,4 +592,31 @@ fn told(
     trace.length = length;
     trace.transactions = fold::transactions(task, &trace, reduction);
     Ok(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mover_explicit::Explicit;
+
+    fn safe(hunt: Option<Hunt>) -> Finished {
+        let conclusion = Conclusion::Safe { up_to: Vec::new() };
+        Finished {
+            engine: Arc::new(Explicit::default()),
+            outcome: Outcome::new(conclusion, Statistics::default(), "none"),
+            time: Duration::ZERO,
+            hunt,
+        }
+    }
+
+    #[test]
+    fn a_hunt_that_leaves_runs_out_proves_nothing() {
+        for any_number in [false, true] {
+            let features = Features { any_number };
+            assert!(safe(None).is_final(features));
+            assert!(safe(Some(Hunt::DepthFirst)).is_final(features));
+            let few = safe(Some(Hunt::FewThreads(2)));
+            assert!(!few.is_final(features) && !few.has_seen_all());
+        }
+    }
 }

@@ -8,7 +8,7 @@ use mover_reduce::Reduction;
 use mover_symbolic::{Bmc, Ic3, Modular, Token};
 
 use crate::options::{EngineChoice, Options, ReductionChoice};
-use crate::strategy::Run;
+use crate::strategy::{Hunt, Run};
 
 /// The engine of a run.
 pub fn engine(run: &Run, options: &Options) -> Arc<dyn Engine> {
@@ -38,10 +38,17 @@ pub fn engine(run: &Run, options: &Options) -> Arc<dyn Engine> {
 }
 
 fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
+    if let Some(search) = options.approximate {
+        return Arc::new(search);
+    }
     let search = Explicit {
         reduction: reduction(run.reduction),
         left_only: run.reduction == ReductionChoice::Left,
-        order: options.order.unwrap_or(Order::BreadthFirst),
+        order: match run.hunt {
+            Some(Hunt::DepthFirst) => Order::DepthFirst,
+            _ => options.order.unwrap_or(Order::BreadthFirst),
+        },
+        persistent: options.persistent,
         jobs: run.jobs,
         keep_going: options.keep_going,
         first: options.first,

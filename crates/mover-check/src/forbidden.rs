@@ -51,6 +51,14 @@ pub enum NotForbidden {
     Unfair(usize),
 }
 
+/// Whether the process has ended: its threads take empty steps for ever.
+pub(crate) fn has_ended(program: &Program, state: &State) -> bool {
+    state.threads.iter().flatten().any(|thread| {
+        let template = program.template(thread.template);
+        is_process_end(thread.location, template.location(thread.location))
+    })
+}
+
 struct Replayed<'p> {
     program: &'p Program,
     machine: Machine<'p>,
@@ -173,14 +181,7 @@ impl Replayed<'_> {
 
     /// Whether the process has ended.
     fn has_ended(&self, position: usize) -> bool {
-        self.states[position]
-            .threads
-            .iter()
-            .flatten()
-            .any(|thread| {
-                let template = self.program.template(thread.template);
-                is_process_end(thread.location, template.location(thread.location))
-            })
+        has_ended(self.program, &self.states[position])
     }
 
     /// The thread that moved last before a position.
@@ -205,6 +206,7 @@ impl Replayed<'_> {
                 let thread = self.machine.eval(state, last, thread) as usize;
                 self.movers(state).contains(&thread)
             }
+            Proposition::NoneEnabled => self.movers(state).is_empty(),
         };
         let bits = monitor.propositions.iter().enumerate();
         bits.filter(|(_, proposition)| holds(proposition))
@@ -322,7 +324,7 @@ impl Replayed<'_> {
         Story {
             sentence,
             marks: vec![Mark { step: start, note }],
-            arrows: Vec::new(),
+            ..Story::default()
         }
     }
 }

@@ -6,12 +6,15 @@
 //! `function@label` the same for the first line with a statement from the label on. Calls are
 //! inlined, so a line of a called function belongs to the thread's function.
 
+use std::collections::HashSet;
+
 use mover_ir::claim::{Check, Claim, ClaimKind, Monitor, Proposition};
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef};
 use mover_ir::program::{LocationId, Program, Template, TemplateId, Variable, VariableId};
 use mover_ir::simplify::{fold_binary, fold_unary};
 use mover_ltl::text::{Atom, Proposed, SyntaxError, Term, parse};
-use mover_ltl::{Formulas, Label, translate};
+use mover_ltl::{Formula, Formulas, Label, Node, translate};
+use mover_source::{FileId, Span};
 
 const WIDTH: u8 = 64;
 
@@ -50,12 +53,16 @@ pub enum FormulaError {
     },
     #[error("a thread of `{function}` does nothing that others can see in line {line}")]
     NoStep { function: String, line: usize },
+    #[error("line {0} has such statements in several files; name a label instead")]
+    SeveralFiles(usize),
     #[error("there is no label `{0}` at the beginning of a line")]
     NoLabel(String),
     #[error("there are several labels `{0}`; name the line instead")]
     SeveralLabels(String),
     #[error("no statement follows the label `{0}` in this function")]
     NothingBehindLabel(String),
+    #[error("`[]`, `<>`, `X`, `U`, `V` and `W` speak of runs; this is about a state")]
+    Temporal,
 }
 
 fn variables_in_words(names: &[String]) -> String {
@@ -68,38 +75,13 @@ fn variables_in_words(names: &[String]) -> String {
 
 /// The claim that all runs satisfy a formula.
 pub fn claim(program: &Program, text: &str) -> Result<Claim, FormulaError> {
-    let mut propositions: Vec<Proposition> = Vec::new();
-    let mut formulas = Formulas::default();
-    let formula = parse(text, &mut formulas, &mut |atom| {
-        let proposition = match atom {
-            Atom::Truth(term) => {
-                let value = number(program, term)?;
-                Proposition::Holds(fold_binary(BinaryOp::Ne, value, Expr::constant(0, WIDTH)))
-            }
-            Atom::Compare(operator, left, right) => {
-                let (left, right) = (number(program, left)?, number(program, right)?);
-                Proposition::Holds(compared(operator, left, right))
-            }
-            Atom::Place { function, at } => {
-                Proposition::SomeThreadAt(places(program, function, at)?)
-            }
-        };
-        if let Proposition::Holds(expr) = &proposition
-            && let Some(value) = expr.as_const()
-        {
-            return Ok(Proposed::Constant(value != 0));
-        }
-        let known = propositions.iter().position(|other| *other == proposition);
-        let number = known.unwrap_or(propositions.len());
-        if number >= Label::PROPOSITIONS {
-            return Err(FormulaError::TooManyConditions);
-        }
-        if known.is_none() {
-            propositions.push(proposition);
-        }
-        Ok(Proposed::Proposition(number as u32))
-    })?;
-    let negation = formulas.negation(formula);
+    let mut read = Read::of(program, text)?;
+    let negation = read.formulas.negation(read.formula);
+    let Read {
+        propositions,
+        formulas,
+        ..
+    } = read;
     let automaton = translate(&formulas, negation).map_err(|_| FormulaError::LargeAutomaton)?;
     Ok(Claim {
         kind: ClaimKind::Ltl,
@@ -113,6 +95,71 @@ pub fn claim(program: &Program, text: &str) -> Result<Claim, FormulaError> {
             extends_finite_runs: true,
             uses_last: false,
         })),
+    })
+}
+
+/// A formula as it is read.
+pub(crate) struct Read {
+    pub propositions: Vec<Proposition>,
+    pub formulas: Formulas,
+    pub formula: Formula,
+    /// The number whose truth is all that the formula says.
+    pub number: Option<Expr>,
+}
+
+impl Read {
+    pub(crate) fn of(program: &Program, text: &str) -> Result<Read, FormulaError> {
+        let mut propositions: Vec<Proposition> = Vec::new();
+        let mut formulas = Formulas::default();
+        let mut atoms = 0;
+        let mut number = None;
+        let formula = parse(text, &mut formulas, &mut |atom| {
+            atoms += 1;
+            if let Atom::Truth(term) = atom {
+                number = Some(self::number(program, term)?);
+            }
+            let proposition = proposition(program, atom)?;
+            if let Proposition::Holds(expr) = &proposition
+                && let Some(value) = expr.as_const()
+            {
+                return Ok(Proposed::Constant(value != 0));
+            }
+            let known = propositions.iter().position(|other| *other == proposition);
+            let position = known.unwrap_or(propositions.len());
+            if position >= Label::PROPOSITIONS {
+                return Err(FormulaError::TooManyConditions);
+            }
+            if known.is_none() {
+                propositions.push(proposition);
+            }
+            Ok(Proposed::Proposition(position as u32))
+        })?;
+        let is_atom = match formulas.node(formula) {
+            Node::Literal { positive, .. } => positive,
+            // The constant may have been negated; its truth is as good as its number.
+            Node::True | Node::False => !text.contains('!'),
+            _ => false,
+        };
+        Ok(Read {
+            number: number.filter(|_| atoms == 1 && is_atom),
+            propositions,
+            formulas,
+            formula,
+        })
+    }
+}
+
+fn proposition(program: &Program, atom: &Atom) -> Result<Proposition, FormulaError> {
+    Ok(match atom {
+        Atom::Truth(term) => {
+            let value = number(program, term)?;
+            Proposition::Holds(fold_binary(BinaryOp::Ne, value, Expr::constant(0, WIDTH)))
+        }
+        Atom::Compare(operator, left, right) => {
+            let (left, right) = (number(program, left)?, number(program, right)?);
+            Proposition::Holds(compared(operator, left, right))
+        }
+        Atom::Place { function, at } => Proposition::SomeThreadAt(places(program, function, at)?),
     })
 }
 
@@ -280,18 +327,31 @@ fn places(
             known: program.templates.iter().map(|t| t.name.clone()).collect(),
         });
     }
-    let line = match at.parse::<usize>() {
-        Ok(line) => line,
-        Err(_) => line_of_label(program, &templates, at)?,
+    let (wanted, line) = match at.parse::<usize>() {
+        Ok(line) => (None, line),
+        Err(_) => {
+            let (file, line) = line_of_label(program, &templates, at)?;
+            (Some(file), line)
+        }
+    };
+    let is_there = |span: &Span| {
+        program.info.sources.locate(*span).line == line
+            && wanted.is_none_or(|file| span.file == file)
     };
     let mut places = Vec::new();
+    let mut files = HashSet::new();
     for (id, template) in templates {
         for (number, location) in (0..).map(LocationId).zip(&template.locations) {
-            let mut lines = location.edges.iter().filter_map(|edge| edge.span);
-            if lines.any(|span| program.info.sources.locate(span).line == line) {
+            let spans = location.edges.iter().filter_map(|edge| edge.span);
+            let here: Vec<Span> = spans.filter(is_there).collect();
+            files.extend(here.iter().map(|span| span.file));
+            if !here.is_empty() {
                 places.push((id, number));
             }
         }
+    }
+    if files.len() > 1 {
+        return Err(FormulaError::SeveralFiles(line));
     }
     if places.is_empty() {
         let function = function.into();
@@ -305,7 +365,7 @@ fn line_of_label(
     program: &Program,
     templates: &[(TemplateId, &Template)],
     label: &str,
-) -> Result<usize, FormulaError> {
+) -> Result<(FileId, usize), FormulaError> {
     let sources = &program.info.sources;
     let mut found = Vec::new();
     for (file, source) in sources.files() {
@@ -336,5 +396,6 @@ fn line_of_label(
     lines
         .filter(|&line| line >= first)
         .min()
+        .map(|line| (file, line))
         .ok_or_else(|| FormulaError::NothingBehindLabel(label.into()))
 }

@@ -56,6 +56,11 @@ pub fn instrument(program: &Program, monitor: &Monitor) -> Option<Instrumented> 
     }
     let forbidden = forbidden_states(monitor)?;
     let reads = Reads::of(&forbidden)?;
+    // A store through a pointer may change a variable that has an address.
+    let has_address = |id: &VariableId| program.globals[id.index()].addressable;
+    if reads.globals.iter().any(has_address) {
+        return None;
+    }
     let mut changed = program.clone();
     // What the user claims of exclusive access is not about the condition.
     changed.info_mut().exclusive.clear();
@@ -138,6 +143,7 @@ fn test_before(forbidden: &Expr, edge: &Edge, number: usize) -> [Location; 2] {
         target,
         span: edge.span,
         text: edge.text.clone(),
+        sync: Vec::new(),
     };
     [
         Location {
@@ -167,7 +173,9 @@ fn forbidden_states(monitor: &Monitor) -> Option<Expr> {
     let conditions: Vec<Expr> = (monitor.propositions.iter())
         .map(|proposition| match proposition {
             Proposition::Holds(expr) => Some(expr.clone()),
-            Proposition::SomeThreadAt(_) | Proposition::Enabled(_) => None,
+            Proposition::SomeThreadAt(_) | Proposition::Enabled(_) | Proposition::NoneEnabled => {
+                None
+            }
         })
         .collect::<Option<_>>()?;
     let labels = bad_labels(automaton, conditions.len())?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mover_explicit::liveness::Fairness;
-use mover_explicit::{CheckpointOptions, Ignoring, Order};
+use mover_explicit::{Approximate, CheckpointOptions, Ignoring, Order};
 use mover_symbolic::SymbolicOptions;
 
 /// Which engine to use.
@@ -79,6 +79,8 @@ pub struct Options {
     /// How a transaction that never ends is kept from hiding others; none: chain blocks.
     pub ignoring: Option<Ignoring>,
     pub order: Option<Order>,
+    /// Whether `dynamic` expands only a persistent set of threads where there is one.
+    pub persistent: bool,
     /// Do not stop at the first violation; count them.
     pub keep_going: bool,
     /// Stop at the first violation, instead of searching on for those of other properties.
@@ -96,8 +98,13 @@ pub struct Options {
     /// Report the run as the engine found it, instead of one with few context switches.
     pub as_found: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
+    /// Remember states only approximately; then nothing is proved.
+    pub approximate: Option<Approximate>,
     /// Which runs count for temporal claims.
     pub fairness: Fairness,
+    /// Whether it is also asked that all memory stays reachable until it is freed, which is not
+    /// checked.
+    pub tracks_memory: bool,
 }
 
 impl Default for Options {
@@ -107,6 +114,7 @@ impl Default for Options {
             reduction: None,
             ignoring: None,
             order: None,
+            persistent: true,
             keep_going: false,
             first: false,
             keep_dead_values: false,
@@ -117,7 +125,9 @@ impl Default for Options {
             certify: false,
             as_found: false,
             checkpoints: None,
+            approximate: None,
             fairness: Fairness::None,
+            tracks_memory: false,
         }
     }
 }
@@ -125,11 +135,12 @@ impl Default for Options {
 impl Options {
     /// The reduction of explicit search, if it runs.
     pub fn explicit_reduction(&self) -> ReductionChoice {
-        self.reduction.unwrap_or(if self.keep_going {
-            ReductionChoice::None
-        } else {
-            ReductionChoice::Dynamic
-        })
+        self.reduction
+            .unwrap_or(if self.keep_going || self.approximate.is_some() {
+                ReductionChoice::None
+            } else {
+                ReductionChoice::Dynamic
+            })
     }
 
     /// The reduction of `bmc` and `ic3`: unless another is chosen, movers that are known before the
@@ -154,6 +165,7 @@ impl Options {
             || self.order.is_some()
             || self.keep_dead_values
             || self.checkpoints.is_some()
+            || self.approximate.is_some()
             || self.reduction == Some(ReductionChoice::Left)
     }
 }

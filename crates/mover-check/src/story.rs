@@ -82,6 +82,57 @@ pub struct Story {
     /// In the order of the steps, at most one for each.
     pub marks: Vec<Mark>,
     pub arrows: Vec<Arrow>,
+    /// The phrases of the sentence that are about a step: byte ranges, in their order.
+    pub links: Vec<Link>,
+    /// Who waits for whom at a deadlock.
+    pub waits: Vec<WaitFor>,
+}
+
+/// A phrase of the sentence and the step that it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    pub phrase: std::ops::Range<usize>,
+    pub step: usize,
+}
+
+/// A thread that waits at a deadlock, and the threads that would have to do something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WaitFor {
+    pub thread: String,
+    pub on: Vec<String>,
+    /// The lock, channel or variable; empty if it waits for a thread to end.
+    pub what: String,
+}
+
+/// A phrase about a step, until the sentence is complete: opened, number of the step, phrase, closed.
+const OPEN: char = '\u{1}';
+const STEP: char = '\u{2}';
+const CLOSE: char = '\u{3}';
+
+/// Takes the marks of phrases out of a sentence.
+fn linked(marked: &str, steps: usize) -> (String, Vec<Link>) {
+    let mut sentence = String::new();
+    let mut links = Vec::new();
+    let mut rest = marked;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        sentence += before;
+        rest = after;
+        let Some((number, phrase)) = after.split_once(STEP) else {
+            continue;
+        };
+        let (Ok(step), Some((phrase, after))) = (number.parse(), phrase.split_once(CLOSE)) else {
+            continue;
+        };
+        let start = sentence.len();
+        sentence += phrase;
+        if step < steps {
+            let phrase = start..sentence.len();
+            links.push(Link { phrase, step });
+        }
+        rest = after;
+    }
+    sentence += rest;
+    (sentence, links)
 }
 
 /// A longer story would not be readable, and takes time and memory to compute.
@@ -183,12 +234,14 @@ pub fn reads(run: &Run, objects: &SyncObjects, step: usize) -> Vec<String> {
 pub fn tell(run: &Run, objects: &SyncObjects, property: Property, message: &str) -> Story {
     let teller = Teller::new(run, objects);
     let mut marks = BTreeMap::new();
+    let mut waits = Vec::new();
     let sentence = match property {
-        Property::NoDeadlock => teller.deadlock(&mut marks),
+        Property::NoDeadlock => teller.deadlock(&mut marks, &mut waits),
         // The message says it all.
         Property::NoDataRace => message.to_string(),
         _ => teller.failure(property, message, &mut marks),
     };
+    let (sentence, links) = linked(&sentence, run.steps.len());
     Story {
         sentence,
         marks: marks
@@ -196,6 +249,8 @@ pub fn tell(run: &Run, objects: &SyncObjects, property: Property, message: &str)
             .map(|(step, note)| Mark { step, note })
             .collect(),
         arrows: teller.arrows(),
+        links,
+        waits,
     }
 }
 
@@ -339,12 +394,14 @@ impl<'a> Teller<'a> {
         &self.run.steps[step].thread
     }
 
+    /// Where a step is, as a phrase that leads to it.
     fn place(&self, step: usize) -> String {
-        let step = &self.run.steps[step];
-        match step.line {
-            Some(line) => self.place_text(step.file.as_ref(), line),
+        let told = &self.run.steps[step];
+        let place = match told.line {
+            Some(line) => self.place_text(told.file.as_ref(), line),
             None => "a step of its own".into(),
-        }
+        };
+        format!("{OPEN}{step}{STEP}{place}{CLOSE}")
     }
 
     fn place_text(&self, file: Option<&String>, line: usize) -> String {
@@ -872,4 +929,20 @@ pub fn gone_named(run: &Run, step: usize, text: &str) -> String {
 /// Whether an access finds that there is no object.
 fn is_gone(access: &Access) -> bool {
     matches!(access.thing, Thing::Life(_)) && access.value == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_lead_to_their_steps() {
+        let marked = format!("a at {OPEN}4{STEP}line 7{CLOSE}; b at {OPEN}9{STEP}line 8{CLOSE}.");
+        let (sentence, links) = linked(&marked, 6);
+        assert_eq!(sentence, "a at line 7; b at line 8.");
+        let phrase = 5..11;
+        assert_eq!(links, [Link { phrase, step: 4 }], "step 9 does not exist");
+        let (sentence, links) = linked(&format!("cut {OPEN}off"), 6);
+        assert_eq!((sentence.as_str(), links.len()), ("cut off", 0));
+    }
 }

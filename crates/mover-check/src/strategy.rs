@@ -6,12 +6,15 @@
 //!
 //! `auto` on one core is explicit search; programs that it refuses (for instance with a value
 //! that can be any of 2³²) go to `bmc` and `ic3` in parallel. If there is a time limit, explicit
-//! search leaves them a part of it. On more cores these two run in parallel with explicit search
-//! from the start, on one core each.
+//! search leaves the others a part of it: a *hunt* depth first, which finds errors that are deep,
+//! then the event engine `token`, then `bmc` and `ic3`. On more cores the last two run in parallel
+//! with explicit search from the start, on one core each.
 //!
 //! A program that creates threads in a loop has runs with more threads than can be searched. There
-//! explicit search gets a short turn, then `modular` tries a proof for any number of threads, and
-//! `bmc` and `ic3` look for violations, together with a second try of the proof.
+//! explicit search gets a short turn. Then come hunts in which at most two, three and four created
+//! threads are alive at a time: most errors need no more. A hunt leaves runs out, so it counts only
+//! if it finds a violation. Then `modular` tries a proof for any number of threads, `bmc` looks for
+//! violations with a few, and at last `ic3` and `bmc` run together with a second try of the proof.
 
 use std::fmt;
 use std::time::Duration;
@@ -27,6 +30,17 @@ pub struct Run {
     pub engine: EngineChoice,
     pub reduction: ReductionChoice,
     pub jobs: usize,
+    /// For a hunt: how it leaves runs out.
+    pub hunt: Option<Hunt>,
+}
+
+/// A search for violations that proves nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hunt {
+    /// All runs, the deep ones first.
+    DepthFirst,
+    /// Runs in which at most so many created threads are alive at a time.
+    FewThreads(u32),
 }
 
 /// When a stage begins.
@@ -73,6 +87,25 @@ pub struct Features {
     pub any_number: bool,
 }
 
+impl Run {
+    fn new(engine: EngineChoice, reduction: ReductionChoice, jobs: usize) -> Run {
+        Run {
+            engine,
+            reduction,
+            jobs,
+            hunt: None,
+        }
+    }
+
+    fn hunting(self, hunt: Hunt) -> Run {
+        Run {
+            hunt: Some(hunt),
+            jobs: 1,
+            ..self
+        }
+    }
+}
+
 impl Features {
     pub fn of(task: &Task) -> Features {
         let places = task.program().templates.iter().flat_map(|t| &t.locations);
@@ -85,11 +118,17 @@ impl Features {
     }
 }
 
-/// The part of the time limit that explicit search has before formulas get their turn.
-const EXPLICIT_SHARE: f64 = 0.6;
-/// With threads in loops: the parts of explicit search and of the first try of a proof.
+/// The parts of the time limit that explicit search, the hunt and the event engine have before
+/// `bmc` and `ic3` get their turn.
+const EXPLICIT_SHARE: f64 = 0.4;
+const HUNT_SHARE: f64 = 0.08;
+const EVENTS_SHARE: f64 = 0.17;
+/// With threads in loops: the parts of explicit search, of each hunt with this many created threads,
+/// of the first try of a proof, and of `bmc` with a few threads.
 const FIRST_LOOK: f64 = 0.1;
+const FEW_THREADS: [(u32, f64); 3] = [(2, 0.03), (3, 0.04), (4, 0.05)];
 const FIRST_PROOF: f64 = 0.4;
+const FEW_IN_FORMULA: (u32, f64) = (3, 0.15);
 /// The time that counts where there is no limit.
 const WITHOUT_LIMIT: Duration = Duration::from_secs(60);
 
@@ -98,11 +137,7 @@ impl Strategy {
         let explicit_reduction = options.explicit_reduction();
         let symbolic_reduction = options.symbolic_reduction();
         let one = |engine, reduction, jobs| Stage {
-            runs: vec![Run {
-                engine,
-                reduction,
-                jobs,
-            }],
+            runs: vec![Run::new(engine, reduction, jobs)],
             when: When::Always,
             budget: None,
         };
@@ -126,11 +161,7 @@ impl Strategy {
             }
         }
         let symbolic = |reduction| {
-            [EngineChoice::Ic3, EngineChoice::Bmc].map(|engine| Run {
-                engine,
-                reduction,
-                jobs: 1,
-            })
+            [EngineChoice::Ic3, EngineChoice::Bmc].map(|engine| Run::new(engine, reduction, 1))
         };
         if features.any_number {
             return Strategy::for_any_number(options, explicit_reduction);
@@ -149,18 +180,32 @@ impl Strategy {
             .reduction
             .filter(|&asked| asked != ReductionChoice::None)
             .unwrap_or(ReductionChoice::Dynamic);
-        first.budget = options.timeout.map(|time| time.mul_f64(EXPLICIT_SHARE));
-        let when = match first.budget {
-            Some(_) => When::Always,
-            None => When::AfterRefusal,
+        let last = Stage {
+            runs: symbolic(after).to_vec(),
+            when: When::AfterRefusal,
+            budget: None,
         };
+        let Some(time) = options.timeout else {
+            return Strategy {
+                stages: vec![first, last],
+            };
+        };
+        let within = |run: Run, share: f64| Stage {
+            runs: vec![run],
+            when: When::Always,
+            budget: Some(time.mul_f64(share)),
+        };
+        first.budget = Some(time.mul_f64(EXPLICIT_SHARE));
+        let hunt = Run::new(explicit, explicit_reduction, 1).hunting(Hunt::DepthFirst);
+        let events = Run::new(EngineChoice::Token, ReductionChoice::None, 1);
         Strategy {
             stages: vec![
                 first,
+                within(hunt, HUNT_SHARE),
+                within(events, EVENTS_SHARE),
                 Stage {
-                    runs: symbolic(after).to_vec(),
-                    when,
-                    budget: None,
+                    when: When::Always,
+                    ..last
                 },
             ],
         }
@@ -169,35 +214,37 @@ impl Strategy {
     /// For programs that create threads in loops.
     fn for_any_number(options: &Options, explicit_reduction: ReductionChoice) -> Strategy {
         let time = options.timeout.unwrap_or(WITHOUT_LIMIT);
-        let run = |engine, reduction, jobs| Run {
-            engine,
-            reduction,
-            jobs,
-        };
         let stage = |runs, share: Option<f64>| Stage {
             runs,
             when: When::Always,
             budget: share.map(|share| time.mul_f64(share)),
         };
-        let modular = run(EngineChoice::Modular, options.modular_reduction(), 1);
+        let modular = Run::new(EngineChoice::Modular, options.modular_reduction(), 1);
         let formulas = options
             .reduction
             .filter(|&asked| asked != ReductionChoice::None)
             .unwrap_or(ReductionChoice::Dynamic);
-        let explicit = run(EngineChoice::Explicit, explicit_reduction, options.jobs);
-        let mut stages = vec![
-            stage(vec![explicit], Some(FIRST_LOOK)),
-            stage(vec![modular], Some(FIRST_PROOF)),
-        ];
+        let explicit = Run::new(EngineChoice::Explicit, explicit_reduction, options.jobs);
+        let mut stages = vec![stage(vec![explicit], Some(FIRST_LOOK))];
+        for (threads, share) in FEW_THREADS {
+            let hunt = explicit.hunting(Hunt::FewThreads(threads));
+            stages.push(stage(vec![hunt], Some(share)));
+        }
+        stages.push(stage(vec![modular], Some(FIRST_PROOF)));
+        let unfinished = |runs, share| Stage {
+            when: When::Unfinished,
+            ..stage(runs, share)
+        };
+        let (threads, share) = FEW_IN_FORMULA;
+        let symbolic = options.symbolic_reduction();
+        let few = Run::new(EngineChoice::Bmc, symbolic, 1).hunting(Hunt::FewThreads(threads));
+        stages.push(unfinished(vec![few], Some(share)));
         let rest = vec![
-            run(EngineChoice::Ic3, formulas, 1),
-            run(EngineChoice::Bmc, formulas, 1),
+            Run::new(EngineChoice::Ic3, formulas, 1),
+            Run::new(EngineChoice::Bmc, formulas, 1),
             modular,
         ];
-        stages.push(Stage {
-            when: When::Unfinished,
-            ..stage(rest, None)
-        });
+        stages.push(unfinished(rest, None));
         Strategy { stages }
     }
 }
@@ -221,6 +268,13 @@ impl fmt::Display for Strategy {
                 write!(f, "{engine} with reduction {}", run.reduction.name())?;
                 if run.jobs > 1 {
                     write!(f, " on {} cores", run.jobs)?;
+                }
+                match run.hunt {
+                    None => {}
+                    Some(Hunt::DepthFirst) => f.write_str(", hunting depth first")?,
+                    Some(Hunt::FewThreads(count)) => {
+                        write!(f, ", hunting with {count} created threads")?;
+                    }
                 }
             }
             if let Some(budget) = stage.budget {
@@ -282,8 +336,9 @@ mod tests {
         };
         assert_eq!(
             told(options),
-            "explicit with reduction dynamic for 12 s; ic3 with reduction dynamic in parallel with \
-             bmc with reduction dynamic"
+            "explicit with reduction dynamic for 8 s; explicit with reduction dynamic, hunting depth \
+             first for 1.6 s; token with reduction none for 3.4 s; ic3 with reduction dynamic in \
+             parallel with bmc with reduction dynamic"
         );
     }
 
@@ -296,9 +351,12 @@ mod tests {
         let features = Features { any_number: true };
         assert_eq!(
             Strategy::new(&options, features).to_string(),
-            "explicit with reduction dynamic for 2 s; modular with reduction none for 8 s; if not all \
-             runs were seen: ic3 with reduction dynamic in parallel with bmc with reduction dynamic in \
-             parallel with modular with reduction none"
+            "explicit with reduction dynamic for 2 s; explicit with reduction dynamic, hunting with 2 \
+             created threads for 0.6 s; explicit with reduction dynamic, hunting with 3 created threads \
+             for 0.8 s; explicit with reduction dynamic, hunting with 4 created threads for 1 s; modular \
+             with reduction none for 8 s; if not all runs were seen: bmc with reduction static, hunting \
+             with 3 created threads for 3 s; if not all runs were seen: ic3 with reduction dynamic in \
+             parallel with bmc with reduction dynamic in parallel with modular with reduction none"
         );
     }
 

@@ -1,9 +1,8 @@
 //! Temporal claims: each is checked on its own, and together they decide the verdict.
 //!
 //! Claims are checked by explicit search, whatever engine answers the other questions. A claim that
-//! forbids states is an assertion, and is checked with the reduction ([`crate::invariant`]). All
-//! others are checked without reduction. The runs of the product include those of the program, so
-//! such a claim takes at least as many states as the program has.
+//! forbids states is an assertion, and is checked with the reduction ([`crate::invariant`]). For all
+//! others local steps may go first ([`mover_explicit::liveness`]).
 
 use std::time::{Duration, Instant};
 
@@ -70,6 +69,9 @@ pub fn add_to(
         let checked = if is_unsafe {
             let advice = "correcting that first, or asking for this property alone";
             unchecked(claim, STOPPED_AT_FIRST, advice)
+        } else if options.approximate.is_some() {
+            let reason = "temporal claims are not searched approximately";
+            unchecked(claim, reason, "a search that stores states")
         } else {
             // What a claim does not use of its share of the time is left to those after it.
             let control = match control.time_left() {
@@ -227,7 +229,8 @@ fn check(
             ..answer
         });
     }
-    let searched = find_forbidden_run(program, monitor, fairness, control, &mut |_| ())?;
+    let reduce = options.explicit_reduction() != ReductionChoice::None;
+    let searched = find_forbidden_run(program, monitor, fairness, reduce, control, &mut |_| ())?;
     let forbidden = |steps: &[_], loop_start| {
         let run = ForbiddenRun {
             steps,
@@ -253,12 +256,15 @@ fn check(
             advice: LEAVE_ASIDE.into(),
         },
     };
-    Ok(answered(
-        claim,
-        verdict,
-        searched.statistics,
-        started.elapsed(),
-    ))
+    let answer = answered(claim, verdict, searched.statistics, started.elapsed());
+    Ok(ClaimAnswer {
+        reduction: if searched.is_reduced {
+            "static"
+        } else {
+            "none"
+        },
+        ..answer
+    })
 }
 
 /// The verdict on a claim that forbids states, by the search that finds errors; none if the claim is
@@ -292,6 +298,7 @@ fn as_assertion(
             engine: EngineChoice::Explicit,
             reduction,
             jobs: options.jobs,
+            hunt: None,
         };
         let plain = Options {
             first: true,

@@ -5,7 +5,7 @@
 //! claim is a defect of the engine and is never shown as an answer. During the replay it
 //! records for each step its source location and what it changed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use mover_engine::{ReplayError, Violation};
 use mover_ir::print::print_value;
@@ -223,7 +223,7 @@ impl Trace {
 }
 
 /// The steps of a run with the names that people have for what changes.
-fn reworded(run: &Run, objects: &SyncObjects) -> Vec<TraceStep> {
+pub(crate) fn reworded(run: &Run, objects: &SyncObjects) -> Vec<TraceStep> {
     let mut steps = run.steps.to_vec();
     for (number, step) in steps.iter_mut().enumerate() {
         step.reads = story::reads(run, objects, number);
@@ -235,7 +235,87 @@ fn reworded(run: &Run, objects: &SyncObjects) -> Vec<TraceStep> {
     }
     hide_unnamed(run.program, &mut steps);
     move_to_own_lines(&mut steps);
+    name_handles(&mut steps);
+    for step in &mut steps {
+        drop_repeated(&mut step.changes);
+    }
     steps
+}
+
+/// A front end may keep a variable of the source in several places, under the same name. What changes in
+/// all of them to the same value is told once.
+fn drop_repeated(changes: &mut Vec<Change>) {
+    let mut seen: HashSet<(String, String)> = HashSet::new();
+    changes.retain(|change| seen.insert((change.name.clone(), change.to.clone())));
+}
+
+/// Shows thread handles by the threads that they stand for.
+///
+/// A handle is a number that the source never sees as such. The step that starts a thread names the
+/// variable of its handle in its first argument; from then on, that variable with that value is
+/// shown as the thread.
+fn name_handles(steps: &mut [TraceStep]) {
+    let mut handles: HashMap<String, (String, String)> = HashMap::new();
+    // A thread that was started and whose handle has not been stored yet, with who starts it.
+    let mut starting: HashMap<usize, String> = HashMap::new();
+    for step in steps {
+        let by = step.step.by.thread;
+        if let Some(variable) = handle_argument(&step.text) {
+            let mut starts = step.changes.iter();
+            let started = starts.find(|change| change.from.is_empty() && change.to == "started");
+            if let Some(started) = started {
+                starting.insert(by, started.name.clone());
+            }
+            let is_handle = |change: &Change| {
+                let is_number = change.to.parse::<u64>().is_ok_and(|number| number > 0);
+                let name = &change.name;
+                is_number && (variable_of(name) == variable || field_of(name) == variable)
+            };
+            let handle = step.changes.iter().find(|change| is_handle(change));
+            if let Some(handle) = handle
+                && let Some(thread) = starting.remove(&by)
+            {
+                handles.insert(handle.name.clone(), (handle.to.clone(), thread));
+            }
+        } else {
+            starting.remove(&by);
+        }
+        for change in &mut step.changes {
+            let Some((value, thread)) = handles.get(&change.name) else {
+                continue;
+            };
+            for text in [&mut change.from, &mut change.to] {
+                if text == value {
+                    thread.clone_into(text);
+                }
+            }
+        }
+        for read in &mut step.reads {
+            let Some((name, value)) = read.split_once(" = ") else {
+                continue;
+            };
+            if let Some((known, thread)) = handles.get(name)
+                && known == value
+            {
+                *read = format!("{name} = {thread}");
+            }
+        }
+    }
+}
+
+/// The variable or field that a call which starts a thread keeps the handle in: `t` of
+/// `pthread_create(&t[i], …`, `thread` of `pthread_create(&pool->thread, …`.
+fn handle_argument(text: &str) -> Option<&str> {
+    let (_, arguments) = text.split_once("_create(")?;
+    let argument = arguments.split(',').next()?;
+    let argument = argument.split('[').next()?;
+    identifiers(argument).filter(|word| !word.is_empty()).last()
+}
+
+/// The last field of what a change is of: `thread` of `pool#1.thread[2]`.
+fn field_of(name: &str) -> &str {
+    let name = name.rsplit_once('.').map_or("", |(_, field)| field);
+    name.split('[').next().unwrap_or(name)
 }
 
 /// The words of a statement.

@@ -51,6 +51,10 @@ fn statement(random: &mut Random, depth: usize) -> String {
         "c?y",
         "r!x",
         "r?x",
+        "z = 1 - z",
+        "z = 1",
+        "z == 0",
+        "z = y",
     ];
     if depth == 0 {
         return random.pick(&simple).into();
@@ -63,7 +67,7 @@ fn statement(random: &mut Random, depth: usize) -> String {
             let parts = parts(3, random);
             format!(
                 "if :: {} -> {} :: {} fi",
-                random.pick(&["x == 1", "y == 0"]),
+                random.pick(&["x == 1", "y == 0", "z == 1"]),
                 parts[0],
                 parts[1]
             )
@@ -99,7 +103,10 @@ fn model(random: &mut Random) -> String {
             let other = statement(random, 0);
             body.push(format!("do :: {first}; {then} :: {other} od"));
         }
-        text += &format!("active proctype {name}() {{ {} }}\n", body.join("; "));
+        text += &format!(
+            "active proctype {name}() {{ bit z; {} }}\n",
+            body.join("; ")
+        );
     }
     text
 }
@@ -350,6 +357,8 @@ fn claims_on_random_models_are_judged_by_their_meaning() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut counts = [0usize; 2];
     let mut with_loop = 0;
+    let mut reduced = 0;
+    let mut states = [0u64; 2];
     for _ in 0..models {
         let text = model(&mut random);
         let formulas: Vec<Formula> = (0..4).map(|_| formula(&mut random, 3)).collect();
@@ -368,11 +377,19 @@ fn claims_on_random_models_are_judged_by_their_meaning() {
             let Check::Forbidden(monitor) = &claim.check else {
                 panic!("{text}\n{claim:?}");
             };
-            for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+            let fairnesses = [Fairness::None, Fairness::Weak, Fairness::Strong];
+            let ways = fairnesses.map(|fairness| (fairness, false));
+            let ways = ways.into_iter().chain([(Fairness::None, true)]);
+            for (fairness, reduce) in ways {
                 let control = Control::unlimited();
                 let searched =
-                    find_forbidden_run(&program, monitor, fairness, &control, &mut |_| ());
-                let found = searched.expect("small").found;
+                    find_forbidden_run(&program, monitor, fairness, reduce, &control, &mut |_| ());
+                let searched = searched.expect("small");
+                reduced += usize::from(searched.is_reduced);
+                if searched.found == Found::Nothing && fairness == Fairness::None {
+                    states[usize::from(reduce)] += searched.statistics.states;
+                }
+                let found = searched.found;
                 let run = match &found {
                     Found::Nothing => None,
                     Found::Prefix(steps) => Some((steps, None)),
@@ -415,6 +432,11 @@ fn claims_on_random_models_are_judged_by_their_meaning() {
     eprintln!("formulas: {counts:?} hold and violated, {with_loop} with a loop");
     assert!(counts.iter().all(|&count| count > models), "{counts:?}");
     assert!(with_loop > models / 2, "{with_loop}");
+    eprintln!("local steps: {reduced} searches reduced, states {states:?} without and with");
+    assert!(
+        reduced > models / 4 && states[1] < states[0],
+        "{reduced} {states:?}"
+    );
 }
 
 /// A condition over states.
@@ -455,7 +477,8 @@ fn invariants_are_found_with_reductions() {
             };
             let control = Control::unlimited();
             let fairness = Fairness::None;
-            let product = find_forbidden_run(&program, monitor, fairness, &control, &mut |_| ());
+            let product =
+                find_forbidden_run(&program, monitor, fairness, false, &control, &mut |_| ());
             let product = product.expect("small");
             let is_violated = match product.found {
                 Found::Nothing => false,

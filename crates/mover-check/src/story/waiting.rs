@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mover_ir::semantics::{Access, ChannelHome, State, Thing};
 
 use super::arrows::buffers;
-use super::{Teller, key};
+use super::{Teller, WaitFor, key};
 use crate::memory::access_text;
 use crate::sync_objects::{Operation, Role, object_name, operation};
 use crate::trace::{list, thread_name};
@@ -22,6 +22,8 @@ struct Wait {
     text: String,
     /// The threads that would have to do something.
     on: Vec<usize>,
+    /// The lock, channel or variable; empty if it waits for a thread to end.
+    what: String,
     /// Whether one thread holds what the other waits for.
     is_lock: bool,
     /// Whether it waits for another thread to end; that is seldom the cause.
@@ -33,7 +35,11 @@ struct Wait {
 const RUNNING: u64 = 1;
 
 impl Teller<'_> {
-    pub(super) fn deadlock(&self, marks: &mut BTreeMap<usize, String>) -> String {
+    pub(super) fn deadlock(
+        &self,
+        marks: &mut BTreeMap<usize, String>,
+        told: &mut Vec<WaitFor>,
+    ) -> String {
         let Some(state) = self.run.states.last() else {
             return String::new();
         };
@@ -42,6 +48,12 @@ impl Teller<'_> {
             .iter()
             .filter_map(|&thread| Some((thread, self.waits_for(state, thread)?)))
             .collect();
+        let name = |thread: &usize| thread_name(self.run.program, state, *thread);
+        told.extend(waits.iter().map(|(thread, wait)| WaitFor {
+            thread: name(thread),
+            on: wait.on.iter().map(name).collect(),
+            what: wait.what.clone(),
+        }));
         let next = |thread: usize| -> Option<usize> {
             let on = &waits.get(&thread)?.on;
             let other = on.iter().find(|&&other| other != thread);
@@ -77,7 +89,6 @@ impl Teller<'_> {
                 None => groups.push((vec![thread], text)),
             }
         }
-        let name = |thread: &usize| thread_name(self.run.program, state, *thread);
         let mut parts = Vec::new();
         for (threads, text) in groups {
             let names: Vec<String> = threads.iter().map(name).collect();
@@ -224,6 +235,7 @@ impl Teller<'_> {
         Some(Wait {
             text: format!("waits{at} for a signal of {name}{told}"),
             on: Vec::new(),
+            what: name,
             is_lock: false,
             is_join: false,
             marks,
@@ -251,6 +263,7 @@ impl Teller<'_> {
                 if come == 1 { "comes" } else { "come" }
             ),
             on: Vec::new(),
+            what: name,
             is_lock: false,
             is_join: false,
             marks: Vec::new(),
@@ -285,6 +298,7 @@ impl Teller<'_> {
             return Some(Wait {
                 text: format!("waits{at} for {name}, {had}"),
                 on: vec![holder],
+                what: name,
                 is_lock: true,
                 is_join: false,
                 marks: since.map(|step| (step, note)).into_iter().collect(),
@@ -311,6 +325,7 @@ impl Teller<'_> {
                 list(&names)
             ),
             on: holders.into_keys().collect(),
+            what: name,
             is_lock: true,
             is_join: false,
             marks,
@@ -375,6 +390,7 @@ impl Teller<'_> {
                 thread_name(program, state, joined)
             ),
             on: vec![joined],
+            what: String::new(),
             is_lock: false,
             is_join: true,
             marks: Vec::new(),
@@ -407,7 +423,7 @@ impl Teller<'_> {
                 // That an object is there says nothing.
                 Thing::Life(_) if access.value != 0 => continue,
                 Thing::Channel(handle) => self.channel_wait(state, handle, &cell),
-                Thing::Thread(_) => cell,
+                Thing::Thread(_) => cell.clone(),
                 _ if is_lock => object_name(&cell),
                 _ => format!("{}, which is {value}", object_name(&cell)),
             };
@@ -448,6 +464,10 @@ impl Teller<'_> {
             let wait = Wait {
                 text: format!("waits{at} for {what}{doing}"),
                 on: by.into_iter().collect(),
+                what: match access.thing {
+                    Thing::Thread(_) => String::new(),
+                    _ => object_name(&cell),
+                },
                 is_lock,
                 is_join: false,
                 marks: writer.map(|writer| (writer, note)).into_iter().collect(),
