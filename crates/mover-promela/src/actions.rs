@@ -11,7 +11,9 @@ use mover_ir::program::{Effect, PrintArg, TemplateId};
 use mover_ir::simplify::fold_binary;
 use mover_source::Span;
 
-use crate::ast::{Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, StatementKind};
+use crate::ast::{
+    ChannelEnd, Expr as Syntax, ExprKind, Name, Path, ReceiveArgument, StatementKind,
+};
 use crate::context::{Context, PROCESS_LIMIT};
 use crate::paths::{ChannelUse, Found};
 use crate::substitute::at_creation;
@@ -342,6 +344,7 @@ impl Context<'_> {
         let executable = has_room(&channel).and(is_buffered(&channel));
         let rendezvous = may_be_unbuffered(&channel).then_some(Side::Sender);
         let mut checks = channel.checks;
+        checks.extend(self.exclusive_checks(&channel.expr, &[ChannelEnd::Send], span));
         checks.extend(value_checks);
         let effect = Effect::Send {
             channel: channel.expr,
@@ -428,6 +431,7 @@ impl Context<'_> {
             random,
         };
         let mut checks = channel.checks.clone();
+        checks.extend(self.exclusive_checks(&channel.expr, &[ChannelEnd::Receive], span));
         if peek {
             checks.extend(poll_check(&channel, span));
         }
@@ -521,13 +525,15 @@ impl Context<'_> {
             message: format!("too many processes: at most {PROCESS_LIMIT} can be alive at a time"),
             span,
         });
-        let effect = Effect::Spawn {
+        let (declarations, mut effects) = self.exclusive_at_creation(process, &args);
+        checks.extend(declarations);
+        effects.push(Effect::Spawn {
             template: TemplateId(process as u32),
             args,
             priority: priority.map_or(1, |(number, _)| number.clamp(1, 255) as u8),
             result,
-        };
-        Action::always(vec![effect], checks, text, span)
+        });
+        Action::always(effects, checks, text, span)
     }
 }
 

@@ -176,8 +176,8 @@ pub struct Statement {
 #[derive(Clone, PartialEq, Debug)]
 pub enum StatementKind {
     Declaration(Declaration),
-    /// `xr` and `xs`: a promise that only reductions use.
-    ExclusiveAccess(Vec<Path>),
+    /// `xr` and `xs`.
+    ExclusiveAccess(ChannelEnd, Vec<Path>),
     Assign {
         target: Path,
         value: Expr,
@@ -243,6 +243,13 @@ pub enum StatementKind {
     },
     /// Stands for what an error made unreadable.
     Invalid,
+}
+
+/// What is done to a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChannelEnd {
+    Receive,
+    Send,
 }
 
 #[derive(Clone, PartialEq, Debug)]

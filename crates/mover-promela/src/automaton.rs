@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use mover_ir::expr::{BinaryOp, Expr};
-use mover_ir::program::{Edge, Effect, ErrorMark, Location, LocationId, Property};
+use mover_ir::program::{
+    Edge, Effect, ErrorMark, Location, LocationId, Property, SourceStatement, TemplateId,
+};
 use mover_source::Span;
 
 use crate::actions::{Action, Side};
@@ -91,6 +93,38 @@ pub fn build(flow: &mut Flow, provided: Expr) -> Result<Automaton, Vec<Misplaced
         })
     } else {
         Err(builder.problems)
+    }
+}
+
+impl Automaton {
+    /// The statements of a body as SPIN counts them: a `d_step` is one, jumps are none.
+    pub fn statements(&self, flow: &Flow, template: TemplateId) -> Vec<SourceStatement> {
+        let mut places: HashMap<ElementId, Vec<LocationId>> = HashMap::new();
+        for (location, elements) in (0..).map(LocationId).zip(&self.elements) {
+            for &element in elements.iter().flatten() {
+                places.entry(element).or_default().push(location);
+            }
+        }
+        let mut statements = Vec::new();
+        for (number, element) in flow.elements.iter().enumerate() {
+            let text = match &element.kind {
+                // Some of these SPIN drops.
+                ElementKind::Action(action) if action.is_skip || action.is_never() => continue,
+                ElementKind::Action(_) if element.status.in_dstep => continue,
+                ElementKind::Action(action) => action.text.clone(),
+                ElementKind::Block(BlockKind::DStep, _) => "d_step".to_string(),
+                ElementKind::End => "-end-".to_string(),
+                _ => continue,
+            };
+            statements.push(SourceStatement {
+                template,
+                text,
+                span: element.span,
+                at: places.remove(&number).unwrap_or_default(),
+            });
+        }
+        statements.sort_by_key(|statement| statement.span.start);
+        statements
     }
 }
 
@@ -198,6 +232,7 @@ impl Builder<'_, '_> {
                 target: error,
                 span: Some(action.span),
                 text: action.text.clone(),
+                sync: Vec::new(),
             }],
             span: Some(action.span),
             ..Location::default()
@@ -227,6 +262,7 @@ impl Builder<'_, '_> {
             target,
             span: Some(span),
             text: text.to_string(),
+            sync: Vec::new(),
         });
     }
 

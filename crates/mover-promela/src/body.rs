@@ -9,7 +9,9 @@ use mover_source::Span;
 use mover_source::diagnostic::Diagnostic;
 
 use crate::actions::Action;
-use crate::ast::{Expr as Syntax, ExprKind, Name, Path, Sequence, Statement, StatementKind};
+use crate::ast::{
+    ChannelEnd, Expr as Syntax, ExprKind, Name, Path, Sequence, Statement, StatementKind,
+};
 use crate::context::Context;
 use crate::flow::{BlockKind, ElementId, ElementKind, Flow, Misplaced, SequenceId, Target};
 use crate::paths::{Cell, Found};
@@ -75,7 +77,7 @@ pub fn leading_declarations(sequence: &Sequence) -> usize {
         .take_while(|statement| {
             matches!(
                 statement.kind,
-                StatementKind::Declaration(_) | StatementKind::ExclusiveAccess(_)
+                StatementKind::Declaration(_) | StatementKind::ExclusiveAccess(..)
             )
         })
         .count()
@@ -173,7 +175,7 @@ impl Body<'_, '_> {
                     self.flow.add_action(step);
                 }
             }
-            StatementKind::ExclusiveAccess(paths) => self.exclusive_access(paths),
+            StatementKind::ExclusiveAccess(_, paths) => self.exclusive_access(paths),
             StatementKind::If(options) => {
                 let options = self.options(options);
                 self.choice(options, None, labels, span);
@@ -638,6 +640,8 @@ impl Body<'_, '_> {
             ..skip()
         };
         receive.checks = channel.checks.clone();
+        let receiver = (self.context).exclusive_checks(&channel.expr, &[ChannelEnd::Receive], span);
+        receive.checks.extend(receiver);
         receive.checks.extend(checks.clone());
         let send =
             self.context

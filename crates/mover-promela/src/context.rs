@@ -14,6 +14,7 @@ use mover_source::diagnostic::Diagnostic;
 use mover_source::{SourceMap, Span};
 
 use crate::ast::Name;
+use crate::exclusive_channels::ExclusiveChannels;
 use crate::flow::LabelPlaces;
 use crate::scopes::{Scopes, VariableInfo, nearest};
 use crate::types::Types;
@@ -51,8 +52,8 @@ pub struct Context<'a> {
     /// What is not translated in the claim that is being read.
     pub claim_problem: Option<String>,
     pub uses_priorities: bool,
-    /// Whether a channel of a process may be used with a wrong number of fields.
-    pub unchecked_arity: bool,
+    /// `xr` and `xs`.
+    pub exclusive_channels: ExclusiveChannels,
 }
 
 pub struct MtypeConstant {

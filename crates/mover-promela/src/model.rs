@@ -12,8 +12,8 @@ use std::sync::Arc;
 use mover_ir::claim::{Check, Claim, ClaimKind};
 use mover_ir::expr::Expr;
 use mover_ir::program::{
-    CellNames, Exclusive, Init, Instance, Location, LocationId, Program, ProgramInfo, Template,
-    TemplateId, Variable, VariableId,
+    CellNames, Exclusive, Init, Instance, Location, LocationId, Program, ProgramInfo,
+    SourceStatement, Template, TemplateId, Variable, VariableId,
 };
 use mover_ir::validate::validate;
 use mover_source::diagnostic::Diagnostic;
@@ -25,10 +25,13 @@ use crate::ast::{
 };
 use crate::automaton::{self, Automaton};
 use crate::body;
+use crate::channel_flow::bound_unclear_messages;
 use crate::claims;
 use crate::constants::{InitialState, evaluate};
 use crate::context::{Context, PROCESS_LIMIT, Process};
 use crate::declare::Moment;
+use crate::event_trace::{self, EventTrace};
+use crate::exclusive_channels::ExclusiveChannels;
 use crate::flow::LabelPlaces;
 use crate::scopes::Scopes;
 use crate::substitute::at_creation;
@@ -71,7 +74,7 @@ pub fn lower(
             in_monitor: false,
             claim_problem: None,
             uses_priorities: false,
-            unchecked_arity: false,
+            exclusive_channels: ExclusiveChannels::default(),
         },
         remote_labels: facts.remote_labels,
         run_names: facts.run_names,
@@ -79,12 +82,15 @@ pub fn lower(
         templates: Vec::new(),
         exclusive: Vec::new(),
         claims: Vec::new(),
+        event_traces: Vec::new(),
         caveats: Vec::new(),
+        statements: Vec::new(),
         statements_before: 0,
         statement_numbers: Vec::new(),
     };
     lowering.declare(model);
     lowering.find_lone_processes();
+    lowering.exclusive_channels(model);
     lowering.bodies(model);
     lowering.exclusive(model);
     lowering.monitors(model, &facts.labels);
@@ -104,7 +110,9 @@ struct Lowering<'a> {
     templates: Vec<Template>,
     exclusive: Vec<Exclusive>,
     claims: Vec<Claim>,
+    event_traces: Vec<EventTrace>,
     caveats: Vec<String>,
+    statements: Vec<SourceStatement>,
     /// How many statements the bodies so far have, in SPIN's count.
     statements_before: u32,
     statement_numbers: StatementNumbers,
@@ -276,6 +284,21 @@ impl Lowering<'_> {
         number
     }
 
+    fn exclusive_channels(&mut self, model: &Model) {
+        let mut process = 0;
+        for (number, unit) in model.units.iter().enumerate() {
+            let body = match unit {
+                Unit::Proctype(proctype) => &proctype.body,
+                Unit::Init(init) => &init.body,
+                _ => continue,
+            };
+            self.context.unit = number;
+            self.context.declare_exclusive(process, body);
+            process += 1;
+        }
+        self.context.make_exclusive_cells(&self.starts);
+    }
+
     fn bodies(&mut self, model: &Model) {
         let mut process = 0;
         for (number, unit) in model.units.iter().enumerate() {
@@ -332,6 +355,8 @@ impl Lowering<'_> {
                 elements: vec![Vec::new()],
             }
         });
+        let template = TemplateId(process as u32);
+        (self.statements).extend(automaton.statements(&flow, template));
         let numbers = flow.numbers();
         let first = self.statements_before;
         let number = |element: &Option<usize>| {
@@ -441,8 +466,19 @@ impl Lowering<'_> {
         self.context.unit = unit;
         self.context.process = Some(process);
         self.context.claim_problem = None;
-        let leading = body::leading_declarations(&monitor.body);
-        let mut flow = body::lower(&mut self.context, &monitor.body, leading);
+        // A body that is no trace is lowered as it is, so that its errors are reported.
+        let events = match monitor.kind {
+            MonitorKind::Never => None,
+            MonitorKind::Trace | MonitorKind::Notrace => {
+                Some(event_trace::as_receives(&monitor.body))
+            }
+        };
+        let lowered = match &events {
+            Some(Ok(events)) => events,
+            _ => &monitor.body,
+        };
+        let leading = body::leading_declarations(lowered);
+        let mut flow = body::lower(&mut self.context, lowered, leading);
         let problems = flow.finish();
         let automaton = if problems.is_empty() {
             automaton::build(&mut flow, Expr::TRUE)
@@ -465,16 +501,33 @@ impl Lowering<'_> {
                 }
                 Check::Untranslated("it is not well-formed".into())
             }
-            Ok(_) if kind != ClaimKind::Never => {
-                Check::Untranslated("assertions on the order of messages are not supported".into())
+            Ok(_) if matches!(events, Some(Err(_))) => {
+                Check::Untranslated(event_trace::Problem::NoEvent.to_string())
             }
             Ok(_) if has_variables => Check::Untranslated("it has variables of its own".into()),
             Ok(automaton) => match problem {
                 Some(problem) => Check::Untranslated(problem),
-                None => claims::never(&automaton),
+                None if kind == ClaimKind::Never => claims::never(&automaton),
+                None => self.event_trace(kind, &automaton),
             },
         };
         (kind, check)
+    }
+
+    fn event_trace(&mut self, kind: ClaimKind, automaton: &Automaton) -> Check {
+        let variable = VariableId(self.context.globals.len() as u32);
+        let is_negated = kind == ClaimKind::Notrace;
+        let channels = &self.context.channels;
+        let claim = self.claims.len();
+        match EventTrace::new(automaton, channels, variable, is_negated, claim) {
+            Err(problem) => Check::Untranslated(problem.to_string()),
+            Ok(trace) => {
+                let check = trace.check(automaton);
+                self.context.globals.push(trace.cell(automaton.entry));
+                self.event_traces.push(trace);
+                check
+            }
+        }
     }
 
     fn finish(mut self, name: String) -> Option<(Program, StatementNumbers)> {
@@ -513,20 +566,15 @@ impl Lowering<'_> {
         if self.context.diagnostics.iter().any(Diagnostic::is_error) {
             return None;
         }
-        if self.context.unchecked_arity {
-            self.caveats.push(
-                "that messages have as many fields as the channels of processes is not checked"
-                    .into(),
-            );
-        }
         let context = self.context;
-        let program = Program {
+        let mut program = Program {
             info: Arc::new(ProgramInfo {
                 name,
                 sources: context.sources.clone(),
                 symbols: context.symbols,
                 exclusive: self.exclusive,
                 claims: self.claims,
+                statements: self.statements,
                 caveats: self.caveats,
             }),
             globals: context.globals,
@@ -537,6 +585,17 @@ impl Lowering<'_> {
             priority_scheduling: context.uses_priorities,
             ..Program::default()
         };
+        let sources = context.sources;
+        let numbers = &mut self.statement_numbers;
+        (context.exclusive_channels)
+            .finish(&mut program, numbers, |span| sources.locate(span).line);
+        for trace in self.event_traces {
+            if let Err(problem) = trace.build_in(&mut program, numbers) {
+                let claim = &mut program.info_mut().claims[trace.claim];
+                claim.check = Check::Untranslated(problem.to_string());
+            }
+        }
+        bound_unclear_messages(&mut program, numbers);
         match validate(&program) {
             Ok(()) => Some((program, self.statement_numbers)),
             Err(reason) => {

@@ -88,7 +88,9 @@ impl Survey {
         self.labels.extend_from_slice(&statement.labels);
         match &statement.kind {
             StatementKind::Declaration(declaration) => self.declaration(declaration),
-            StatementKind::ExclusiveAccess(paths) => paths.iter().for_each(|path| self.path(path)),
+            StatementKind::ExclusiveAccess(_, paths) => {
+                paths.iter().for_each(|path| self.path(path))
+            }
             StatementKind::Assign { target, value } => {
                 self.changed(target);
                 self.expr(value);

@@ -17,10 +17,13 @@ use mover_source::Span;
 
 use crate::actions::{arity_message, none_of, poll_check};
 use crate::ast::{
-    BinaryOperator, Expr as Syntax, ExprKind, Path, Probe, ReceiveArgument, UnaryOperator,
+    BinaryOperator, ChannelEnd, Expr as Syntax, ExprKind, Path, Probe, ReceiveArgument,
+    UnaryOperator,
 };
 use crate::context::Context;
 use crate::paths::{Cell, ChannelUse, Found};
+
+const BOTH_ENDS: [ChannelEnd; 2] = [ChannelEnd::Receive, ChannelEnd::Send];
 
 /// Something that must hold where an expression is evaluated.
 #[derive(Clone, Debug)]
@@ -157,7 +160,9 @@ impl Context<'_> {
                 Value::constant(0)
             }
             ExprKind::Length(path) => match self.channel(path) {
-                Some(channel) => {
+                Some(mut channel) => {
+                    let both = self.exclusive_checks(&channel.expr, &BOTH_ENDS, path.span);
+                    channel.checks.extend(both);
                     Value::number(Expr::ChannelLen(Box::new(channel.expr))).with(channel.checks)
                 }
                 None => Value::constant(0),
@@ -273,9 +278,16 @@ impl Context<'_> {
     }
 
     fn probe(&mut self, probe: Probe, path: &Path) -> Value {
-        let Some(channel) = self.channel(path) else {
+        let Some(mut channel) = self.channel(path) else {
             return Value::constant(0);
         };
+        let ends: &[ChannelEnd] = match probe {
+            Probe::Full | Probe::Empty => &BOTH_ENDS,
+            Probe::NotFull => &[ChannelEnd::Send],
+            Probe::NotEmpty => &[ChannelEnd::Receive],
+        };
+        let owners = self.exclusive_checks(&channel.expr, ends, path.span);
+        channel.checks.extend(owners);
         let truth = match probe {
             Probe::Full => has_room(&channel).negate(),
             Probe::NotFull => has_room(&channel),
@@ -308,8 +320,10 @@ impl Context<'_> {
         });
         checks.extend(too_many);
         let none_other = none_of(&others);
+        let owners = self.exclusive_checks(&channel.expr, &BOTH_ENDS, path.span);
         let polls = poll_check(&channel, path.span);
-        checks.splice(0..0, channel.checks.into_iter().chain(polls));
+        let first = channel.checks.into_iter().chain(owners).chain(polls);
+        checks.splice(0..0, first);
         let matches = Expr::CanReceive {
             channel: Box::new(channel.expr),
             args,
@@ -375,13 +389,9 @@ impl Context<'_> {
     }
 
     /// The channels with another number of fields than given that may be meant here, each with the
-    /// condition that it is. Only global channels and one that is known can be told apart; that a
-    /// channel of a process is taken for another becomes a caveat.
-    pub fn wrong_channels(
-        &mut self,
-        channel: &ChannelUse,
-        given: usize,
-    ) -> Vec<(Expr, MessageShape)> {
+    /// condition that it is. Only global channels and one that is known can be told apart; for
+    /// channels of processes see [`crate::channel_flow`].
+    pub fn wrong_channels(&self, channel: &ChannelUse, given: usize) -> Vec<(Expr, MessageShape)> {
         if let Some(shape) = &channel.shape {
             let found = MessageShape {
                 fields: shape.fields.len(),
@@ -390,13 +400,6 @@ impl Context<'_> {
             };
             let is_wrong = found.fields != given;
             return Vec::from_iter(is_wrong.then_some((Expr::TRUE, found)));
-        }
-        let of_processes = self.processes.iter().flat_map(|process| &process.channels);
-        if of_processes
-            .clone()
-            .any(|local| local.fields.len() != given)
-        {
-            self.unchecked_arity = true;
         }
         let wrong =
             (self.channels.iter().enumerate()).filter(|(_, other)| other.fields.len() != given);

@@ -55,7 +55,7 @@ fn what_a_claim_cannot_say_is_refused_by_name() {
         ("ltl { [] x == 1 }", "temporal operator"),
         ("never { byte y; do :: y = 1 od }", "variables of its own"),
         ("never { do :: c!1 od }", "changes something"),
-        ("trace { do :: c!1 od }", "order of messages"),
+        ("trace { x == 1; c!1 }", "no event"),
     ] {
         let found = refusal(&model(claim));
         assert!(found.contains(reason), "{claim}: {found}");
@@ -65,6 +65,8 @@ fn what_a_claim_cannot_say_is_refused_by_name() {
         "ltl { always eventually (x == 1) implies (c?[1] V x != 2) }",
         "ltl { X (x == 1) W enabled(1) && !np_ || _last == 1 }",
         "never { do :: x == 1 -> break :: else od; accept: do :: x == 1 od }",
+        "trace { do :: c!1; c?_ od }",
+        "notrace { c!_; c?1 }",
     ] {
         let found = checks(&model(claim));
         assert!(matches!(found[..], [(_, Ok(()))]), "{claim}: {found:?}");

@@ -3,7 +3,7 @@
 use mover_source::diagnostic::Diagnostic;
 
 use super::{Parsed, Parser};
-use crate::ast::{Expr, ExprKind, Sequence, Statement, StatementKind};
+use crate::ast::{ChannelEnd, Expr, ExprKind, Sequence, Statement, StatementKind};
 use crate::token::{Keyword, Punctuation, TokenKind};
 
 impl Parser<'_> {
@@ -127,14 +127,19 @@ impl Parser<'_> {
                 kind: StatementKind::Declaration(declaration),
             });
         }
-        if self.eat_keyword(Keyword::Xr) || self.eat_keyword(Keyword::Xs) {
+        let ends = [
+            (Keyword::Xr, ChannelEnd::Receive),
+            (Keyword::Xs, ChannelEnd::Send),
+        ];
+        let exclusive = ends.into_iter().find(|&(word, _)| self.eat_keyword(word));
+        if let Some((_, end)) = exclusive {
             let mut channels = vec![self.path()?];
             while self.eat(Punctuation::Comma) {
                 channels.push(self.path()?);
             }
             return Ok(Statement {
                 labels: Vec::new(),
-                kind: StatementKind::ExclusiveAccess(channels),
+                kind: StatementKind::ExclusiveAccess(end, channels),
                 span: start.to(self.span_before()),
             });
         }
