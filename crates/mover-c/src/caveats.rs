@@ -23,17 +23,11 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
     let mut assumes = |what: Option<Option<Loc>>, words: &str| {
         caveats.extend(what.map(|loc| format!("{words}{}", place(loc))));
     };
-    assumes(
-        module.weak_ordering,
-        "checked under sequential consistency although the program uses weaker memory orderings",
-    );
     if world.bodies.len() > 1 {
         assumes(
-            module.volatile_access,
-            "checked under sequential consistency, which `volatile` does not give",
+            module.weak_ordering,
+            "checked under sequential consistency although the program uses weaker memory orderings",
         );
-    }
-    if world.bodies.len() > 1 {
         assumes(
             world.failed_attempts,
             "a `trylock` that fails is assumed to order accesses, which C11 does not promise",
@@ -78,6 +72,14 @@ pub fn find(world: &World, notes: &Notes, templates: &[Template]) -> Vec<String>
     assumes(
         notes.machine,
         "a machine with 2 processors and pages of 4096 bytes is assumed",
+    );
+    assumes(
+        notes.clock,
+        "clocks of C++ stand still or go on by 2^40 nanoseconds, three times at most",
+    );
+    assumes(
+        notes.hash_table,
+        "unordered containers are checked with one hash function and one order of their elements",
     );
     assumes(notes.environment, "no environment variable is set");
     assumes(notes.signals, "no signal is sent to the program");

@@ -27,6 +27,30 @@ pub struct Options {
 /// The version of LLVM that this program is linked with.
 const VERSION: u32 = 19;
 
+/// The directory for headers that take the place of the system's.
+pub const OWN_HEADERS: &str = "mover-headers";
+
+/// Headers of the C++ library that are replaced: what they have in the library's binary, or what is
+/// there an encoding for the processor's sake, is said in terms that are checked.
+const CPP_HEADERS: [(&str, &str); 4] = [
+    (
+        "bits/std_thread.h",
+        include_str!("include/cpp/bits/std_thread.h"),
+    ),
+    (
+        "bits/atomic_wait.h",
+        include_str!("include/cpp/bits/atomic_wait.h"),
+    ),
+    (
+        "bits/atomic_timed_wait.h",
+        include_str!("include/cpp/bits/atomic_timed_wait.h"),
+    ),
+    ("barrier", include_str!("include/cpp/barrier")),
+];
+
+/// The language standard of C++ files if none is asked for.
+const CPP_STANDARD: &str = "-std=c++20";
+
 const FREESTANDING: &str = "-ffreestanding";
 
 /// Why clang has not done its work.
@@ -124,7 +148,7 @@ const ATOMIC_TYPE_WANTED: &str = "must be a pointer to _Atomic type";
 
 /// A directory beside the target with headers that take the place of clang's.
 fn own_headers(target: &Path) -> Option<PathBuf> {
-    let folder = target.parent()?.join("headers");
+    let folder = target.parent()?.join(OWN_HEADERS).join("c");
     std::fs::create_dir_all(&folder).ok()?;
     std::fs::write(
         folder.join("stdatomic.h"),
@@ -132,6 +156,35 @@ fn own_headers(target: &Path) -> Option<PathBuf> {
     )
     .ok()?;
     Some(folder)
+}
+
+/// A directory beside the target with headers that take the place of the C++ library's.
+fn cpp_headers(target: &Path) -> Option<PathBuf> {
+    let folder = target.parent()?.join(OWN_HEADERS).join("cpp");
+    for (name, content) in CPP_HEADERS {
+        let file = folder.join(name);
+        std::fs::create_dir_all(file.parent()?).ok()?;
+        std::fs::write(file, content).ok()?;
+    }
+    Some(folder)
+}
+
+/// Whether a file is C++, by its name, as compilers decide it.
+pub fn is_cpp(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    matches!(
+        extension,
+        Some("cpp" | "cc" | "cxx" | "C" | "c++" | "cp" | "CPP" | "ii")
+    )
+}
+
+/// Whether an option of the compiler is for files of this language. Those that choose a standard are
+/// for one.
+fn is_for(flag: &str, is_cpp: bool) -> bool {
+    match flag.strip_prefix("-std=") {
+        Some(standard) => standard.contains("++") == is_cpp,
+        None => is_cpp || !flag.starts_with("-stdlib="),
+    }
 }
 
 fn text(ended: &Ended) -> String {
@@ -186,7 +239,16 @@ fn translation(
     if options.keeps_static {
         command.arg("-femit-all-decls");
     }
-    command.args(&options.flags);
+    let is_cpp = is_cpp(source);
+    if is_cpp {
+        // Semaphores are those of POSIX, which are known.
+        command.args([CPP_STANDARD, "-D_GLIBCXX_USE_POSIX_SEMAPHORE=1"]);
+        let own = options.flags.iter().all(|flag| flag != "-stdlib=libc++");
+        if let Some(headers) = cpp_headers(target).filter(|_| own) {
+            command.arg(joined("-isystem", &headers));
+        }
+    }
+    command.args(options.flags.iter().filter(|flag| is_for(flag, is_cpp)));
     if let Some(headers) = headers {
         command.arg(joined("-isystem", headers));
     }
@@ -276,6 +338,14 @@ fn version(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn standards_are_for_one_language() {
+        assert!(is_for("-std=c++17", true) && !is_for("-std=gnu++17", false));
+        assert!(is_for("-std=c11", false) && !is_for("-std=gnu11", true));
+        assert!(is_for("-Wall", true) && is_for("-Wall", false));
+        assert!(is_cpp(Path::new("a.C")) && !is_cpp(Path::new("a.c")));
+    }
 
     #[test]
     fn versions_are_read() {

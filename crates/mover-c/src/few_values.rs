@@ -110,15 +110,22 @@ fn input(inst: &Inst) -> Option<(ValueId, u8)> {
     }
 }
 
-/// One value for each outcome of the comparisons, if nothing else is done with an input.
-fn representatives(
+/// What an instruction does with an input.
+enum Use {
+    /// Its result is the input.
+    Copies,
+    /// It asks something, and its result is not the input.
+    Ends,
+}
+
+/// Looks at all that is done with an input and its copies; none if something is done that the visitor
+/// does not know.
+fn follow(
     body: &Body,
     uses: &HashMap<ValueId, Uses>,
     input: ValueId,
-    width: u8,
-) -> Option<Choice> {
-    let mut constants = BTreeSet::new();
-    let mut is_ordered = false;
+    mut visit: impl FnMut(ValueId, &Inst) -> Option<Use>,
+) -> Option<()> {
     let mut seen = HashSet::from([input]);
     let mut work = vec![input];
     while let Some(id) = work.pop() {
@@ -128,37 +135,51 @@ fn representatives(
         }
         for &(block, index) in &uses.insts {
             let inst = &body.blocks[block].insts[index];
-            match &inst.kind {
-                Kind::Pure(Pure::Copy(Operand::Value(_))) | Kind::Phi(_) => {
-                    let is_whole = |operand: &Operand| {
-                        let mut mentions = false;
-                        operand.values(&mut |other| mentions |= other == id);
-                        !mentions || matches!(operand, Operand::Value(_))
-                    };
-                    if !inst.kind.operands().into_iter().all(is_whole) {
-                        return None;
-                    }
-                    let copy = inst.result?;
-                    if seen.insert(copy) {
-                        work.push(copy);
-                    }
+            if let Use::Copies = visit(id, inst)? {
+                let copy = inst.result?;
+                if seen.insert(copy) {
+                    work.push(copy);
                 }
-                Kind::Pure(Pure::Compare {
-                    predicate,
-                    lhs,
-                    rhs,
-                }) => match (lhs, rhs) {
-                    (Operand::Value(_), Operand::Int { value, .. })
-                    | (Operand::Int { value, .. }, Operand::Value(_)) => {
-                        constants.insert(*value & mask(width));
-                        is_ordered |= !matches!(predicate, Predicate::Eq | Predicate::Ne);
-                    }
-                    _ => return None,
-                },
-                _ => return None,
             }
         }
     }
+    Some(())
+}
+
+/// One value for each outcome of the comparisons, if nothing else is done with an input.
+fn representatives(
+    body: &Body,
+    uses: &HashMap<ValueId, Uses>,
+    input: ValueId,
+    width: u8,
+) -> Option<Choice> {
+    let mut constants = BTreeSet::new();
+    let mut is_ordered = false;
+    follow(body, uses, input, |id, inst| match &inst.kind {
+        Kind::Pure(Pure::Copy(Operand::Value(_))) | Kind::Phi(_) => {
+            let is_whole = |operand: &Operand| {
+                let mut mentions = false;
+                operand.values(&mut |other| mentions |= other == id);
+                !mentions || matches!(operand, Operand::Value(_))
+            };
+            let all = inst.kind.operands().into_iter().all(is_whole);
+            all.then_some(Use::Copies)
+        }
+        Kind::Pure(Pure::Compare {
+            predicate,
+            lhs,
+            rhs,
+        }) => match (lhs, rhs) {
+            (Operand::Value(_), Operand::Int { value, .. })
+            | (Operand::Int { value, .. }, Operand::Value(_)) => {
+                constants.insert(*value & mask(width));
+                is_ordered |= !matches!(predicate, Predicate::Eq | Predicate::Ne);
+                Some(Use::Ends)
+            }
+            _ => None,
+        },
+        _ => None,
+    })?;
     if constants.is_empty() {
         return None;
     }
@@ -190,67 +211,44 @@ fn remainders(
         return None;
     }
     let mut divisor = None;
-    let mut seen = HashSet::from([input]);
-    let mut work = vec![input];
-    while let Some(id) = work.pop() {
-        let Some(uses) = uses.get(&id) else { continue };
-        if uses.is_at_end {
-            return None;
-        }
-        for &(block, index) in &uses.insts {
-            let inst = &body.blocks[block].insts[index];
-            let used = match &inst.kind {
-                // Whether it is negative has been asked, and it is not.
-                Kind::Pure(Pure::Compare {
-                    predicate: Predicate::Sge | Predicate::Slt,
-                    lhs: Operand::Value(_),
-                    rhs: Operand::Int { value: 0, .. },
-                }) if is_positive => continue,
-                Kind::Pure(Pure::Copy(Operand::Value(_))) => None,
-                Kind::Phi(incoming) => {
-                    let is_plain = |(operand, _): &(Operand, BlockId)| {
-                        matches!(operand, Operand::Value(_) | Operand::Int { .. })
-                    };
-                    if !incoming.iter().all(is_plain) {
-                        return None;
-                    }
-                    None
-                }
-                Kind::Pure(Pure::Resize {
-                    arg: Operand::Value(_),
-                    width: to,
-                    extension,
-                }) if *to >= width && (is_positive || *extension == Extension::Zero) => None,
-                Kind::Pure(Pure::Binary {
-                    kind,
-                    lhs: Operand::Value(_),
-                    rhs: Operand::Int { value, .. },
-                    ..
-                }) => match kind {
-                    BinaryKind::URem => Some(*value),
-                    BinaryKind::SRem if is_positive => Some(*value),
-                    BinaryKind::And => {
-                        let next = value.checked_add(1)?;
-                        Some(next.is_power_of_two().then_some(next)?)
-                    }
-                    _ => return None,
-                },
-                _ => return None,
-            };
-            match used {
-                Some(constant) if divisor.is_none_or(|known| known == constant) => {
-                    divisor = Some(constant);
-                }
-                Some(_) => return None,
-                None => {
-                    let copy = inst.result?;
-                    if seen.insert(copy) {
-                        work.push(copy);
-                    }
-                }
+    follow(body, uses, input, |_, inst| {
+        let constant = match &inst.kind {
+            // Whether it is negative has been asked, and it is not.
+            Kind::Pure(Pure::Compare {
+                predicate: Predicate::Sge | Predicate::Slt,
+                lhs: Operand::Value(_),
+                rhs: Operand::Int { value: 0, .. },
+            }) if is_positive => return Some(Use::Ends),
+            Kind::Pure(Pure::Copy(Operand::Value(_))) => return Some(Use::Copies),
+            Kind::Phi(incoming) => {
+                let is_plain = |(operand, _): &(Operand, BlockId)| {
+                    matches!(operand, Operand::Value(_) | Operand::Int { .. })
+                };
+                return incoming.iter().all(is_plain).then_some(Use::Copies);
             }
-        }
-    }
+            Kind::Pure(Pure::Resize {
+                arg: Operand::Value(_),
+                width: to,
+                extension,
+            }) if *to >= width && (is_positive || *extension == Extension::Zero) => {
+                return Some(Use::Copies);
+            }
+            Kind::Pure(Pure::Binary {
+                kind,
+                lhs: Operand::Value(_),
+                rhs: Operand::Int { value, .. },
+                ..
+            }) => match kind {
+                BinaryKind::URem => *value,
+                BinaryKind::SRem if is_positive => *value,
+                BinaryKind::And => value.checked_add(1).filter(|next| next.is_power_of_two())?,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let known = *divisor.get_or_insert(constant);
+        (known == constant).then_some(Use::Ends)
+    })?;
     // A divisor beyond the numbers of the type would name values that there are not.
     let most = LARGEST_INTERVAL.min(mask(width - 1));
     let divisor = divisor.filter(|constant| (1..=most).contains(constant))?;

@@ -70,6 +70,7 @@ pub fn cut(template: &mut Template, globals: &[Variable], message: &str) -> bool
     for &(location, edge) in &ends {
         let edge = &mut template.locations[location].edges[edge];
         edge.effects.clear();
+        edge.sync.clear();
         edge.target = target;
     }
     template.locations.push(Location {

@@ -13,6 +13,7 @@
 //! A construct that is not supported is an error that names the line, never a guess.
 
 mod actions;
+mod bound_threads;
 mod caveats;
 mod claims;
 mod clang;
@@ -40,6 +41,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mover_ir::impossible::{impossible_edges, remove_edges};
 use mover_ir::program::{Instance, Program, ProgramInfo, Property, TemplateId};
 use mover_source::diagnostic::{Code, Diagnostic};
 use mover_source::{FileId, SourceMap};
@@ -267,7 +269,14 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
         let target = scratch.path().join("runtime.bc");
         let plain = clang::Options {
             is_32_bit: options.is_32_bit,
-            flags: vec!["-fno-builtin".into()],
+            flags: match runtime::has_exceptions(missing) {
+                true => vec!["-fno-builtin".into(), "-fexceptions".into()],
+                false => vec!["-fno-builtin".into()],
+            },
+            defines: match options.malloc_may_fail {
+                true => vec!["__mover_MALLOC_MAY_FAIL".into()],
+                false => Vec::new(),
+            },
             ..clang::Options::default()
         };
         std::fs::write(&source, runtime::source(missing))?;
@@ -275,13 +284,15 @@ fn module(files: &[PathBuf], options: &Options) -> Result<(Module, String, OwnFi
         Ok(target)
     };
     let paths: Vec<&Path> = compiled.iter().map(PathBuf::as_path).collect();
-    let module = llvm::read(
+    let mut module = llvm::read(
         &paths,
         options.volatile_atomic,
+        options.properties.contains(&Property::NoOverflow),
         options.entry.as_deref(),
         runtime,
     )
     .map_err(Failure::message)?;
+    bound_threads::bind(&mut module);
     Ok((module, said, own))
 }
 
@@ -398,7 +409,7 @@ fn translate(
         for routine in started(&body, &flattener) {
             if !roots[1..].contains(&routine) {
                 if module.functions[routine].blocks.is_empty() {
-                    let name = &module.functions[routine].name;
+                    let name = llvm::short(&module.functions[routine].name);
                     let message = format!("threads start with `{name}`, which has no body");
                     return Err(Problem::new(message, None).into());
                 }
@@ -473,8 +484,9 @@ fn translate(
     }
     let caveats = caveats::find(&world, &notes, &templates);
     let exclusive = claims::find(sources, numbers, &world.globals)?;
-    let program = Program {
+    let mut program = Program {
         info: Arc::new(ProgramInfo {
+            statements: Vec::new(),
             claims: Vec::new(),
             name,
             sources: sources.clone(),
@@ -495,6 +507,15 @@ fn translate(
         presence: world.threads.status,
         ..Program::default()
     };
+    // The case distinctions of a primitive often have only one outcome at a point of the program.
+    let flags = impossible_edges(&program);
+    for (sites, flags) in sites.iter_mut().zip(&flags) {
+        for (sites, flags) in sites.iter_mut().zip(flags) {
+            let mut flags = flags.iter();
+            sites.retain(|_| flags.next() != Some(&true));
+        }
+    }
+    remove_edges(&mut program, &flags);
     Ok((program, sites, Vec::new()))
 }
 

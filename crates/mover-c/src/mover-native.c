@@ -225,6 +225,11 @@ void mover_native_bulk(int here) {
         turn(here, 0);
 }
 
+/* Variables that die here. */
+void mover_native_ends(int here) {
+    mover_native_bulk(here);
+}
+
 void mover_native_error(void) {
     reproduced("the error function is called");
 }

@@ -303,7 +303,7 @@ impl<'a> Objects<'a> {
 
     pub fn name(&self, object: Object) -> String {
         match object {
-            Object::Global(id) => self.module.globals[id].name.clone(),
+            Object::Global(id) => crate::llvm::short(&self.module.globals[id].name),
             Object::Local(body, value) => self.bodies[body].values[value].name.clone(),
         }
     }

@@ -254,6 +254,19 @@ pub enum RmwKind {
 pub enum Callee {
     Function(FunctionId),
     Indirect(Operand),
+    /// A function of the table of an object of C++, so many bytes behind what the object points to; or,
+    /// without these, one that may also be from elsewhere.
+    Virtual(Operand, Option<i64>),
+}
+
+/// What a landing pad does with an exception.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clause {
+    /// Catches what has this type, by the global that describes it.
+    Catch(GlobalId),
+    CatchAll,
+    /// An old exception specification.
+    Filter,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -300,7 +313,12 @@ pub enum Kind {
         shape: Shape,
         /// The shapes of the arguments.
         arg_shapes: Vec<Shape>,
+        /// Where the function goes on if the call ends with an exception; none if it ends, too.
+        unwind: Option<BlockId>,
     },
+    /// Where a function goes on after an exception: the exception and the number of the type that
+    /// it is caught as, 0 if it is not.
+    LandingPad(Vec<Clause>),
     /// Floating point; the widths of arguments and result.
     Float {
         kind: FloatKind,
@@ -360,6 +378,8 @@ pub enum Terminator {
     },
     Unreachable,
     Unsupported(String),
+    /// An exception that was not caught goes on.
+    Resume(Operand),
 
     // From flattening.
     /// An error with the words for it.
@@ -438,6 +458,8 @@ pub struct Function {
     pub by_value: Vec<Option<u64>>,
     /// Part of the runtime library that comes with mover.
     pub is_runtime: bool,
+    /// Stands in a header of the system: its steps are shown where the program calls it.
+    pub is_system: bool,
     pub loc: Option<Loc>,
 }
 
@@ -479,8 +501,6 @@ pub struct Module {
     pub files: Vec<String>,
     /// A place with an atomic access weaker than sequentially consistent.
     pub weak_ordering: Option<Option<Loc>>,
-    /// The first access that is `volatile`, not atomic, and not to a variable of the function.
-    pub volatile_access: Option<Option<Loc>>,
     /// The first place where the stack is given back what arrays of variable length took of it.
     pub lasting_arrays: Option<Option<Loc>>,
     /// The first place where the program looks whether a thread, a lock or a key could be made.
@@ -491,6 +511,11 @@ pub struct Module {
     pub file_scope_assembly: Option<String>,
     /// Whether the program itself sets fields of a mutex, as a static initialiser of a kind does.
     pub sets_mutex_fields: bool,
+}
+
+/// The number of a type of exceptions, by the global that describes it. 0 is no type.
+pub fn type_number(id: GlobalId) -> u64 {
+    id as u64 + 1
 }
 
 impl Module {
@@ -582,7 +607,7 @@ impl Kind {
             Kind::Alloca { count, .. } => vec![count],
             Kind::Call { callee, args, .. } => {
                 let mut all: Vec<&Operand> = args.iter().collect();
-                if let Callee::Indirect(target) = callee {
+                if let Callee::Indirect(target) | Callee::Virtual(target, _) = callee {
                     all.push(target);
                 }
                 all
@@ -590,7 +615,9 @@ impl Kind {
             Kind::Library { args, .. } | Kind::Assembly { args, .. } | Kind::Float { args, .. } => {
                 args.iter().collect()
             }
-            Kind::Unsupported(_) | Kind::AtomicBegin | Kind::AtomicEnd => Vec::new(),
+            Kind::LandingPad(_) | Kind::Unsupported(_) | Kind::AtomicBegin | Kind::AtomicEnd => {
+                Vec::new()
+            }
         }
     }
 
@@ -611,7 +638,7 @@ impl Kind {
             Kind::Alloca { count, .. } => vec![count],
             Kind::Call { callee, args, .. } => {
                 let mut all: Vec<&mut Operand> = args.iter_mut().collect();
-                if let Callee::Indirect(target) = callee {
+                if let Callee::Indirect(target) | Callee::Virtual(target, _) = callee {
                     all.push(target);
                 }
                 all
@@ -619,7 +646,9 @@ impl Kind {
             Kind::Library { args, .. } | Kind::Assembly { args, .. } | Kind::Float { args, .. } => {
                 args.iter_mut().collect()
             }
-            Kind::Unsupported(_) | Kind::AtomicBegin | Kind::AtomicEnd => Vec::new(),
+            Kind::LandingPad(_) | Kind::Unsupported(_) | Kind::AtomicBegin | Kind::AtomicEnd => {
+                Vec::new()
+            }
         }
     }
 }

@@ -448,7 +448,7 @@ impl<'a> World<'a> {
                 .filter(|(_, function)| !function.is_runtime)
                 .map(|(id, function)| {
                     let address = Ty::unsigned(width).number(self.function_address(id));
-                    (address, function.name.clone())
+                    (address, crate::llvm::short(&function.name))
                 })
                 .collect(),
         }

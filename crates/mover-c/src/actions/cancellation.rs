@@ -4,6 +4,7 @@
 //! (`flatten::cancellation`), and primitives that block have a way out while it is set.
 
 use mover_ir::expr::Expr;
+use mover_ir::sync::SyncAction;
 
 use super::threads::{DETACHED, ESRCH, FINISHED, RUNNING};
 use super::{Way, both, is, is_zero, negated};
@@ -43,6 +44,7 @@ impl Builder<'_, '_> {
                 false => Vec::new(),
             },
             result,
+            action: SyncAction::Other,
         };
         let mut ways = vec![
             way(&alive, true, 0),
@@ -52,7 +54,7 @@ impl Builder<'_, '_> {
         if self.is_used(&path, result) {
             ways.push(way(&finished, false, ESRCH));
         }
-        self.ways(path, ways, result)
+        self.ways(path, &[], ways, result)
     }
 
     /// Whether the executing thread was asked to end.

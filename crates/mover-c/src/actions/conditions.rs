@@ -6,9 +6,10 @@
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Property};
+use mover_ir::sync::{SyncAction, SyncKind};
 
 use super::locks::{ENOTRECOVERABLE, EOWNERDEAD, IS_INCONSISTENT, IS_ROBUST};
-use super::{NOT_RECOVERABLE, OWNER_DIED, Way, both, is_zero, me, negated, own_bit};
+use super::{NOT_RECOVERABLE, OWNER_DIED, SyncObject, Way, both, is_zero, me, negated, own_bit};
 use crate::expr_builder::{binary, choose, constant, equal, not};
 use crate::flatten::CANCELLED;
 use crate::lower::{Builder, Cell, Lowered, Part, Path};
@@ -41,7 +42,8 @@ impl Builder<'_, '_> {
         let waiting = self.read(&path, &waiting_cell);
         if name == "cond_signal" {
             let ways = self.signal(&waiting_cell, &waiting);
-            return self.ways(path, ways, result);
+            let object = SyncObject::new(SyncKind::Condition, &waiting_cell);
+            return self.ways(path, &[object], ways, result);
         }
         let owner_cell = self.cell(&mut path, &args[1], 0, 32)?;
         let Some(mut path) = self.check_cell(path, &owner_cell) else {
@@ -69,6 +71,11 @@ impl Builder<'_, '_> {
             owner,
             count,
         };
+        let count_cell = mutex.count.as_ref().map(|(cell, _)| cell);
+        let objects = [
+            SyncObject::new(SyncKind::Mutex, &mutex.owner_cell).with(count_cell),
+            SyncObject::new(SyncKind::Condition, &waiting_cell),
+        ];
         if name == "cond_sleep" {
             let Some(path) = self.require_owner(path, &mutex.is_mine) else {
                 return Ok(Vec::new());
@@ -78,7 +85,7 @@ impl Builder<'_, '_> {
                 self.world.waits.get_or_insert(path.loc);
             }
             let ways = fall_asleep(&waiting_cell, &waiting, &mutex, spurious);
-            return self.ways(path, ways, result);
+            return self.ways(path, &objects, ways, result);
         }
         let timeout = match args.get(2) {
             Some(Operand::Int { value, .. }) if *value != 0 => Some(*value),
@@ -88,7 +95,7 @@ impl Builder<'_, '_> {
         if let Some(is_cancelled) = self.is_cancelled(&mut path, args.get(3))? {
             ways.push(give_up(&waiting_cell, &waiting, &is_cancelled));
         }
-        self.ways(path, ways, result)
+        self.ways(path, &objects, ways, result)
     }
 
     /// No thread waits, or any one of the waiting threads is woken.
@@ -97,6 +104,7 @@ impl Builder<'_, '_> {
             condition: is_zero(waiting),
             writes: Vec::new(),
             result: 0,
+            action: SyncAction::Fail,
         }];
         for thread in 0..self.world.threads.most() {
             let bit = constant(1 << thread, 64);
@@ -110,6 +118,7 @@ impl Builder<'_, '_> {
                 condition,
                 writes: vec![(waiting_cell, woken)],
                 result: 0,
+                action: SyncAction::Other,
             });
         }
         ways
@@ -150,11 +159,13 @@ fn fall_asleep<'c>(
     if let Some((count_cell, count)) = &mutex.count {
         let keeps = both(&mutex.is_mine, &negated(&is_zero(count)));
         let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
-        gives_back = negated(&keeps);
+        // Who does not hold the mutex does not come here.
+        gives_back = is_zero(count);
         ways.push(Way {
             condition: keeps,
             writes: vec![(waiting_cell, with_me.clone()), (count_cell, fewer)],
             result: 0,
+            action: SyncAction::ReleaseOnce,
         });
     }
     // One that was not made consistent is lost for everybody.
@@ -175,6 +186,7 @@ fn fall_asleep<'c>(
         condition: gives_back,
         writes: vec![(waiting_cell, with_me), (&mutex.owner_cell, free)],
         result: 0,
+        action: SyncAction::Release,
     });
     if spurious {
         let awake: Vec<Way> = ways
@@ -183,6 +195,7 @@ fn fall_asleep<'c>(
                 condition: way.condition.clone(),
                 writes: way.writes[1..].to_vec(),
                 result: 0,
+                action: way.action,
             })
             .collect();
         ways.extend(awake);
@@ -201,6 +214,7 @@ fn give_up<'c>(waiting_cell: &'c Cell, waiting: &Part, is_cancelled: &Part) -> W
         condition: both(&asleep, is_cancelled),
         writes: vec![(waiting_cell, without_me)],
         result: CANCELLED,
+        action: SyncAction::Fail,
     }
 }
 
@@ -216,17 +230,26 @@ fn wake_up<'c>(
     });
     let asleep = negated(&is_awake);
     let without_me = Expr::binary(BinaryOp::And, waiting.now.clone(), not(own_bit()));
-    let mut locks = vec![(is_zero(&mutex.owner), (&mutex.owner_cell, me()))];
+    let mut locks = vec![(
+        is_zero(&mutex.owner),
+        (&mutex.owner_cell, me()),
+        SyncAction::Acquire,
+    )];
     if let Some((count_cell, count)) = &mutex.count {
         let more = binary(BinaryOp::Add, count.now.clone(), constant(1, 32));
-        locks.push((mutex.is_mine.clone(), (count_cell, more)));
+        locks.push((
+            mutex.is_mine.clone(),
+            (count_cell, more),
+            SyncAction::AcquireAgain,
+        ));
     }
     let mut ways = Vec::new();
-    for (possible, write) in locks {
+    for (possible, write, action) in locks {
         ways.push(Way {
             condition: both(&is_awake, &possible),
             writes: vec![write],
             result: 0,
+            action,
         });
     }
     if let Some((state_cell, _)) = &mutex.robust {
@@ -238,12 +261,14 @@ fn wake_up<'c>(
                 (state_cell, constant(IS_ROBUST | IS_INCONSISTENT, 32)),
             ],
             result: EOWNERDEAD,
+            action: SyncAction::Acquire,
         });
         let gone = super::is(&mutex.owner, NOT_RECOVERABLE);
         ways.push(Way {
             condition: both(&is_awake, &gone),
             writes: Vec::new(),
             result: ENOTRECOVERABLE,
+            action: SyncAction::Fail,
         });
     }
     if let Some(timeout) = timeout {
@@ -251,6 +276,7 @@ fn wake_up<'c>(
             condition: asleep,
             writes: vec![(waiting_cell, without_me)],
             result: timeout,
+            action: SyncAction::Fail,
         });
     }
     ways

@@ -4,8 +4,11 @@
 
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::Property;
+use mover_ir::sync::{SyncAction, SyncKind};
 
-use super::{NOT_RECOVERABLE, OWNER_DIED, Way, both, is, is_zero, me, negated, own_bit};
+use super::{
+    NOT_RECOVERABLE, OWNER_DIED, SyncObject, Way, both, is, is_zero, me, negated, own_bit,
+};
 use crate::expr_builder::{binary, constant, equal, not};
 use crate::flatten::CANCELLED;
 use crate::lower::{Builder, Lowered, Part, Path};
@@ -87,9 +90,15 @@ impl Builder<'_, '_> {
             None => no.clone(),
         };
         let (is_robust, is_inconsistent) = (has_bit(IS_ROBUST), has_bit(IS_INCONSISTENT));
+        let sync_kind = match name.starts_with("spin") {
+            true => SyncKind::SpinLock,
+            false => SyncKind::Mutex,
+        };
+        let object = SyncObject::new(sync_kind, &owner_cell).with(count_cell.as_ref());
         match name {
             "mutex_init" => {
                 let kind = self.scalar(&mut path, &args[1])?;
+                self.declare(&mut path, &object, SyncAction::Other);
                 self.write(&mut path, &owner_cell, zero());
                 if let (Some(count), Some(cell)) = (&count_cell, &kind_cell) {
                     self.write(&mut path, count, zero());
@@ -112,14 +121,16 @@ impl Builder<'_, '_> {
                         condition: is_mine.clone(),
                         writes: vec![(&owner_cell, constant(OWNER_DIED, 32))],
                         result: 0,
+                        action: SyncAction::Other,
                     },
                     Way {
                         condition: negated(&is_mine),
                         writes: Vec::new(),
                         result: 0,
+                        action: SyncAction::Fail,
                     },
                 ];
-                self.ways(path, ways, result)
+                self.ways(path, &[object], ways, result)
             }
             "mutex_consistent" => {
                 let may = both(&is_mine, &is_inconsistent);
@@ -131,14 +142,16 @@ impl Builder<'_, '_> {
                         condition: may.clone(),
                         writes: state.into_iter().collect(),
                         result: 0,
+                        action: SyncAction::Fail,
                     },
                     Way {
                         condition: negated(&may),
                         writes: Vec::new(),
                         result: EINVAL,
+                        action: SyncAction::Fail,
                     },
                 ];
-                self.ways(path, ways, result)
+                self.ways(path, &[object], ways, result)
             }
             "mutex_destroy" | "spin_destroy" => {
                 let message = "a mutex is destroyed while it is held";
@@ -160,9 +173,10 @@ impl Builder<'_, '_> {
                     condition,
                     writes: Vec::new(),
                     result,
+                    action: SyncAction::Fail,
                 };
                 let ways = vec![way(negated(&is_free), EBUSY), way(is_free, 0)];
-                self.ways(path, ways, result)
+                self.ways(path, &[object], ways, result)
             }
             "mutex_unlock" | "spin_unlock" => {
                 let is_checked = match robust {
@@ -192,8 +206,9 @@ impl Builder<'_, '_> {
                         condition,
                         writes: vec![(&owner_cell, zero())],
                         result: 0,
+                        action: SyncAction::Release,
                     };
-                    return self.ways(path, vec![way], result);
+                    return self.ways(path, &[object], vec![way], result);
                 };
                 let is_last = is_zero(count);
                 let fewer = binary(BinaryOp::Sub, count.now.clone(), constant(1, 32));
@@ -207,21 +222,25 @@ impl Builder<'_, '_> {
                         },
                         writes: vec![(&owner_cell, zero())],
                         result: 0,
+                        action: SyncAction::Release,
                     },
                     Way {
                         condition: both(&is_mine, &negated(&is_last)),
                         writes: vec![(count_cell, fewer)],
                         result: 0,
+                        action: SyncAction::ReleaseOnce,
                     },
                     Way {
                         condition: both(&not_mine, &is_checked),
                         writes: Vec::new(),
                         result: EPERM,
+                        action: SyncAction::Fail,
                     },
                     Way {
                         condition: both(&not_mine, &negated(&is_checked)),
                         writes: vec![(&owner_cell, zero())],
                         result: 0,
+                        action: SyncAction::Release,
                     },
                 ];
                 if robust.is_some() {
@@ -229,15 +248,17 @@ impl Builder<'_, '_> {
                         condition: both(&ends, &is_inconsistent),
                         writes: vec![(&owner_cell, constant(NOT_RECOVERABLE, 32))],
                         result: 0,
+                        action: SyncAction::Release,
                     });
                 }
-                self.ways(path, ways, result)
+                self.ways(path, &[object], ways, result)
             }
             _ => {
                 let mut ways = vec![Way {
                     condition: is_free.clone(),
                     writes: vec![(&owner_cell, me())],
                     result: 0,
+                    action: SyncAction::Acquire,
                 }];
                 let again = both(&is_mine, &is_recursive);
                 if let (Some(count_cell), Some(count)) = (&count_cell, &count) {
@@ -246,6 +267,7 @@ impl Builder<'_, '_> {
                         condition: again.clone(),
                         writes: vec![(count_cell, more)],
                         result: 0,
+                        action: SyncAction::AcquireAgain,
                     });
                 }
                 let mut is_told = no.clone();
@@ -262,11 +284,13 @@ impl Builder<'_, '_> {
                             (cell, constant(IS_ROBUST | IS_INCONSISTENT, 32)),
                         ],
                         result: EOWNERDEAD,
+                        action: SyncAction::Acquire,
                     });
                     ways.push(Way {
                         condition: gone,
                         writes: Vec::new(),
                         result: ENOTRECOVERABLE,
+                        action: SyncAction::Fail,
                     });
                 }
                 let deadlocks = both(&is_mine, &is_checked);
@@ -276,6 +300,7 @@ impl Builder<'_, '_> {
                         condition: deadlocks.clone(),
                         writes: Vec::new(),
                         result: EDEADLK,
+                        action: SyncAction::Fail,
                     });
                 }
                 if !name.ends_with("_lock") {
@@ -294,9 +319,10 @@ impl Builder<'_, '_> {
                         condition,
                         writes: Vec::new(),
                         result: Self::busy(args),
+                        action: SyncAction::Fail,
                     });
                 }
-                self.ways(path, ways, result)
+                self.ways(path, &[object], ways, result)
             }
         }
     }
@@ -324,6 +350,8 @@ impl Builder<'_, '_> {
         let is_mine = writer.map(|writer| equal(writer, me()));
         let more = binary(BinaryOp::Add, readers.now.clone(), constant(1, 32));
         let fewer = binary(BinaryOp::Sub, readers.now.clone(), constant(1, 32));
+        let object =
+            SyncObject::new(SyncKind::ReadWriteLock, &writer_cell).with(Some(&readers_cell));
         if name == "rwlock_destroy" {
             let message = "a read-write lock is destroyed while it is held";
             return match self.rule(path, is_free, message) {
@@ -345,11 +373,13 @@ impl Builder<'_, '_> {
                     condition: is_mine.clone(),
                     writes: vec![(&writer_cell, constant(0, 32))],
                     result: 0,
+                    action: SyncAction::Release,
                 },
                 Way {
                     condition: both(&not_mine, &negated(&no_reader)),
                     writes: vec![(&readers_cell, fewer)],
                     result: 0,
+                    action: SyncAction::ReleaseShared,
                 },
             ];
             if !self.world.wants(Property::MutexMisuse) {
@@ -357,19 +387,21 @@ impl Builder<'_, '_> {
                     condition: both(&not_mine, &no_reader),
                     writes: Vec::new(),
                     result: EPERM,
+                    action: SyncAction::Fail,
                 });
             }
-            return self.ways(path, ways, result);
+            return self.ways(path, &[object], ways, result);
         }
-        let (possible, write) = if name.ends_with("wrlock") {
-            (is_free, (&writer_cell, me()))
+        let (possible, write, action) = if name.ends_with("wrlock") {
+            (is_free, (&writer_cell, me()), SyncAction::Acquire)
         } else {
-            (no_writer, (&readers_cell, more))
+            (no_writer, (&readers_cell, more), SyncAction::AcquireShared)
         };
         let mut ways = vec![Way {
             condition: possible.clone(),
             writes: vec![write],
             result: 0,
+            action,
         }];
         // POSIX lets the writer that locks again block or be told; where nobody looks for deadlocks
         // it is told, as by glibc.
@@ -378,6 +410,7 @@ impl Builder<'_, '_> {
                 condition: is_mine,
                 writes: Vec::new(),
                 result: EDEADLK,
+                action: SyncAction::Fail,
             });
         }
         if name.contains("try") {
@@ -386,9 +419,10 @@ impl Builder<'_, '_> {
                 condition: negated(&possible),
                 writes: Vec::new(),
                 result: Self::busy(args),
+                action: SyncAction::Fail,
             });
         }
-        self.ways(path, ways, result)
+        self.ways(path, &[object], ways, result)
     }
 
     pub(super) fn semaphore(
@@ -409,6 +443,7 @@ impl Builder<'_, '_> {
             condition: negated(&none),
             writes: vec![(&cell, fewer)],
             result: 0,
+            action: SyncAction::Other,
         }];
         if name != "sem_wait" {
             self.note_try();
@@ -416,6 +451,7 @@ impl Builder<'_, '_> {
                 condition: none,
                 writes: Vec::new(),
                 result: Self::busy(args),
+                action: SyncAction::Fail,
             });
         }
         if let Some(condition) = self.is_cancelled(&mut path, args.get(2))? {
@@ -423,9 +459,11 @@ impl Builder<'_, '_> {
                 condition,
                 writes: Vec::new(),
                 result: CANCELLED,
+                action: SyncAction::Fail,
             });
         }
-        self.ways(path, ways, result)
+        let object = SyncObject::new(SyncKind::Semaphore, &cell);
+        self.ways(path, &[object], ways, result)
     }
 
     pub(super) fn barrier(
@@ -443,6 +481,7 @@ impl Builder<'_, '_> {
             return Ok(Vec::new());
         };
         let waiting = self.read(&path, &waiting_cell);
+        let object = SyncObject::new(SyncKind::Barrier, &waiting_cell);
         if name == "barrier_leave" {
             let condition = waiting.map(|waiting| {
                 let own = Expr::binary(BinaryOp::And, waiting, own_bit());
@@ -452,8 +491,9 @@ impl Builder<'_, '_> {
                 condition,
                 writes: Vec::new(),
                 result: 0,
+                action: SyncAction::Fail,
             };
-            return self.ways(path, vec![way], result);
+            return self.ways(path, &[object], vec![way], result);
         }
         let total = self.read(&path, &total_cell);
         let arrived = self.read(&path, &arrived_cell);
@@ -468,6 +508,7 @@ impl Builder<'_, '_> {
                 condition: negated(&is_last),
                 writes: vec![(&arrived_cell, more), (&waiting_cell, with_me)],
                 result: 0,
+                action: SyncAction::Other,
             },
             Way {
                 condition: is_last,
@@ -477,9 +518,10 @@ impl Builder<'_, '_> {
                 ],
                 // PTHREAD_BARRIER_SERIAL_THREAD.
                 result: mask(32),
+                action: SyncAction::Other,
             },
         ];
-        self.ways(path, ways, result)
+        self.ways(path, &[object], ways, result)
     }
 
     // Threads.

@@ -29,6 +29,7 @@ mod threads;
 
 use mover_ir::expr::{BinaryOp, Expr, mask};
 use mover_ir::program::{BoundKind, Effect, Property};
+use mover_ir::sync::{self, SyncAction, SyncKind, SyncOp};
 
 use crate::expr_builder::{binary, choose, constant, equal, not, resize};
 use crate::few_values::ANY;
@@ -47,11 +48,36 @@ struct Way<'c> {
     condition: Part,
     writes: Vec<(&'c Cell, Expr)>,
     result: u64,
+    /// What it does to the object of the action.
+    action: SyncAction,
+}
+
+/// The cells of a synchronisation object.
+#[derive(Clone, Copy)]
+struct SyncObject<'c> {
+    kind: SyncKind,
+    cell: &'c Cell,
+    /// The count of a mutex that may be recursive, the readers of a read-write lock.
+    second: Option<&'c Cell>,
+}
+
+impl<'c> SyncObject<'c> {
+    fn new(kind: SyncKind, cell: &'c Cell) -> SyncObject<'c> {
+        SyncObject {
+            kind,
+            cell,
+            second: None,
+        }
+    }
+
+    fn with(self, second: Option<&'c Cell>) -> SyncObject<'c> {
+        SyncObject { second, ..self }
+    }
 }
 
 /// The mark of the thread in a lock that it has.
 pub(crate) fn me() -> Expr {
-    binary(BinaryOp::Add, Expr::ThreadId, Expr::int(1))
+    sync::mark()
 }
 
 fn is_zero(part: &Part) -> Part {
@@ -163,13 +189,16 @@ impl Builder<'_, '_> {
                     condition: is_zero(&state),
                     writes: vec![(&flag, constant(1, 32))],
                     result: 1,
+                    action: SyncAction::Other,
                 };
                 let done = Way {
                     condition: is(&state, 2),
                     writes: Vec::new(),
                     result: 0,
+                    action: SyncAction::Fail,
                 };
-                self.ways(path, vec![begins, done], result)
+                let object = SyncObject::new(SyncKind::Once, &flag);
+                self.ways(path, &[object], vec![begins, done], result)
             }
             "thread_start" => self.thread_start(path, args),
             "thread_join" => self.thread_join(path, args, result),
@@ -340,8 +369,44 @@ impl Builder<'_, '_> {
         self.require(path, &check)
     }
 
-    /// Continues in all ways that are possible.
-    fn ways(&mut self, path: Path, ways: Vec<Way>, result: Option<ValueId>) -> Lowered<Vec<Path>> {
+    /// Declares what an edge does to a synchronisation object, before it does it.
+    fn declare(&self, path: &mut Path, object: &SyncObject, action: SyncAction) {
+        // What the edge itself has changed is not described by an expression over the state before.
+        let before = |cell: &Cell| {
+            let part = self.read(path, cell);
+            part.pre().filter(|pre| **pre == part.now).cloned()
+        };
+        let second = object.second.map(before);
+        let (cell, count) = match action {
+            SyncAction::AcquireShared | SyncAction::ReleaseShared => (second.flatten(), None),
+            _ => (before(object.cell), second),
+        };
+        let op = match (cell, count) {
+            (Some(cell), None) => SyncOp {
+                kind: object.kind,
+                action,
+                cell,
+                count: None,
+            },
+            (Some(cell), Some(Some(count))) => SyncOp {
+                kind: object.kind,
+                action,
+                cell,
+                count: Some(count),
+            },
+            _ => return,
+        };
+        path.sync.push(op);
+    }
+
+    /// Continues in all ways that are possible. Their actions concern the first of the objects.
+    fn ways(
+        &mut self,
+        path: Path,
+        objects: &[SyncObject],
+        ways: Vec<Way>,
+        result: Option<ValueId>,
+    ) -> Lowered<Vec<Path>> {
         let conditions: Vec<Part> = ways.iter().map(|way| way.condition.clone()).collect();
         let Some(paths) = self.split(path, &conditions) else {
             return Ok(Vec::new());
@@ -350,6 +415,13 @@ impl Builder<'_, '_> {
         for (mut path, way) in paths.into_iter().zip(ways) {
             if path.guard == Expr::FALSE {
                 continue;
+            }
+            for (number, object) in objects.iter().enumerate() {
+                let action = match number {
+                    0 => way.action,
+                    _ => SyncAction::Other,
+                };
+                self.declare(&mut path, object, action);
             }
             for (cell, value) in way.writes {
                 self.write(&mut path, cell, value);

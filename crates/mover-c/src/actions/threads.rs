@@ -2,6 +2,7 @@
 
 use mover_ir::expr::{BinaryOp, Expr};
 use mover_ir::program::{BoundKind, Effect, Property};
+use mover_ir::sync::SyncAction;
 
 use super::{Way, both, is, is_zero, negated};
 use crate::expr_builder::{binary, choose, constant, equal, not, resize};
@@ -202,9 +203,15 @@ impl Builder<'_, '_> {
             condition,
             writes: Vec::new(),
             result,
+            action: SyncAction::Other,
         };
         let reused = way(both(&differ, &negated(&alive)), 1);
-        self.ways(path, vec![way(same, 1), way(differ, 0), reused], result)
+        self.ways(
+            path,
+            &[],
+            vec![way(same, 1), way(differ, 0), reused],
+            result,
+        )
     }
 
     /// The cell of a handle's status, and whether the handle is one at all.
@@ -334,6 +341,7 @@ impl Builder<'_, '_> {
                 .into_iter()
                 .collect(),
             result,
+            action: SyncAction::Other,
         };
         let mut ways = vec![
             way(running, Some(DETACHED), 0),
@@ -343,7 +351,7 @@ impl Builder<'_, '_> {
         if self.is_used(&path, result) {
             ways.push(way(neither, None, ESRCH));
         }
-        self.ways(path, ways, result)
+        self.ways(path, &[], ways, result)
     }
 
     /// What the end of a thread tells the others.
@@ -512,14 +520,16 @@ impl Builder<'_, '_> {
                 condition: exists.clone(),
                 writes: vec![(&mark, constant(1, 8))],
                 result: 0,
+                action: SyncAction::Other,
             },
             Way {
                 condition: negated(&exists),
                 writes: Vec::new(),
                 result: EINVAL,
+                action: SyncAction::Other,
             },
         ];
-        self.ways(path, ways, result)
+        self.ways(path, &[], ways, result)
     }
 }
 

@@ -7,8 +7,10 @@
 
 use mover_ir::program::{BoundKind, Property};
 
+use super::cpp::is_stream_output;
 use super::library_names::{is_modelled, plain_name};
 use super::{Flat, Flattener, Problem};
+use crate::llvm::short;
 use crate::ssa::*;
 
 impl Flattener<'_> {
@@ -31,7 +33,7 @@ impl Flattener<'_> {
             let message = format!("{name}() is called");
             return Ok(self.fail(at, Property::UnreachCall, message, loc));
         }
-        if function.blocks.is_empty() || is_modelled(name) {
+        if function.blocks.is_empty() || is_modelled(name) || is_stream_output(name) {
             let at = self.cancellation_point(at, name, loc)?;
             let before = self.blocks[at].insts.len();
             let expanded = self.library(at, result, name, args, shape, arg_shapes, loc);
@@ -213,7 +215,7 @@ impl Flattener<'_> {
         let module = self.module;
         let depth = self.stack.iter().filter(|&&other| other == id).count();
         if depth >= self.limits.recursion {
-            let name = &module.functions[id].name;
+            let name = short(&module.functions[id].name);
             let message = format!("`{name}` recurses more than {depth} deep");
             let kind = BoundKind::Recursion;
             self.end(at, Terminator::Bound { kind, message }, loc);
@@ -253,6 +255,7 @@ impl Flattener<'_> {
         at: BlockId,
         result: Option<ValueId>,
         target: Operand,
+        table: Option<Option<i64>>,
         args: Vec<Operand>,
         shape: Shape,
         arg_shapes: &[Shape],
@@ -266,9 +269,8 @@ impl Flattener<'_> {
                 && (0..function.params).all(|i| function.values[i].shape == arg_shapes[i])
         };
         let targets: Vec<FunctionId> = self
-            .pointed_to
-            .iter()
-            .copied()
+            .possible_targets(table)
+            .into_iter()
             .filter(|&id| fits(&module.functions[id]))
             .collect();
         let next = self.new_block();

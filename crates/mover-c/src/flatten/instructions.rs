@@ -41,7 +41,7 @@ impl Flattener<'_> {
             first_value,
             ends: begins.clone(),
             begins,
-            call_loc: call_loc.filter(|_| function.is_runtime),
+            call_loc: call_loc.filter(|_| function.is_runtime || function.is_system),
             returns_to,
             returned: Vec::new(),
             rest,
@@ -52,7 +52,10 @@ impl Flattener<'_> {
             arrivals: function.blocks.iter().map(|_| Vec::new()).collect(),
             cleanup: vec![None; function.blocks.len()],
             landings: Vec::new(),
+            landed: Vec::new(),
+            pads: HashMap::new(),
         };
+        self.begin_unwinding(None);
         let outside = (self.cleanup, self.alive.clone());
         frame.cleanup[0] = Some(self.cleanup);
         // Only what can be reached is copied, where constants decide: a recursion
@@ -72,7 +75,11 @@ impl Flattener<'_> {
             }
         }
         // A phi names the block that its value comes from: where that ends now.
-        for &begin in &frame.begins {
+        for (number, &begin) in frame.begins.iter().enumerate() {
+            if exceptions::clauses(function, number).is_some() {
+                self.connect_pad(&frame, number);
+                continue;
+            }
             for inst in &mut self.blocks[begin].insts {
                 if let Kind::Phi(incoming) = &mut inst.kind {
                     for (_, from) in incoming {
@@ -82,6 +89,7 @@ impl Flattener<'_> {
                 }
             }
         }
+        self.leave_frame(&frame, call_loc);
         self.stack.pop();
         (self.cleanup, self.alive) = outside;
         Ok((frame.begins[0], frame.returned))
@@ -104,11 +112,18 @@ impl Flattener<'_> {
                 at = copied.or_else(|problem| self.refuse(at, before, problem))?;
                 continue;
             }
-            let loc = frame.call_loc.or(inst.loc);
+            let loc = inst.loc.or(frame.call_loc);
             let mut kind = inst.kind.clone();
             for operand in kind.operands_mut() {
                 frame.rename(operand, function.params);
             }
+            if let Kind::LandingPad(clauses) = &kind {
+                let result = inst.result.map(|id| frame.number(id, function.params));
+                let copied = self.landing_pad(at, result, clauses, number, loc, frame);
+                at = copied.or_else(|problem| self.refuse(at, before, problem))?;
+                continue;
+            }
+            self.number_type(&mut kind);
             let is_marked = inst.result.is_some_and(|id| frame.marked.contains(&id));
             let is_ignored = inst.result.is_some_and(|id| frame.ignored.contains(&id));
             if is_ignored && matches!(kind, Kind::Float { .. })
@@ -136,7 +151,17 @@ impl Flattener<'_> {
                 self.only_meaning = only_compared_with_zero(function, id);
             }
             let before = self.blocks[at].insts.len();
+            let pad = match &kind {
+                Kind::Call { unwind, .. } => *unwind,
+                _ => None,
+            };
+            if let Some(pad) = pad {
+                self.begin_unwinding(exceptions::clauses(function, pad));
+            }
             let copied = self.inst(at, result, kind, loc, frame, owns_objects && !is_marked);
+            if let Some(pad) = pad {
+                self.land(frame, number, pad, loc);
+            }
             match copied.or_else(|problem| self.refuse(at, before, problem)) {
                 Ok(next) => at = next,
                 // The program is refused, but first the rest of it is inspected.
@@ -145,7 +170,7 @@ impl Flattener<'_> {
             }
         }
         frame.ends[number] = at;
-        let loc = frame.call_loc.or(block.end_loc);
+        let loc = block.end_loc.or(frame.call_loc);
         let is_over = !matches!(self.blocks[at].end, Terminator::Unreachable);
         let known = |operand: &Operand| {
             let mut operand = operand.clone();
@@ -186,6 +211,8 @@ impl Flattener<'_> {
         };
         self.pass_on_cleanup(frame, at, &next, loc);
         next.append(&mut frame.landings);
+        let here = frame.landed.iter().filter(|way| way.from == number);
+        next.extend(here.map(|way| way.pad));
         Ok(next)
     }
 
@@ -293,6 +320,12 @@ impl Flattener<'_> {
                 },
                 _ => return Ok(()),
             },
+            Terminator::Resume(exception) => {
+                if matches!(self.blocks[at].end, Terminator::Unreachable) {
+                    self.resume(at, rename(exception), loc)?;
+                }
+                return Ok(());
+            }
             Terminator::Unsupported(what) => {
                 let problem = Problem::new(format!("not supported: `{what}`"), loc);
                 if matches!(self.blocks[at].end, Terminator::Unreachable) {
@@ -325,7 +358,8 @@ impl Flattener<'_> {
         }
         if let Some(what) = kind.operands().into_iter().find_map(unsupported) {
             let harmless = matches!(&kind, Kind::Call { callee: Callee::Function(id), .. }
-                if is_output(&self.module.functions[*id].name));
+                if is_output(&self.module.functions[*id].name)
+                    || cpp::is_stream_output(&self.module.functions[*id].name));
             if !harmless {
                 return Err(Problem::new(format!("not supported: `{what}`"), loc));
             }
@@ -334,6 +368,7 @@ impl Flattener<'_> {
             .operands()
             .into_iter()
             .find_map(|operand| self.declared(operand))
+            .filter(|name| !self.is_named_only(name, &kind))
         {
             let message = format!("the variable `{name}` is declared but not defined");
             return Err(Problem::new(message, loc).code("C011"));
@@ -384,9 +419,11 @@ impl Flattener<'_> {
                 by_value,
                 shape,
                 arg_shapes,
+                unwind: _,
             } => {
                 let callee = match callee {
-                    Callee::Indirect(Operand::Function(id)) => Callee::Function(id),
+                    Callee::Indirect(Operand::Function(id))
+                    | Callee::Virtual(Operand::Function(id), _) => Callee::Function(id),
                     other => other,
                 };
                 match callee {
@@ -403,9 +440,55 @@ impl Flattener<'_> {
                         self.call_function(at, result, id, args, &by_value, shape, arg_shapes, loc)
                     }
                     Callee::Indirect(target) => {
-                        self.call_pointer(at, result, target, args, shape, &arg_shapes, loc)
+                        self.call_pointer(at, result, target, None, args, shape, &arg_shapes, loc)
+                    }
+                    Callee::Virtual(target, slot) => {
+                        let table = Some(slot);
+                        self.call_pointer(at, result, target, table, args, shape, &arg_shapes, loc)
                     }
                 }
+            }
+            // A pointer to a member function is two words.
+            Kind::Load {
+                pointer,
+                shape,
+                atomic,
+            } if are_words(&shape) => {
+                let mut parts = Vec::new();
+                for number in 0..shape.len() {
+                    let load = Kind::Load {
+                        pointer: displaced(&pointer, 8 * number as i64),
+                        shape: vec![64],
+                        atomic,
+                    };
+                    parts.push(self.value(at, 64, load, loc));
+                }
+                let whole = Pure::Copy(Operand::Aggregate(parts));
+                self.emit(at, result, Kind::Pure(whole), loc);
+                Ok(at)
+            }
+            Kind::Store {
+                pointer,
+                value,
+                shape,
+                atomic,
+            } if are_words(&shape) => {
+                for number in 0..shape.len() {
+                    let part = Kind::Pure(Pure::Extract {
+                        from: value.clone(),
+                        first: number,
+                        count: 1,
+                    });
+                    let value = self.value(at, 64, part, loc);
+                    let store = Kind::Store {
+                        pointer: displaced(&pointer, 8 * number as i64),
+                        value,
+                        shape: vec![64],
+                        atomic,
+                    };
+                    self.emit(at, None, store, loc);
+                }
+                Ok(at)
             }
             Kind::Load {
                 pointer,

@@ -9,12 +9,13 @@ use mover_tools::visible;
 use super::library_names::*;
 use super::results::means;
 use super::{Flat, Flattener, Problem, displaced, is_null};
+use crate::llvm::short;
 use crate::objects::library_bytes;
 use crate::ssa::*;
 
 impl Flattener<'_> {
     /// The text of a string constant.
-    fn string(&self, operand: Option<&Operand>) -> Option<String> {
+    pub(super) fn string(&self, operand: Option<&Operand>) -> Option<String> {
         let Some(Operand::Global(id)) = operand else {
             return None;
         };
@@ -71,6 +72,9 @@ impl Flattener<'_> {
             shape: vec![width],
             atomic: false,
         };
+        if let Some(done) = self.cpp_library(at, result, name, &args, loc) {
+            return done;
+        }
         if let Some(bytes) = library_bytes(name, self.module.pointer_bytes) {
             let room = vec![arg(0)?, int(bytes, 32)];
             self.primitive(at, "room_for", room, Vec::new(), loc);
@@ -742,12 +746,28 @@ impl Flattener<'_> {
                 };
                 let is_first = self.value(at, 1, kind, loc);
                 let (then, next) = self.branch(at, is_first, loc);
-                let back = match arg(1)? {
-                    Operand::Function(id) => self.call(then, id, Vec::new(), None, loc)?,
-                    target => {
-                        self.call_pointer(then, None, target, Vec::new(), Vec::new(), &[], loc)?
-                    }
+                let routine = arg(1)?;
+                self.begin_unwinding(None);
+                let back = match routine {
+                    Operand::Function(id) => self.call(then, id, Vec::new(), None, loc),
+                    target => self.call_pointer(
+                        then,
+                        None,
+                        target,
+                        None,
+                        Vec::new(),
+                        Vec::new(),
+                        &[],
+                        loc,
+                    ),
                 };
+                let thrown = self.end_unwinding(loc);
+                let back = back?;
+                // After an exception the next one tries again.
+                if let Some((thrown, exception, ty)) = thrown {
+                    self.emit(thrown, None, store(arg(0)?, int(0, 32), 32), loc);
+                    self.unwind(thrown, exception, ty, loc);
+                }
                 if matches!(self.blocks[back].end, Terminator::Unreachable) {
                     self.emit(back, None, store(arg(0)?, int(2, 32), 32), loc);
                     self.end(back, Terminator::Jump(next), loc);
@@ -832,6 +852,17 @@ impl Flattener<'_> {
             "getenv" | "secure_getenv" => {
                 self.notes.environment.get_or_insert(loc);
                 yields!(at, int(0, pointer))
+            }
+            // Somebody asks for the value later.
+            _ if name.contains("attr_set")
+                && self
+                    .module
+                    .find(&name.replace("attr_set", "attr_get"))
+                    .is_some()
+                && self.module.find(&format!("__mover_{name}")).is_some() =>
+            {
+                self.notes.ignored_attributes = true;
+                self.runtime(at, name, args, result, loc)
             }
             _ if is_without_effect(name)
                 || is_output(name)
@@ -978,6 +1009,7 @@ fn unknown_function(name: &str, loc: Option<Loc>) -> Problem {
             .code("C012")
             .help("jumps between functions cannot be translated: return error codes instead");
     }
+    let name = short(name);
     Problem::new(
         format!("the function `{name}` has no body and is not known"),
         loc,

@@ -6,6 +6,7 @@ use crate::ssa::*;
 /// Functions of the runtime that are not those of the C library by the same name.
 pub(super) fn is_internal(name: &str) -> bool {
     name.starts_with("float_")
+        || name.starts_with("wide_")
         || matches!(
             name,
             "allocate"
@@ -72,6 +73,13 @@ pub(super) fn is_internal(name: &str) -> bool {
                 | "program_cancels"
                 | "destructors"
                 | "errno"
+                | "divide_words"
+                | "is_negative"
+                | "works"
+                | "number_or_error"
+                | "any_number"
+                | "priority"
+                | "processors"
         )
 }
 
@@ -124,6 +132,7 @@ pub fn is_output(name: &str) -> bool {
             | "__vprintf_chk"
             | "__vfprintf_chk"
             | "psignal"
+            | "setlinebuf"
     )
 }
 

@@ -16,6 +16,8 @@ mod assembly;
 mod calls;
 mod cancellation;
 pub mod copying;
+mod cpp;
+mod exceptions;
 mod floats;
 mod ignored;
 mod instructions;
@@ -31,10 +33,13 @@ use std::rc::Rc;
 use mover_ir::expr::{mask, resize, sign_extend};
 use mover_ir::program::{BoundKind, Property};
 
+use crate::llvm::thread_name;
 use crate::objects::MutexFields;
 use crate::ssa::*;
 pub use cancellation::CANCELLED;
 use cancellation::{Arrival, Cleanup, Handler, cancels};
+pub use cpp::is_stream_output;
+use exceptions::{Landed, Unwinding};
 pub use library_names::{is_output, plain_name};
 use results::{means, only_compared_with_zero};
 pub use signatures::is_known;
@@ -130,6 +135,10 @@ pub struct Notes {
     pub prints: Option<Option<Loc>>,
     /// Where the program asks how many processors there are, or how large pages are.
     pub machine: Option<Option<Loc>>,
+    /// Where it reads a clock of C++.
+    pub clock: Option<Option<Loc>>,
+    /// Where it uses a hash table of C++.
+    pub hash_table: Option<Option<Loc>>,
     /// Where it reads an environment variable.
     pub environment: Option<Option<Loc>>,
     /// Where it sets what a signal does.
@@ -182,6 +191,12 @@ pub struct Flattener<'m> {
     /// are handlers.
     alive: BTreeSet<ValueId>,
     has_handlers: bool,
+    /// Where exceptions go, the innermost last.
+    unwindings: Vec<Unwinding>,
+    /// The types of exceptions that are thrown.
+    thrown: Vec<GlobalId>,
+    /// Functions in tables of virtual functions, with their places there.
+    virtual_functions: Vec<(FunctionId, i64)>,
 }
 
 /// A function that is being copied.
@@ -213,6 +228,10 @@ struct Frame {
     cleanup: Vec<Option<Cleanup>>,
     /// Blocks that only exits of the thread come to.
     landings: Vec<BlockId>,
+    /// The ways to landing pads.
+    landed: Vec<Landed>,
+    /// By landing pad of the original: the values that come there, exception and type.
+    pads: HashMap<BlockId, (ValueId, ValueId)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -229,7 +248,8 @@ impl<'m> Flattener<'m> {
         let mut address_taken = Vec::new();
         let mut pointed_to = Vec::new();
         let mut note = |operand: &Operand| note_functions(operand, &mut pointed_to);
-        for global in &module.globals {
+        let is_table = |global: &&Global| cpp::is_table(&global.name);
+        for global in module.globals.iter().filter(|global| !is_table(global)) {
             if let Some(Initial::Bytes { addresses, .. }) = &global.initial {
                 addresses.iter().for_each(|(_, operand)| note(operand));
             }
@@ -288,6 +308,9 @@ impl<'m> Flattener<'m> {
             handlers: Vec::new(),
             alive: BTreeSet::new(),
             has_handlers: module.find("__pthread_register_cancel").is_some(),
+            unwindings: Vec::new(),
+            thrown: exceptions::thrown(module),
+            virtual_functions: cpp::virtual_functions(module),
         }
     }
 
@@ -338,6 +361,7 @@ impl<'m> Flattener<'m> {
         self.cleanup = Cleanup::default();
         self.handlers.clear();
         self.alive.clear();
+        self.unwindings.clear();
         let args = (0..function.params).map(Operand::Value).collect();
         let entry = self.new_block();
         let mut at = entry;
@@ -349,7 +373,7 @@ impl<'m> Flattener<'m> {
         let begin = self.copy(root, args, None, None)?.0;
         self.blocks[at].end = Terminator::Jump(begin);
         Ok(Body {
-            name: function.name.clone(),
+            name: thread_name(&function.name),
             is_main,
             params: function.params,
             values: std::mem::take(&mut self.values),
@@ -480,7 +504,7 @@ impl<'m> Flattener<'m> {
                 .code("C012")
                 .help("join the threads and return from `main`"));
         }
-        let mut at = at;
+        let mut at = self.run_thread_exits(at, loc)?;
         if self.has_destructors {
             let before = self.begin_exit();
             let next = self.runtime(at, "leave_thread", Vec::new(), None, loc);
@@ -503,6 +527,7 @@ impl<'m> Flattener<'m> {
     ) -> Flat<BlockId> {
         let is_open =
             |flat: &Self, at: BlockId| matches!(flat.blocks[at].end, Terminator::Unreachable);
+        at = self.run_thread_exits(at, loc)?;
         // A run that met something unsupported has ended already.
         if self.module.find("__mover_run_handlers").is_some() && is_open(self, at) {
             at = self.runtime(at, "run_handlers", vec![status], None, loc)?;
@@ -619,6 +644,11 @@ fn has_odd_width(shape: &[u8]) -> bool {
     matches!(shape, [width] if *width > 8 && !matches!(width, 16 | 32 | 64))
 }
 
+/// Whether a value is a structure of words of 64 bits, which lie one behind the other.
+fn are_words(shape: &[u8]) -> bool {
+    shape.len() > 1 && shape.iter().all(|&width| width == 64)
+}
+
 /// The pieces of such a value: byte and bits of each.
 fn pieces(width: u8) -> Vec<(i64, u8)> {
     let bytes = i64::from(width.div_ceil(8));
@@ -706,9 +736,7 @@ fn reverse_postorder(function: &Function) -> Vec<BlockId> {
         }
         work.push((block, true));
         work.extend(
-            function.blocks[block]
-                .end
-                .successors()
+            exceptions::successors(&function.blocks[block])
                 .into_iter()
                 .map(|next| (next, false)),
         );

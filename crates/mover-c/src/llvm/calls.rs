@@ -109,9 +109,15 @@ impl Reader {
                         .then(|| self.bytes_of(LLVMGetTypeAttributeValue(attribute)))
                 })
                 .collect();
-            let callee = match self.operand(callee, values) {
-                Operand::Function(id) => Callee::Function(id),
-                other => Callee::Indirect(other),
+            let slot = self.virtual_slot(callee);
+            let is_choice =
+                !LLVMIsAPHINode(callee).is_null() || !LLVMIsASelectInst(callee).is_null();
+            let callee = match (self.operand(callee, values), slot) {
+                (Operand::Function(id), _) => Callee::Function(id),
+                (other, Some(slot)) => Callee::Virtual(other, Some(slot)),
+                // What a pointer to a member function points to is one or the other.
+                (other, None) if is_choice => Callee::Virtual(other, None),
+                (other, None) => Callee::Indirect(other),
             };
             Some(Kind::Call {
                 callee,
@@ -119,6 +125,7 @@ impl Reader {
                 by_value,
                 shape,
                 arg_shapes,
+                unwind: None,
             })
         }
     }
@@ -184,6 +191,15 @@ impl Reader {
                 pointer: arg(1)?,
                 begins: is("lifetime.start"),
             }));
+        }
+        if is("eh.typeid.for") {
+            return match args.first() {
+                Some(Operand::Global(id)) => {
+                    let (value, width) = (crate::ssa::type_number(*id), 32);
+                    pure(Pure::Copy(Operand::Int { value, width }))
+                }
+                _ => None,
+            };
         }
         if is("abs") {
             return pure(Pure::Abs(arg(0)?));

@@ -13,7 +13,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
-use super::{Reader, Values, lists, printed, value_name};
+use super::{Reader, Values, lists, printed, value_name, wide};
 use crate::ssa::{DebugType, FunctionId, Global, Initial, Loc, Operand};
 
 /// When the functions of a section of the program are called.
@@ -164,9 +164,15 @@ impl Reader {
                 LLVMDisposeValueMetadataEntries(entries);
             }
             let initial = LLVMGetInitializer(global);
-            let initial = (!initial.is_null()).then(|| self.initial(ty, initial));
+            let name = value_name(global);
+            let initial = match initial.is_null() {
+                // Only their addresses matter: what describes types, and whose destructors run.
+                true if name.starts_with("_ZT") || name == "__dso_handle" => Some(Initial::Zero),
+                true => None,
+                false => Some(self.initial(ty, initial)),
+            };
             Global {
-                name: value_name(global),
+                name,
                 layout: self.layout(ty),
                 debug,
                 initial,
@@ -232,6 +238,15 @@ impl Reader {
                         let offset = LLVMOffsetOfElement(self.data, ty, index);
                         self.fill(field, part, at + offset, bytes, addresses)?;
                     }
+                    Ok(())
+                }
+                LLVMTypeKind::LLVMIntegerTypeKind if wide::is_wide(ty) => {
+                    let words = wide::words_of_constant(value).ok_or_else(|| printed(value))?;
+                    let target = bytes
+                        .get_mut(at as usize..at as usize + 16)
+                        .ok_or("an initial value past the end")?;
+                    target[..8].copy_from_slice(&words[0].to_le_bytes());
+                    target[8..].copy_from_slice(&words[1].to_le_bytes());
                     Ok(())
                 }
                 _ => {

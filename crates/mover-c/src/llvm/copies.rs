@@ -25,6 +25,7 @@ use inkwell::llvm_sys::target::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 
 use super::lists::{all_instructions, functions, globals};
+use super::passes::is_cpp;
 use super::types::constant_offset;
 use super::value_name;
 
@@ -39,6 +40,8 @@ pub(super) unsafe fn split(module: LLVMModuleRef) {
         let splitter = Splitter {
             data: LLVMGetModuleDataLayout(module),
             structures: structures(module),
+            context: LLVMGetModuleContext(module),
+            is_cpp: is_cpp(module),
         };
         // Loads that are made for copies are cut already, so these come later.
         for inst in instructions(module) {
@@ -154,6 +157,8 @@ impl Cuts {
 struct Splitter {
     data: LLVMTargetDataRef,
     structures: Vec<LLVMTypeRef>,
+    context: LLVMContextRef,
+    is_cpp: bool,
 }
 
 impl Splitter {
@@ -241,6 +246,17 @@ impl Splitter {
             } else {
                 self.pieces_of_copy(to, from, LLVMConstIntGetZExtValue(size))
             };
+            let pieces = pieces.map(|mut pieces| {
+                if let Some(fields) = self.fields_of_copy(inst) {
+                    pieces.retain(|(at, size, _)| {
+                        let ends = at + size;
+                        fields
+                            .iter()
+                            .any(|field| field.start < ends && *at < field.end)
+                    });
+                }
+                pieces
+            });
             let is_local = |pointer| !LLVMIsAAllocaInst(base(pointer)).is_null();
             let Some(pieces) = pieces else {
                 if is_local(to) || is_local(from) {
@@ -266,6 +282,37 @@ impl Splitter {
                 builder.store(value, to, at);
             }
             LLVMInstructionEraseFromParent(inst);
+        }
+    }
+
+    /// The bytes of a copy of an object of C++ that are not padding, where clang says them. It does so
+    /// for the copies of the language only: what is in padding after one of these is unspecified, so
+    /// padding, which is mostly undefined, is left out.
+    unsafe fn fields_of_copy(&self, inst: LLVMValueRef) -> Option<Vec<Range<u64>>> {
+        unsafe {
+            if !self.is_cpp {
+                return None;
+            }
+            let kind = LLVMGetMDKindIDInContext(self.context, c"tbaa.struct".as_ptr(), 11);
+            let node = LLVMGetMetadata(inst, kind);
+            if node.is_null() {
+                return None;
+            }
+            let count = LLVMGetMDNodeNumOperands(node) as usize;
+            let mut operands = vec![std::ptr::null_mut(); count];
+            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+            // Triples of first byte, bytes and type.
+            let number = |value: LLVMValueRef| {
+                let is_number = !value.is_null() && !LLVMIsAConstantInt(value).is_null();
+                is_number.then(|| LLVMConstIntGetZExtValue(value))
+            };
+            operands
+                .chunks(3)
+                .map(|field| {
+                    let (at, bytes) = (number(*field.first()?)?, number(*field.get(1)?)?);
+                    Some(at..at.checked_add(bytes)?)
+                })
+                .collect()
         }
     }
 
@@ -421,7 +468,7 @@ unsafe fn stored_to(value: LLVMValueRef) -> Vec<LLVMValueRef> {
                 using = LLVMGetNextUse(using);
                 if !LLVMIsAStoreInst(user).is_null() && LLVMGetOperand(user, 0) == value {
                     found.push(LLVMGetOperand(user, 1));
-                } else if !LLVMIsACallInst(user).is_null() {
+                } else if !LLVMIsACallInst(user).is_null() || !LLVMIsAInvokeInst(user).is_null() {
                     let callee = LLVMGetCalledValue(user);
                     if LLVMIsAFunction(callee).is_null() || LLVMIsDeclaration(callee) != 0 {
                         continue;

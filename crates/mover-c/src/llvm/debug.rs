@@ -60,6 +60,9 @@ impl Reader {
             if name.ends_with(crate::RUNTIME_NAME) {
                 self.runtime_file = Some(number);
             }
+            if is_of_system(&name) {
+                self.system_files.insert(number);
+            }
             self.files.insert(name.clone(), number);
             self.out.files.push(name);
             Some(number)
@@ -80,7 +83,11 @@ impl Reader {
                     self.file(scope)
                 };
                 match file {
-                    Some(file) if Some(file) != self.runtime_file && line > 0 => {
+                    Some(file)
+                        if Some(file) != self.runtime_file
+                            && !self.system_files.contains(&file)
+                            && line > 0 =>
+                    {
                         return Some(Loc {
                             file,
                             line,
@@ -385,6 +392,16 @@ pub(super) fn plain_name(name: &str) -> String {
         name = head;
     }
     name.to_string()
+}
+
+/// Whether a file is a header of the compiler, the C++ library or the system.
+fn is_of_system(name: &str) -> bool {
+    const FOLDERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/c++/"];
+    // A compiler in /opt has its library there, but so may a project.
+    let is_of_other_compiler = name.starts_with("/opt/") && name.contains("/include/c++/");
+    name.contains(crate::clang::OWN_HEADERS)
+        || is_of_other_compiler
+        || FOLDERS.iter().any(|folder| name.starts_with(folder))
 }
 
 /// Types of the thread library, which are modelled and not looked into.

@@ -81,11 +81,12 @@ impl Reader {
                 })
                 .collect();
             let subprogram = LLVMGetSubprogram(function);
-            let (mut loc, mut is_runtime) = (None, false);
+            let (mut loc, mut is_runtime, mut is_system) = (None, false, false);
             if !subprogram.is_null()
                 && let Some(file) = self.file(subprogram)
             {
                 is_runtime = Some(file) == self.runtime_file;
+                is_system = self.system_files.contains(&file);
                 loc = Some(Loc {
                     file,
                     line: LLVMDISubprogramGetLine(subprogram),
@@ -101,7 +102,8 @@ impl Reader {
                 is_variadic: LLVMIsFunctionVarArg(ty) != 0,
                 by_value,
                 is_runtime,
-                loc: loc.filter(|_| !is_runtime),
+                is_system,
+                loc: loc.filter(|_| !is_runtime && !is_system),
             }
         }
     }
@@ -123,6 +125,15 @@ impl Reader {
                         loc: self.loc(inst),
                     });
                 }
+            }
+            if LLVMGetInstructionOpcode(terminator) == LLVMOpcode::LLVMInvoke
+                && let Some(kind) = self.invoke(terminator, values)
+            {
+                insts.push(Inst {
+                    result: values.numbers.get(&terminator).copied(),
+                    kind,
+                    loc: self.loc(terminator),
+                });
             }
             Block {
                 insts,
@@ -162,6 +173,11 @@ impl Reader {
                         cases,
                         default: target(0),
                     }
+                }
+                // What it calls is the last instruction of the block.
+                LLVMOpcode::LLVMInvoke => Terminator::Jump(values.blocks[&LLVMGetNormalDest(inst)]),
+                LLVMOpcode::LLVMResume => {
+                    Terminator::Resume(self.operand(LLVMGetOperand(inst, 0), values))
                 }
                 LLVMOpcode::LLVMUnreachable => Terminator::Unreachable,
                 _ => Terminator::Unsupported(printed(inst)),

@@ -30,16 +30,6 @@ impl Reader {
         }
     }
 
-    unsafe fn note_volatile(&mut self, inst: LLVMValueRef, pointer: LLVMValueRef) {
-        unsafe {
-            let is_plain = LLVMGetVolatile(inst) != 0 && !is_atomic(LLVMGetOrdering(inst));
-            let is_own = !LLVMIsAAllocaInst(pointer).is_null();
-            if is_plain && !is_own && self.out.volatile_access.is_none() {
-                self.out.volatile_access = Some(self.loc(inst));
-            }
-        }
-    }
-
     /// The instruction; none if it does nothing.
     pub(super) unsafe fn inst(
         &mut self,
@@ -69,7 +59,6 @@ impl Reader {
                 ),
                 LLVMLoad => {
                     self.note_ordering(LLVMGetOrdering(inst), inst);
-                    self.note_volatile(inst, operand_of(0));
                     Kind::Load {
                         pointer: self.operand(operand_of(0), values),
                         shape,
@@ -78,7 +67,6 @@ impl Reader {
                 }
                 LLVMStore => {
                     self.note_ordering(LLVMGetOrdering(inst), inst);
-                    self.note_volatile(inst, operand_of(1));
                     let value = operand_of(0);
                     let Some(shape) = self.shape(LLVMTypeOf(value)) else {
                         return unsupported();
@@ -146,6 +134,7 @@ impl Reader {
                     }
                 }
                 LLVMCall => return self.call(inst, shape, values),
+                LLVMLandingPad => Kind::LandingPad(self.clauses(inst, values)),
                 LLVMExtractValue | LLVMInsertValue => {
                     let indices = std::slice::from_raw_parts(
                         LLVMGetIndices(inst),

@@ -91,6 +91,8 @@ enum Hook {
     Access,
     /// Many accesses of a library function.
     Bulk,
+    /// Variables die, each in a step of its own: another thread may use one of them afterwards.
+    Ends,
     /// The function called asks for its turn itself.
     Site,
     /// The violation itself.
@@ -150,6 +152,7 @@ impl Reader {
             let hooks = [
                 (Hook::Access, c"mover_native_access", takes_site),
                 (Hook::Bulk, c"mover_native_bulk", takes_site),
+                (Hook::Ends, c"mover_native_ends", takes_site),
                 (Hook::Site, c"mover_native_site", takes_site),
                 (Hook::Error, c"mover_native_error", takes_nothing),
             ]
@@ -157,6 +160,9 @@ impl Reader {
             let mut numbers: HashMap<Loc, u32> = HashMap::new();
             let mut order: Vec<Loc> = Vec::new();
             let builder = LLVMCreateBuilderInContext(self.context);
+            // Variables that die together have one hook: a second one would say that the steps
+            // are done while some of the variables live.
+            let mut dying_at = None;
             for inst in functions(self.module).flat_map(|function| all_instructions(function)) {
                 let (Some(hook), Some(loc)) = (hook(inst), self.loc(inst)) else {
                     continue;
@@ -165,6 +171,11 @@ impl Reader {
                     order.push(loc);
                     order.len() as u32 - 1
                 });
+                let dies_at = (hook == Hook::Ends).then_some(number);
+                if dies_at.is_some() && dies_at == dying_at {
+                    continue;
+                }
+                dying_at = dies_at;
                 let called = hooks.iter().find(|(of, ..)| *of == hook);
                 if let Some(&(_, called, ty)) = called {
                     LLVMPositionBuilderBefore(builder, inst);
@@ -204,7 +215,8 @@ unsafe fn hook(inst: LLVMValueRef) -> Option<Hook> {
             | LLVMOpcode::LLVMAtomicRMW
             | LLVMOpcode::LLVMAtomicCmpXchg
             | LLVMOpcode::LLVMFence => Some(Hook::Access),
-            LLVMOpcode::LLVMCall => {
+            LLVMOpcode::LLVMRet => Some(Hook::Ends),
+            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke => {
                 let callee = LLVMGetCalledValue(inst);
                 if LLVMIsAFunction(callee).is_null() {
                     return None;
@@ -221,6 +233,9 @@ unsafe fn hook(inst: LLVMValueRef) -> Option<Hook> {
                     || crate::runtime::has(&name) && !is_output(&name) && name != "free"
                 {
                     return Some(Hook::Bulk);
+                }
+                if name.starts_with("llvm.lifetime.end") {
+                    return Some(Hook::Ends);
                 }
                 if name.starts_with("llvm.") {
                     return None;

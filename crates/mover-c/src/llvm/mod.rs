@@ -15,7 +15,7 @@
 //! escaping local is moved, merged or removed.
 //!
 //! **Parts.** `passes` links and prepares. The reader copies: `types`, `constants`,
-//! `functions`, `instructions` and `calls` have each what their names say, `wide_atomics` replaces atomic operations on 16 bytes, `debug` says what
+//! `functions`, `instructions` and `calls` have each what their names say, `wide` and `wide_atomics` replace integers of 128 bits and atomic operations on them, `debug` says what
 //! things are called and where they are in the source. `instrument` changes a module for native replay.
 
 mod addresses;
@@ -23,7 +23,9 @@ mod calls;
 mod constants;
 mod copies;
 mod debug;
+mod demangle;
 mod error;
+mod exceptions;
 mod functions;
 mod instructions;
 mod instrument;
@@ -34,10 +36,11 @@ mod scopes;
 mod sizes;
 mod types;
 mod volatile;
+mod wide;
 mod wide_atomics;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 
@@ -52,6 +55,7 @@ use crate::flatten::{is_output, plain_name};
 use crate::ssa::{BlockId, FunctionId, GlobalId, Module, ValueId};
 use passes::{first_line, link, prepare, read_all};
 
+pub use demangle::{short, thread_name};
 pub use error::{LlvmError, RuntimeError};
 pub use instrument::instrument;
 
@@ -64,6 +68,7 @@ unsafe extern "C" {
 pub fn read(
     files: &[&Path],
     volatile_atomic: bool,
+    checks_overflow: bool,
     entry: Option<&str>,
     runtime: impl FnOnce(&[String]) -> Result<PathBuf, RuntimeError>,
 ) -> Result<Module, LlvmError> {
@@ -74,13 +79,16 @@ pub fn read(
         unsafe { volatile::make_atomic(module.as_mut_ptr()) };
     }
     // SAFETY: the module is valid.
-    unsafe { wide_atomics::call_library(module.as_mut_ptr()) };
+    let divides_wide = unsafe {
+        wide_atomics::call_library(module.as_mut_ptr());
+        wide::lower(module.as_mut_ptr(), checks_overflow)
+    };
     if let Some(entry) = entry {
         // SAFETY: the module is valid.
         unsafe { keep(module.as_mut_ptr(), entry) };
     }
     // SAFETY: the module is valid.
-    if let Some(missing) = unsafe { needed_of_runtime(module.as_mut_ptr()) } {
+    if let Some(missing) = unsafe { needed_of_runtime(module.as_mut_ptr(), divides_wide) } {
         link(&context, &module, &runtime(&missing)?)?;
     }
     module
@@ -127,7 +135,7 @@ unsafe fn file_scope_assembly(module: LLVMModuleRef) -> Option<String> {
 
 /// What is missing that the runtime library has; none if nothing of it is needed, not even to pass
 /// a structure by value.
-unsafe fn needed_of_runtime(module: LLVMModuleRef) -> Option<Vec<String>> {
+unsafe fn needed_of_runtime(module: LLVMModuleRef, divides_wide: bool) -> Option<Vec<String>> {
     unsafe {
         let by_value = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
         let mut is_needed = false;
@@ -151,6 +159,9 @@ unsafe fn needed_of_runtime(module: LLVMModuleRef) -> Option<Vec<String>> {
         if all.any(|inst| instructions::is_floating(LLVMGetInstructionOpcode(inst))) {
             missing.push("float_add".into());
         }
+        if divides_wide {
+            missing.push("wide_udiv".into());
+        }
         if lists::functions(module).any(|function| passes_floating_point(function)) {
             missing.push("format_double".into());
         }
@@ -170,7 +181,8 @@ unsafe fn is_result_used(function: LLVMValueRef) -> bool {
         let mut next = LLVMGetFirstUse(function);
         while !next.is_null() {
             let user = LLVMGetUser(next);
-            let is_ignored = !LLVMIsACallInst(user).is_null() && LLVMGetFirstUse(user).is_null();
+            let is_call = !LLVMIsACallInst(user).is_null() || !LLVMIsAInvokeInst(user).is_null();
+            let is_ignored = is_call && LLVMGetFirstUse(user).is_null();
             if !is_ignored {
                 return true;
             }
@@ -250,6 +262,8 @@ struct Reader {
     files: HashMap<String, u32>,
     /// Files of runtime functions have no place in the user's source.
     runtime_file: Option<u32>,
+    /// Headers of the system: what they do is shown where the program calls it.
+    system_files: HashSet<u32>,
 }
 
 /// The values of one function.
@@ -275,6 +289,7 @@ impl Reader {
                 },
                 files: HashMap::new(),
                 runtime_file: None,
+                system_files: HashSet::new(),
             }
         }
     }

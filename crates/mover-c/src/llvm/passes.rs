@@ -7,6 +7,7 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use inkwell::context::Context;
+use inkwell::llvm_sys::comdat::LLVMSetComdat;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
@@ -14,7 +15,9 @@ use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::memory_buffer::MemoryBuffer;
 
-use super::lists::{all_instructions, functions};
+use super::lists::{all_instructions, functions, globals};
+use crate::flatten::is_stream_output;
+
 use super::{LlvmError, copies, registers, scopes, sizes, value_name};
 
 /// What is called where a constant is not defined; `mover-native.c` has it.
@@ -85,7 +88,8 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), LlvmError> {
                 }
                 // These are known by name, whatever their bodies are.
                 let name = value_name(function);
-                let is_marker = name.starts_with("__VERIFIER_atomic")
+                let is_marker = is_stream_output(&name)
+                    || name.starts_with("__VERIFIER_atomic")
                     || matches!(&*name, "reach_error" | "__VERIFIER_error");
                 if large.contains(&function) {
                     LLVMRemoveEnumAttributeAtIndex(function, on_function, kind("alwaysinline"));
@@ -97,8 +101,50 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), LlvmError> {
         tell_of_undefined_constants(module);
         scopes::keep_inner_lifetimes(module);
         run_passes(module, c"always-inline")?;
+        if is_cpp(module) {
+            hide(module);
+            run_passes(module, c"globaldce")?;
+        }
         copies::split(module);
         registers::promote(module, || run_passes(module, c"function(sroa)"))
+    }
+}
+
+/// Whether the program has code of C++: its functions name how exceptions are handled, or its names are
+/// those of C++.
+pub(super) unsafe fn is_cpp(module: LLVMModuleRef) -> bool {
+    unsafe { functions(module).any(|function| value_name(function).starts_with("_Z")) }
+}
+
+/// Lets only what is looked for by its name be seen from outside. Inlining leaves copies behind, and
+/// headers of C++ define more than a program uses: without this every pass and every call through a
+/// pointer would have to do with all of it.
+unsafe fn hide(module: LLVMModuleRef) {
+    unsafe {
+        let hide = |value: LLVMValueRef| {
+            if LLVMIsDeclaration(value) == 0
+                && LLVMGetLinkage(value) != LLVMLinkage::LLVMAppendingLinkage
+            {
+                LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
+                LLVMSetComdat(value, std::ptr::null_mut());
+            }
+        };
+        for function in functions(module) {
+            let name = value_name(function);
+            let is_known = name.starts_with("__mover_")
+                || name.starts_with("__VERIFIER_")
+                || name == "reach_error"
+                || LLVMGetLinkage(function) == LLVMLinkage::LLVMExternalLinkage
+                    && !name.starts_with('_');
+            if !is_known {
+                hide(function);
+            }
+        }
+        for global in globals(module) {
+            if value_name(global).starts_with("_Z") {
+                hide(global);
+            }
+        }
     }
 }
 
@@ -116,7 +162,7 @@ unsafe fn tell_of_undefined_constants(module: LLVMModuleRef) {
             | LLVMOpcode::LLVMPHI
             | LLVMOpcode::LLVMFreeze => false,
             // Optimised IR has such arguments for parameters that are never read.
-            LLVMOpcode::LLVMCall => {
+            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke => {
                 !LLVMGetCallSiteEnumAttribute(inst, number + 1, noundef).is_null()
             }
             _ => true,

@@ -62,7 +62,8 @@ unsafe fn calls_of(function: LLVMValueRef) -> Calls {
     unsafe {
         for inst in all_instructions(function) {
             own += 1;
-            if LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMCall {
+            let opcode = LLVMGetInstructionOpcode(inst);
+            if matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
                 callees.push(LLVMGetCalledValue(inst));
             }
         }

@@ -13,6 +13,7 @@ use inkwell::llvm_sys::target::*;
 
 use super::Reader;
 use super::lists::{all_instructions, functions};
+use super::wide::is_wide;
 use crate::ssa::{Layout, Shape};
 
 /// Bytes of the largest variable. Of a larger one not even the state could be stored.
@@ -124,6 +125,12 @@ impl Reader {
                         bytes: self.bytes_of(ty),
                     }
                 }
+                // A low and a high word.
+                LLVMTypeKind::LLVMIntegerTypeKind if is_wide(ty) => Layout::Array {
+                    element: Box::new(Layout::Scalar { bytes: 8 }),
+                    count: 2,
+                    stride: 8,
+                },
                 LLVMTypeKind::LLVMPointerTypeKind
                 | LLVMTypeKind::LLVMFloatTypeKind
                 | LLVMTypeKind::LLVMDoubleTypeKind => Layout::Scalar {

@@ -1,19 +1,19 @@
 //! Atomic operations on 16 bytes.
 //!
-//! For an `_Atomic` structure of 16 bytes clang loads the operand as an integer of 128 bits and uses that
-//! integer once, in the atomic operation; what the operation yields is only stored. The IR has no such
-//! integers. So the operation becomes the call of libatomic that clang makes for larger structures,
-//! which works on memory, and the integers disappear. An operation whose integers are used otherwise
-//! stays as it is, and is refused where a run reaches it.
+//! The IR has no integers of 128 bits. An atomic operation on one becomes the call of libatomic that
+//! clang makes for larger structures, which works on memory: operands are stored in variables first, and
+//! what the operation yields is loaded afterwards. Sums and the like are a load and a store in an atomic
+//! section. These loads and stores are lowered with all others (`wide`).
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
 
 use super::lists::{all_instructions, functions};
+use super::wide::is_wide;
 
-/// Replaces atomic operations on integers of 128 bits that only pass through.
+/// Replaces atomic operations on integers of 128 bits.
 pub(super) unsafe fn call_library(module: LLVMModuleRef) {
     unsafe {
         let mut found = Vec::new();
@@ -28,12 +28,6 @@ pub(super) unsafe fn call_library(module: LLVMModuleRef) {
     }
 }
 
-unsafe fn is_wide(ty: LLVMTypeRef) -> bool {
-    unsafe {
-        LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 128
-    }
-}
-
 unsafe fn is_plain(inst: LLVMValueRef) -> bool {
     unsafe { LLVMGetOrdering(inst) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic }
 }
@@ -45,10 +39,7 @@ unsafe fn is_candidate(inst: LLVMValueRef) -> bool {
             LLVMOpcode::LLVMStore => {
                 is_wide(LLVMTypeOf(LLVMGetOperand(inst, 0))) && !is_plain(inst)
             }
-            LLVMOpcode::LLVMAtomicRMW => {
-                is_wide(LLVMTypeOf(inst))
-                    && LLVMGetAtomicRMWBinOp(inst) == LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg
-            }
+            LLVMOpcode::LLVMAtomicRMW => is_wide(LLVMTypeOf(inst)),
             LLVMOpcode::LLVMAtomicCmpXchg => is_wide(LLVMTypeOf(LLVMGetOperand(inst, 1))),
             _ => false,
         }
@@ -67,39 +58,6 @@ unsafe fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     }
 }
 
-/// The load that a value comes from, if nothing writes between it and its only use.
-unsafe fn source(value: LLVMValueRef, at: LLVMValueRef) -> Option<LLVMValueRef> {
-    unsafe {
-        if LLVMIsALoadInst(value).is_null() || !is_plain(value) || users(value).len() != 1 {
-            return None;
-        }
-        let mut next = LLVMGetNextInstruction(value);
-        while !next.is_null() && next != at {
-            let opcode = LLVMGetInstructionOpcode(next);
-            if !matches!(
-                opcode,
-                LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMBitCast
-            ) {
-                return None;
-            }
-            next = LLVMGetNextInstruction(next);
-        }
-        (next == at).then_some(value)
-    }
-}
-
-/// Whether all that is done with a value is to store it.
-unsafe fn is_only_stored(value: LLVMValueRef) -> bool {
-    unsafe {
-        users(value).into_iter().all(|user| {
-            !LLVMIsAStoreInst(user).is_null()
-                && is_plain(user)
-                && LLVMGetOperand(user, 0) == value
-                && LLVMGetOperand(user, 1) != value
-        })
-    }
-}
-
 struct Rewriter {
     module: LLVMModuleRef,
     builder: LLVMBuilderRef,
@@ -111,79 +69,138 @@ impl Rewriter {
             let operand = |index| LLVMGetOperand(inst, index);
             match LLVMGetInstructionOpcode(inst) {
                 LLVMOpcode::LLVMStore => {
-                    let Some(from) = source(operand(0), inst) else {
-                        return;
-                    };
-                    self.before(inst);
-                    self.call("__atomic_store", &[operand(1), LLVMGetOperand(from, 0)], 1);
-                    LLVMInstructionEraseFromParent(inst);
-                    LLVMInstructionEraseFromParent(from);
+                    let new = self.stored(operand(0), inst);
+                    self.call("__atomic_store", &[operand(1), new], 1);
                 }
-                LLVMOpcode::LLVMLoad if is_only_stored(inst) => {
+                LLVMOpcode::LLVMLoad => {
                     let old = self.variable(inst);
                     self.before(inst);
                     self.call("__atomic_load", &[operand(0), old], 1);
-                    self.store_instead(inst, old);
-                    LLVMInstructionEraseFromParent(inst);
+                    LLVMReplaceAllUsesWith(inst, self.loaded(old));
                 }
-                LLVMOpcode::LLVMAtomicRMW if is_only_stored(inst) => {
-                    let Some(from) = source(operand(1), inst) else {
+                LLVMOpcode::LLVMAtomicRMW
+                    if LLVMGetAtomicRMWBinOp(inst)
+                        != LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg =>
+                {
+                    if !self.update(inst) {
                         return;
-                    };
-                    let old = self.variable(inst);
-                    self.before(inst);
-                    let new = LLVMGetOperand(from, 0);
-                    self.call("__atomic_exchange", &[operand(0), new, old], 1);
-                    self.store_instead(inst, old);
-                    LLVMInstructionEraseFromParent(inst);
-                    LLVMInstructionEraseFromParent(from);
+                    }
                 }
-                LLVMOpcode::LLVMAtomicCmpXchg => self.compare_exchange(inst),
-                _ => {}
+                LLVMOpcode::LLVMAtomicRMW => {
+                    let old = self.variable(inst);
+                    let new = self.stored(operand(1), inst);
+                    self.call("__atomic_exchange", &[operand(0), new, old], 1);
+                    LLVMReplaceAllUsesWith(inst, self.loaded(old));
+                }
+                _ => {
+                    if !self.compare_exchange(inst) {
+                        return;
+                    }
+                }
             }
+            LLVMInstructionEraseFromParent(inst);
         }
     }
 
-    unsafe fn compare_exchange(&self, inst: LLVMValueRef) {
+    /// Whether it was replaced: what it yields is looked at in parts.
+    unsafe fn compare_exchange(&self, inst: LLVMValueRef) -> bool {
         unsafe {
-            let expected = source(LLVMGetOperand(inst, 1), inst);
-            let new = source(LLVMGetOperand(inst, 2), inst);
-            let (Some(expected), Some(new)) = (expected, new) else {
-                return;
-            };
             let parts = users(inst);
-            let index = |part| match LLVMIsAExtractValueInst(part).is_null() {
-                true => None,
-                false => Some(*LLVMGetIndices(part)),
-            };
-            let is_known = |&part: &LLVMValueRef| match index(part) {
-                Some(0) => is_only_stored(part),
-                Some(1) => true,
-                _ => false,
-            };
-            if !parts.iter().all(is_known) {
-                return;
+            if parts
+                .iter()
+                .any(|&part| LLVMIsAExtractValueInst(part).is_null())
+            {
+                return false;
             }
-            let old = self.variable(inst);
-            self.before(inst);
-            self.copy(LLVMGetOperand(expected, 0), old);
+            let old = self.stored(LLVMGetOperand(inst, 1), inst);
+            let new = self.stored(LLVMGetOperand(inst, 2), inst);
             // A weak one may fail although the values are equal.
             let name = match LLVMGetWeak(inst) {
                 0 => "__atomic_compare_exchange",
                 _ => "__atomic_compare_exchange_weak",
             };
-            let pointers = [LLVMGetOperand(inst, 0), old, LLVMGetOperand(new, 0)];
-            let is_equal = self.call(name, &pointers, 2);
+            let is_equal = self.call(name, &[LLVMGetOperand(inst, 0), old, new], 2);
+            let value = self.loaded(old);
             for part in parts {
-                match index(part) {
-                    Some(1) => LLVMReplaceAllUsesWith(part, is_equal),
-                    _ => self.store_instead(part, old),
-                }
+                let replaced = match *LLVMGetIndices(part) {
+                    0 => value,
+                    _ => is_equal,
+                };
+                LLVMReplaceAllUsesWith(part, replaced);
                 LLVMInstructionEraseFromParent(part);
             }
-            for inst in [inst, expected, new] {
-                LLVMInstructionEraseFromParent(inst);
+            true
+        }
+    }
+
+    /// A sum or the like, as a load and a store that nothing comes between. False if it is none.
+    unsafe fn update(&self, inst: LLVMValueRef) -> bool {
+        use LLVMAtomicRMWBinOp::*;
+        unsafe {
+            let (at, by) = (LLVMGetOperand(inst, 0), LLVMGetOperand(inst, 1));
+            let build = match LLVMGetAtomicRMWBinOp(inst) {
+                LLVMAtomicRMWBinOpAdd => LLVMBuildAdd,
+                LLVMAtomicRMWBinOpSub => LLVMBuildSub,
+                LLVMAtomicRMWBinOpAnd => LLVMBuildAnd,
+                LLVMAtomicRMWBinOpOr => LLVMBuildOr,
+                LLVMAtomicRMWBinOpXor => LLVMBuildXor,
+                _ => return false,
+            };
+            self.before(inst);
+            self.mark("__VERIFIER_atomic_begin");
+            let old = self.loaded(at);
+            let new = build(self.builder, old, by, c"".as_ptr());
+            LLVMSetAlignment(LLVMBuildStore(self.builder, new, at), 16);
+            self.mark("__VERIFIER_atomic_end");
+            LLVMReplaceAllUsesWith(inst, old);
+            true
+        }
+    }
+
+    /// Calls a function without arguments.
+    unsafe fn mark(&self, name: &str) {
+        unsafe {
+            let nothing = LLVMVoidTypeInContext(LLVMGetModuleContext(self.module));
+            let ty = LLVMFunctionType(nothing, std::ptr::null_mut(), 0, 0);
+            let callee = self.function(name, ty);
+            LLVMBuildCall2(
+                self.builder,
+                ty,
+                callee,
+                std::ptr::null_mut(),
+                0,
+                c"".as_ptr(),
+            );
+        }
+    }
+
+    unsafe fn function(&self, name: &str, ty: LLVMTypeRef) -> LLVMValueRef {
+        unsafe {
+            let mut text = name.as_bytes().to_vec();
+            text.push(0);
+            let known = LLVMGetNamedFunction(self.module, text.as_ptr().cast());
+            match known.is_null() {
+                true => LLVMAddFunction(self.module, text.as_ptr().cast(), ty),
+                false => known,
             }
+        }
+    }
+
+    /// A variable with a value; the builder is before the instruction afterwards.
+    unsafe fn stored(&self, value: LLVMValueRef, inst: LLVMValueRef) -> LLVMValueRef {
+        unsafe {
+            let variable = self.variable(inst);
+            self.before(inst);
+            LLVMSetAlignment(LLVMBuildStore(self.builder, value, variable), 16);
+            variable
+        }
+    }
+
+    unsafe fn loaded(&self, variable: LLVMValueRef) -> LLVMValueRef {
+        unsafe {
+            let load = LLVMBuildLoad2(self.builder, self.int(128), variable, c"".as_ptr());
+            LLVMSetAlignment(load, 16);
+            load
         }
     }
 
@@ -194,7 +211,7 @@ impl Rewriter {
         }
     }
 
-    /// A variable of the function, for what the operation yields.
+    /// A variable of the function, for an operand or what the operation yields.
     unsafe fn variable(&self, inst: LLVMValueRef) -> LLVMValueRef {
         unsafe {
             let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(inst));
@@ -209,32 +226,6 @@ impl Rewriter {
 
     unsafe fn int(&self, width: u32) -> LLVMTypeRef {
         unsafe { LLVMIntTypeInContext(LLVMGetModuleContext(self.module), width) }
-    }
-
-    /// Copies 16 bytes.
-    unsafe fn copy(&self, from: LLVMValueRef, to: LLVMValueRef) {
-        unsafe {
-            for half in 0..2 {
-                let place = |base| {
-                    let mut index = LLVMConstInt(self.int(64), half, 0);
-                    let (ty, none) = (self.int(64), c"".as_ptr());
-                    LLVMBuildInBoundsGEP2(self.builder, ty, base, &mut index, 1, none)
-                };
-                let word = LLVMBuildLoad2(self.builder, self.int(64), place(from), c"".as_ptr());
-                LLVMBuildStore(self.builder, word, place(to));
-            }
-        }
-    }
-
-    /// Stores what a variable contains where a value was stored.
-    unsafe fn store_instead(&self, value: LLVMValueRef, variable: LLVMValueRef) {
-        unsafe {
-            for store in users(value) {
-                self.before(store);
-                self.copy(variable, LLVMGetOperand(store, 1));
-                LLVMInstructionEraseFromParent(store);
-            }
-        }
     }
 
     /// Calls a function of libatomic with the size, pointers and as many orderings.
@@ -252,12 +243,7 @@ impl Rewriter {
             };
             let count = args.len() as u32;
             let ty = LLVMFunctionType(result, types.as_mut_ptr(), count, 0);
-            let mut text = name.as_bytes().to_vec();
-            text.push(0);
-            let mut callee = LLVMGetNamedFunction(self.module, text.as_ptr().cast());
-            if callee.is_null() {
-                callee = LLVMAddFunction(self.module, text.as_ptr().cast(), ty);
-            }
+            let callee = self.function(name, ty);
             LLVMBuildCall2(
                 self.builder,
                 ty,

@@ -7,11 +7,22 @@ use mover_ir::program::{
     AccessedMemory, CellNames, Edge, Effect, Init, Location, LocationId, MemoryAccess, Template,
     Variable, VariableId,
 };
+use mover_ir::sync::SyncOp;
 use mover_source::Span;
 
 use super::{Builder, LocalKind, Pending, Touch, failed_try};
 use crate::expr_builder::constant;
-use crate::ssa::Loc;
+use crate::objects::Object;
+use crate::ssa::{Kind, Loc, Operand, Pure, ValueId};
+
+/// Where a value was loaded from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    /// A variable, at an offset.
+    Variable(Object, i64),
+    /// This far from where a pointer points.
+    Field(i64),
+}
 
 /// A template with what else is known of it.
 pub struct Finished {
@@ -128,7 +139,9 @@ impl Builder<'_, '_> {
     }
 
     /// For each local the one that stands for it: slots of one C variable that
-    /// are never needed at the same time are one.
+    /// are never needed at the same time are one. Values without a name that may be
+    /// pointers are one only if they come from the same place: analyses of pointers do not tell
+    /// the values of a variable apart.
     fn merge_slots(&self) -> Vec<usize> {
         let mut merged: Vec<usize> = (0..self.locals.len()).collect();
         let mut together: HashSet<(usize, usize)> = HashSet::new();
@@ -147,12 +160,20 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let mut groups: BTreeMap<(String, u8, bool), Vec<Vec<usize>>> = BTreeMap::new();
+        let pointer_width = self.world.module.pointer_width();
+        let definitions = self.definitions();
+        type Key = (String, u8, bool, Option<Origin>);
+        let mut groups: BTreeMap<Key, Vec<Vec<usize>>> = BTreeMap::new();
         for (number, local) in self.locals.iter().enumerate() {
-            if !matches!(local.kind, LocalKind::Slot(_)) {
+            let LocalKind::Slot(value) = local.kind else {
                 continue;
-            }
-            let key = (local.name.clone(), local.ty.width, local.ty.signed);
+            };
+            let may_point = local.ty.width == pointer_width && !self.code.values[value].is_variable;
+            let origin = match may_point {
+                true => self.origin(&definitions, value),
+                false => None,
+            };
+            let key = (local.name.clone(), local.ty.width, local.ty.signed, origin);
             let classes = groups.entry(key).or_default();
             let conflicts = |class: &Vec<usize>| {
                 class
@@ -168,6 +189,31 @@ impl Builder<'_, '_> {
             }
         }
         merged
+    }
+
+    /// The instructions that compute values.
+    fn definitions(&self) -> HashMap<ValueId, &Kind> {
+        let all = self.code.blocks.iter().flat_map(|block| &block.insts);
+        all.filter_map(|inst| Some((inst.result?, &inst.kind)))
+            .collect()
+    }
+
+    /// Where a value has been loaded from.
+    fn origin(&self, definitions: &HashMap<ValueId, &Kind>, value: ValueId) -> Option<Origin> {
+        let Kind::Load { pointer, .. } = definitions.get(&value)? else {
+            return None;
+        };
+        if let Some(form) = self.world.objects.form(self.body, pointer) {
+            return Some(Origin::Variable(form.object, form.offset));
+        }
+        let offset = match pointer {
+            Operand::Value(id) => match definitions.get(id) {
+                Some(Kind::Pure(Pure::Gep { offset, .. })) => *offset,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        Some(Origin::Field(offset))
     }
 
     /// Locations from which only local steps lead, and not round in a circle.
@@ -263,14 +309,23 @@ impl Builder<'_, '_> {
                 .map(|span| self.world.sources.text(span).to_string())
                 .unwrap_or_default(),
         };
-        Edge {
+        let mut edge = Edge {
             priority: 0,
             guard: rename_all(&pending.guard),
             effects,
             target: LocationId(pending.to as u32),
             span,
             text,
-        }
+            sync: Vec::new(),
+        };
+        let declared = pending.sync.iter().map(|op| SyncOp {
+            cell: rename_all(&op.cell),
+            count: op.count.as_ref().map(rename_all),
+            ..op.clone()
+        });
+        // What else the edge does may hide it.
+        edge.sync = declared.filter(|op| op.breach(&edge).is_none()).collect();
+        edge
     }
 }
 

@@ -49,6 +49,7 @@ use mover_ir::expr::{BinaryOp, Expr, Ty};
 use mover_ir::program::{
     BoundKind, BoundMark, CellNames, Effect, ErrorMark, Init, Property, SymbolSetId,
 };
+use mover_ir::sync::SyncOp;
 
 use crate::expr_builder::{binary, constant, not};
 use crate::flatten::{Body, Problem};
@@ -156,6 +157,7 @@ struct Pending {
     to: usize,
     guard: Expr,
     effects: Vec<Effect>,
+    sync: Vec<SyncOp>,
     /// Slots and what they get, all at once.
     finals: Vec<(usize, Expr)>,
     temps: Vec<usize>,
@@ -334,6 +336,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             env: HashMap::new(),
             guard: Expr::TRUE,
             effects: Vec::new(),
+            sync: Vec::new(),
             accessed: false,
             has_havoc: false,
             written: BTreeSet::new(),
@@ -493,6 +496,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             to,
             guard: path.guard,
             effects: if ends_run { Vec::new() } else { path.effects },
+            sync: if ends_run { Vec::new() } else { path.sync },
             finals: if ends_run { Vec::new() } else { finals },
             temps: path.temps,
             loc: path.loc,

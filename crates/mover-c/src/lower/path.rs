@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::program::Effect;
+use mover_ir::sync::SyncOp;
 
 use super::Mode;
 use crate::expr_builder::not;
@@ -79,6 +80,8 @@ pub struct Path {
     pub(super) env: HashMap<ValueId, Vec<Part>>,
     pub guard: Expr,
     pub effects: Vec<Effect>,
+    /// The operations on synchronisation objects that the edge is.
+    pub sync: Vec<SyncOp>,
     /// Whether the edge has its shared access.
     pub(super) accessed: bool,
     pub(super) has_havoc: bool,

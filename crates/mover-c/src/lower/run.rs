@@ -255,6 +255,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 return Ok(next);
             }
             Kind::Call { .. }
+            | Kind::LandingPad(_)
             | Kind::Assembly { .. }
             | Kind::Float { .. }
             | Kind::Unsupported(_) => {
@@ -484,7 +485,10 @@ impl<'w, 'a> Builder<'w, 'a> {
                 self.bound(path, *kind, message);
                 Ok(Vec::new())
             }
-            Terminator::Return(_) | Terminator::Unreachable | Terminator::Unsupported(_) => {
+            Terminator::Return(_)
+            | Terminator::Resume(_)
+            | Terminator::Unreachable
+            | Terminator::Unsupported(_) => {
                 Err(Problem::new("code that leads nowhere", end_loc).code("C099"))
             }
         }

@@ -55,6 +55,12 @@ pub fn build(
     property: Property,
     directory: &Path,
 ) -> Result<Native, Failure> {
+    if let Some(file) = files.iter().find(|file| clang::is_cpp(file)) {
+        return Err(Failure::message(format!(
+            "{}: programs of C++ cannot be replayed natively",
+            file.display()
+        )));
+    }
     let mut flags: Vec<String> = vec!["-ftrivial-auto-var-init=zero".into()];
     let mut sanitizers = Vec::new();
     match property {

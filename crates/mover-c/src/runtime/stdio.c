@@ -281,6 +281,12 @@ void *__mover_fopen(const char *name, const char *mode) {
     return __mover_choice(2) ? &__mover_streams[3] : 0;
 }
 void *__mover_fdopen(int file, const char *mode) { return __mover_fopen(0, mode); }
+void *__mover_freopen(const char *name, const char *mode, void *stream) {
+    return __mover_choice(2) ? stream : 0;
+}
+void *__mover_tmpfile(void) { return __mover_fopen(0, 0); }
+void *__mover_popen(const char *command, const char *mode) { return __mover_fopen(0, mode); }
+int __mover_pclose(void *stream) { return __VERIFIER_nondet_int(); }
 int __mover_fclose(void *stream) { return __mover_choice(2) ? 0 : -1; }
 int __mover_feof(void *stream) { return __mover_choice(2); }
 int __mover_ferror(void *stream) { return __mover_choice(2); }

@@ -101,6 +101,22 @@ void *__mover_bsearch(const void *key, const void *base, size_t count, size_t si
     return 0;
 }
 
+void __mover_qsort_r(void *base, size_t count, size_t size,
+                     int (*compare)(const void *, const void *, void *), void *argument) {
+    char *all = base;
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && compare(all + (j - 1) * size, all + j * size, argument) > 0; j--)
+            __mover_swap(all + (j - 1) * size, all + j * size, size);
+}
+void *__mover_lfind(const void *key, const void *base, size_t *count, size_t size,
+                    int (*compare)(const void *, const void *)) {
+    const char *all = base;
+    for (size_t i = 0; i < *count; i++)
+        if (compare(key, all + i * size) == 0)
+            return (void *)(all + i * size);
+    return 0;
+}
+
 /* Random numbers are any numbers. */
 static int __mover_any_positive(void) {
     int value = __VERIFIER_nondet_int();
@@ -165,16 +181,19 @@ int __mover_getppid(void) { return __mover_any_positive(); }
 struct __mover_exit_handler {
     void (*plain)(void);
     void (*told)(int, void *);
+    void (*destroys)(void *);
     void *argument;
 };
 static struct __mover_exit_handler __mover_handlers[__mover_MOST_HANDLERS];
 static unsigned __mover_handler_count;
-static int __mover_register(void (*plain)(void), void (*told)(int, void *), void *argument) {
+static int __mover_register(void (*plain)(void), void (*told)(int, void *), void (*destroys)(void *),
+                            void *argument) {
     __VERIFIER_atomic_begin();
     unsigned at = __mover_handler_count;
     if (at < __mover_MOST_HANDLERS) {
         __mover_handlers[at].plain = plain;
         __mover_handlers[at].told = told;
+        __mover_handlers[at].destroys = destroys;
         __mover_handlers[at].argument = argument;
         __mover_handler_count = at + 1;
     }
@@ -183,9 +202,13 @@ static int __mover_register(void (*plain)(void), void (*told)(int, void *), void
         __mover_unsupported("more than 32 functions registered with `atexit`");
     return 0;
 }
-int __mover_atexit(void (*handler)(void)) { return __mover_register(handler, 0, 0); }
+int __mover_atexit(void (*handler)(void)) { return __mover_register(handler, 0, 0, 0); }
 int __mover_on_exit(void (*handler)(int, void *), void *argument) {
-    return __mover_register(0, handler, argument);
+    return __mover_register(0, handler, 0, argument);
+}
+/* The destructor of an object of C++ that lasts as long as the program. */
+int __mover___cxa_atexit(void (*destroys)(void *), void *object, void *dso) {
+    return __mover_register(0, 0, destroys, object);
 }
 void __mover_run_handlers(int status) {
     while (__mover_handler_count > 0) {
@@ -193,6 +216,8 @@ void __mover_run_handlers(int status) {
         struct __mover_exit_handler *last = &__mover_handlers[__mover_handler_count];
         if (last->told)
             last->told(status, last->argument);
+        else if (last->destroys)
+            last->destroys(last->argument);
         else
             last->plain();
     }
@@ -209,6 +234,35 @@ struct __mover_long_division {
 };
 struct __mover_long_division __mover_ldiv(long a, long b) {
     return (struct __mover_long_division){a / b, a % b};
+}
+struct __mover_long_long_division {
+    long long quotient, rest;
+};
+struct __mover_long_long_division __mover_lldiv(long long a, long long b) {
+    return (struct __mover_long_long_division){a / b, a % b};
+}
+struct __mover_long_long_division __mover_imaxdiv(long long a, long long b) {
+    return (struct __mover_long_long_division){a / b, a % b};
+}
+long long __mover_imaxabs(long long x) { return x < 0 ? -x : x; }
+long long __mover_strtoimax(const char *text, char **end, int base) {
+    return __mover_strtoll(text, end, base);
+}
+unsigned long long __mover_strtoumax(const char *text, char **end, int base) {
+    return __mover_strtoull(text, end, base);
+}
+void *__mover_aligned_alloc(size_t alignment, size_t size);
+void *__mover_memalign(size_t alignment, size_t size) {
+    return __mover_aligned_alloc(alignment, size);
+}
+void *__mover_valloc(size_t size) { return __mover_aligned_alloc(4096, size); }
+/* At least what was asked for. */
+size_t __mover_malloc_usable_size(void *p) {
+    if (!p)
+        return 0;
+    size_t size = (size_t)__VERIFIER_nondet_long();
+    __VERIFIER_assume(size >= __mover_object_size(p) && size < (size_t)-1 / 2);
+    return size;
 }
 void *__mover_realloc(void *old, size_t size);
 void *__mover_reallocarray(void *old, size_t count, size_t size) {

@@ -217,3 +217,19 @@ int __mover___xpg_strerror_r(int number, char *to, size_t room) {
     }
     return room > 5 ? 0 : 34; /* ERANGE */
 }
+char *__mover_basename(const char *path) {
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return (char *)name;
+}
+void __mover_swab(const void *from, void *to, long n) {
+    const char *source = from;
+    char *target = to;
+    for (long i = 0; i + 1 < n; i += 2) {
+        char first = source[i];
+        target[i] = source[i + 1];
+        target[i + 1] = first;
+    }
+}
