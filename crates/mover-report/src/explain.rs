@@ -302,7 +302,9 @@ pub fn table(explanation: Explanation) -> MoverTable {
                 text: statement.text,
                 class: statement.class,
                 commits: statement.commits,
-                reasons: statement.reasons,
+                reasons: (statement.reasons.iter())
+                    .map(|reason| reason.replace("%thread_status", "whether the thread runs"))
+                    .collect(),
             })
             .collect(),
         transactions,

@@ -8,6 +8,7 @@
 //! into the data of the script, where no `<` is left that could end it ([`data_text`]). The
 //! page's security policy forbids loading anything.
 
+pub mod explorer;
 mod run;
 pub mod timeline;
 
@@ -21,10 +22,13 @@ pub use self::run::{Lane, Run, RunBox, RunStep, Spot};
 use crate::text::{length_text, verdict_line};
 use mover_check::answer::{Answer, Verdict};
 use mover_check::ledger::LedgerRow;
+use mover_check::story::Link;
 use mover_check::trace::Change;
 use mover_check::words::grouped;
 
 const STYLE: &str = include_str!("html/style.css");
+/// Light or dark, as the reader likes.
+const THEME: &str = include_str!("html/theme.js");
 const SCRIPT: &str = include_str!("html/script.js");
 
 /// What a report shows.
@@ -40,6 +44,8 @@ pub struct Page {
     pub line: String,
     /// What went wrong, in a sentence.
     pub story: String,
+    /// The phrases of the story that are about steps of the first run.
+    pub links: Vec<Link>,
     /// What the verdict rests on: what, and how.
     pub rests: Vec<(String, String)>,
     pub notes: Vec<String>,
@@ -121,6 +127,7 @@ impl Page {
             movers,
             ledger,
             figures: figures(answer),
+            invariant: clauses(&answer.invariant),
             ..Page::default()
         };
         // The badge says the first word.
@@ -129,6 +136,7 @@ impl Page {
         }
         if let Verdict::Unsafe(trace) = &answer.verdict {
             page.story = trace.story.sentence.clone();
+            page.links = trace.story.links.clone();
             page.runs = vec![Run::of_trace(trace, file_of)];
         }
         page.files = files;
@@ -174,7 +182,7 @@ impl Page {
         let _ = write!(
             out,
             "<script type=\"application/json\" id=\"data\">{}</script>\n\
-             <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+             <script>\n{THEME}{SCRIPT}</script>\n</body>\n</html>\n",
             data_text(&Value::from(runs))
         );
         out
@@ -217,8 +225,9 @@ impl Page {
             escape(&self.line)
         );
         if !self.story.is_empty() {
-            let _ = writeln!(out, "<p class=\"story\">{}</p>", escape(&self.story));
+            let _ = writeln!(out, "<p class=\"story\">{}</p>", self.story_html());
         }
+        self.why_safe(out);
         *out += "<h3>Evidence</h3>\n<dl class=\"rests\">\n";
         for (what, how) in &self.rests {
             let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(what), escape(how));
@@ -242,6 +251,58 @@ impl Page {
         *out += "</section>\n";
     }
 
+    /// The story, with its phrases as links to their steps.
+    fn story_html(&self) -> String {
+        let mut out = String::new();
+        let mut done = 0;
+        for Link { phrase, step } in &self.links {
+            let (Some(before), Some(text)) = (
+                self.story.get(done..phrase.start),
+                self.story.get(phrase.clone()),
+            ) else {
+                continue;
+            };
+            let _ = write!(
+                out,
+                "{}<a href=\"#run-0-step-{}\">{}</a>",
+                escape(before),
+                step + 1,
+                escape(text)
+            );
+            done = phrase.end;
+        }
+        out + &escape(self.story.get(done..).unwrap_or_default())
+    }
+
+    /// What excludes the bad interleavings: the locks with what they protect, and the rest.
+    fn why_safe(&self, out: &mut String) {
+        let Some(movers) = self.movers.as_ref().filter(|_| self.kind == "safe") else {
+            return;
+        };
+        let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (name, how) in &movers.objects {
+            let how = how.split(';').next().unwrap_or(how);
+            match by_reason.iter_mut().find(|(known, _)| *known == how) {
+                Some((_, names)) => names.push(name),
+                None => by_reason.push((how, vec![name])),
+            }
+        }
+        by_reason.retain(|(how, _)| *how != "a lock");
+        if by_reason.is_empty() {
+            return;
+        }
+        *out += "<h3>Why it is safe</h3>\n<ul class=\"why\">\n";
+        for (how, names) in by_reason {
+            let _ = writeln!(
+                out,
+                "<li><b>{}</b>: {}</li>",
+                escape(&names.join(", ")),
+                escape(how)
+            );
+        }
+        *out += "</ul>\n<p class=\"keys\">What is unprotected can change between two steps of a thread.</p>\n";
+    }
+
     fn run(&self, out: &mut String, number: usize, run: &Run) {
         let _ = write!(
             out,
@@ -256,6 +317,7 @@ impl Page {
             *out += "</section>\n";
             return;
         }
+        run.waits_html(out);
         run.legend(out);
         if let Some(timeline) = &run.timeline {
             timeline.html(out);
@@ -276,6 +338,20 @@ impl Page {
         );
         let has_source = run.steps.iter().any(|step| step.spot.is_some());
         let has_values = run.steps.iter().any(|step| !step.changes.is_empty());
+        let _ = write!(
+            out,
+            "<div class=\"filter\" role=\"group\" aria-label=\"Choose steps\" hidden>\n\
+             <input type=\"search\" placeholder=\"Search: variable, statement, value\" aria-label=\"Search steps\">\n\
+             <select aria-label=\"Thread\"><option value=\"\">all threads</option>"
+        );
+        for (number, lane) in run.lanes.iter().enumerate() {
+            let _ = write!(
+                out,
+                "<option value=\"{number}\">{}</option>",
+                escape(&lane.name)
+            );
+        }
+        *out += "</select>\n<output class=\"found\"></output>\n</div>\n";
         let single = if has_source || has_values {
             ""
         } else {
@@ -287,7 +363,7 @@ impl Page {
              <div class=\"lanes\" style=\"--lanes-width: 0px\">\n<ol class=\"steps\" aria-label=\"Steps\">\n"
         );
         for (position, step) in run.steps.iter().enumerate() {
-            self.step(out, position, step, run);
+            self.step(out, number, position, step, run);
         }
         *out += "</ol>\n</div></div>\n";
         if has_source || has_values {
@@ -303,10 +379,16 @@ impl Page {
             }
             *out += "</div>\n";
         }
-        *out += "</div>\n<p class=\"live hush\" role=\"status\" aria-live=\"polite\"></p>\n</section>\n";
+        *out += "</div>\n";
+        if has_values {
+            *out += "<details class=\"over-time\"><summary>Values over time</summary>\
+                     <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Values over time\">\
+                     </div></details>\n";
+        }
+        *out += "<p class=\"live hush\" role=\"status\" aria-live=\"polite\"></p>\n</section>\n";
     }
 
-    fn step(&self, out: &mut String, position: usize, step: &RunStep, run: &Run) {
+    fn step(&self, out: &mut String, number: usize, position: usize, step: &RunStep, run: &Run) {
         let who = match step.partner {
             Some(partner) => format!(
                 "{} → {}",
@@ -327,7 +409,10 @@ impl Page {
         if let Some(note) = &step.note {
             let _ = write!(does, "<span class=\"note\">{}</span>", escape(note));
         }
-        let told: Vec<String> = step.changes.iter().map(change_html).collect();
+        let mut told: Vec<String> = step.changes.iter().map(change_html).collect();
+        if told.is_empty() && step.note.is_none() && !step.reads.is_empty() {
+            told.push(format!("reads {}", escape(&step.reads.join(", "))));
+        }
         does += &told.join(", ");
         if !step.output.is_empty() {
             let gap = if told.is_empty() { "" } else { ", " };
@@ -340,10 +425,15 @@ impl Page {
         let marked = if step.note.is_some() { " marked" } else { "" };
         let _ = writeln!(
             out,
-            "<li><button type=\"button\" class=\"step{marked}\" style=\"--lane: var(--t{})\">\
+            "<li id=\"run-{number}-step-{}\"{}><button type=\"button\" class=\"step{marked}\" style=\"--lane: var(--t{})\">\
              <span class=\"what\"><span class=\"no\">{}</span><span class=\"who\">{}</span>\
              <span class=\"at\">{}</span><code>{}</code></span>\
              <span class=\"does\">{does}</span></button></li>",
+            position + 1,
+            match run.loop_start {
+                Some(start) if start <= position => " class=\"loop\"",
+                _ => "",
+            },
             step.lane % 8,
             position + 1,
             escape(&who),
@@ -543,6 +633,12 @@ const CLASSES: [(&str, &str, &str); 4] = [
     ("non-mover", "non", "N"),
 ];
 
+/// The clauses of an invariant that say something.
+fn clauses(invariant: &[String]) -> Vec<String> {
+    let says = |clause: &&String| !matches!(clause.trim(), "" | "()" | "true");
+    invariant.iter().filter(says).cloned().collect()
+}
+
 fn change_html(change: &Change) -> String {
     let (name, to) = (escape(&change.name), escape(&change.to));
     if change.from.is_empty() {
@@ -631,6 +727,10 @@ fn figures(answer: &Answer) -> Vec<(String, String)> {
     if answer.is_explicit() {
         add("states", count(statistics.states));
         add("steps between them", count(statistics.transitions));
+        if statistics.persistent > 0 {
+            let sets = count(statistics.persistent);
+            add("states expanded by persistent sets", sets);
+        }
         add("depth", count(statistics.depth));
         if let Some(each) = statistics.bytes.checked_div(statistics.states) {
             add("bytes for a state", count(each));
@@ -720,6 +820,7 @@ mod tests {
                         from: evil.into(),
                         to: evil.into(),
                     }],
+                    reads: vec![evil.into()],
                     output: evil.into(),
                     note: Some(evil.into()),
                     ..RunStep::default()
@@ -741,6 +842,12 @@ mod tests {
                     }],
                     arrows: vec![(0, 0, evil.into())],
                 }),
+                loop_start: Some(0),
+                waits: vec![mover_check::story::WaitFor {
+                    thread: evil.into(),
+                    on: vec!["other".into()],
+                    what: evil.into(),
+                }],
             }],
             files: vec![(evil.into(), evil.into())],
             movers: Some(MoverTable {
@@ -766,6 +873,10 @@ mod tests {
             }],
             figures: vec![(evil.into(), evil.into())],
             invariant: vec![evil.into()],
+            links: vec![Link {
+                phrase: 0..evil.len(),
+                step: 0,
+            }],
         };
         let html = page.html();
         assert!(!html.contains("<img"), "an element got through");

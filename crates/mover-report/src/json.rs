@@ -52,6 +52,9 @@ pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
         "certified": answer.certified.as_ref().map(|certified| !certified.by.is_empty()),
         "trace": trace,
     });
+    if statistics.persistent > 0 {
+        told["persistent"] = statistics.persistent.into();
+    }
     if let Some(certified) = &answer.certified {
         told["certificate"] = json!({ "by": certified.by, "not_by": certified.not_by });
     }

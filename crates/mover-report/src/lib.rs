@@ -13,4 +13,5 @@ pub mod mover_trial;
 pub mod sarif;
 pub mod text;
 pub mod trail;
+pub mod unreached;
 pub mod witness;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mover_check::story::Arrow;
+use mover_check::story::{Arrow, WaitFor};
 use mover_check::trace::{Change, Trace};
 use serde_json::{Value, json};
 
@@ -21,6 +21,10 @@ pub struct Run {
     pub boxes: Vec<RunBox>,
     /// The same over time, if times are known.
     pub timeline: Option<Timeline>,
+    /// The steps from here on are repeated for ever.
+    pub loop_start: Option<usize>,
+    /// Who waits for whom in the end.
+    pub waits: Vec<WaitFor>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -46,10 +50,15 @@ pub struct RunStep {
     pub text: String,
     pub spot: Option<Spot>,
     pub changes: Vec<Change>,
+    /// What it reads of what threads share.
+    pub reads: Vec<String>,
     pub output: String,
     pub note: Option<String>,
     pub fails: bool,
 }
+
+/// More threads than this are not drawn in a circle.
+const MOST_WAITING: usize = 9;
 
 /// Steps that belong together, from `first` on.
 #[derive(Clone, Debug)]
@@ -103,6 +112,7 @@ impl Run {
                 text: step.text.clone(),
                 spot: spot(&step.file, step.line),
                 changes: step.changes.clone(),
+                reads: step.reads.clone(),
                 output: step.output.clone(),
                 note: trace
                     .story
@@ -157,6 +167,8 @@ impl Run {
             arrows: trace.story.arrows.clone(),
             boxes,
             timeline: None,
+            loop_start: trace.loop_start.filter(|&start| start < count),
+            waits: trace.story.waits.clone(),
         }
     }
 
@@ -212,7 +224,111 @@ impl Run {
                 );
             }
         }
+        if let Some(start) = self.loop_start {
+            let count = self.steps.len();
+            let _ = writeln!(
+                out,
+                "<li><span class=\"swatch loop\"></span>steps {} to {count} repeat for ever</li>",
+                start + 1
+            );
+        }
         *out += "</ul>\n";
+    }
+
+    /// Who waits for whom, as a picture that needs no script: threads on a circle, and an arrow from
+    /// each to the threads that it waits for.
+    pub(super) fn waits_html(&self, out: &mut String) {
+        let mut names: Vec<&str> = Vec::new();
+        for wait in &self.waits {
+            for name in std::iter::once(&wait.thread).chain(&wait.on) {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
+        }
+        // With nobody who is waited for there is nothing to draw; a crowd would not be readable.
+        let has_arrows = self.waits.iter().any(|wait| !wait.on.is_empty());
+        if !has_arrows || names.len() < 2 || names.len() > MOST_WAITING {
+            return;
+        }
+        const WIDTH: f64 = 440.0;
+        let height = if names.len() == 2 { 120.0 } else { 300.0 };
+        let (across, down) = (WIDTH / 2.0 - 80.0, height / 2.0 - 28.0);
+        let place = |number: usize| {
+            let turn = number as f64 / names.len() as f64 * std::f64::consts::TAU;
+            let (x, y) = match names.len() {
+                2 => (-turn.cos(), 0.0),
+                _ => (turn.sin(), -turn.cos()),
+            };
+            (WIDTH / 2.0 + across * x, height / 2.0 + down * y)
+        };
+        let described: Vec<String> = (self.waits.iter().filter(|wait| !wait.on.is_empty()))
+            .map(|wait| format!("{} waits for {}", wait.thread, wait.on.join(" and ")))
+            .collect();
+        let _ = write!(
+            out,
+            "<figure class=\"waits\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\
+             <defs><marker id=\"wait-head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" \
+             markerHeight=\"9\" orient=\"auto\" markerUnits=\"userSpaceOnUse\">\
+             <path d=\"M0 0 L8 4 L0 8 z\" class=\"head key\"/></marker></defs>",
+            escape(&described.join("; "))
+        );
+        for wait in &self.waits {
+            let Some(from) = names.iter().position(|name| *name == wait.thread) else {
+                continue;
+            };
+            for on in &wait.on {
+                let Some(to) = names
+                    .iter()
+                    .position(|name| name == on)
+                    .filter(|&to| to != from)
+                else {
+                    continue;
+                };
+                let ((x1, y1), (x2, y2)) = (place(from), place(to));
+                let length = (x2 - x1).hypot(y2 - y1).max(1.0);
+                let (along_x, along_y) = ((x2 - x1) / length, (y2 - y1) / length);
+                // To one side, so that two that wait for each other have two arrows.
+                let (mid_x, mid_y) = (
+                    (x1 + x2) / 2.0 + 34.0 * along_y,
+                    (y1 + y2) / 2.0 - 34.0 * along_x,
+                );
+                let edge = |x: f64, y: f64| {
+                    let (dx, dy) = (mid_x - x, mid_y - y);
+                    let scale = (56.0 / dx.abs().max(0.01)).min(17.0 / dy.abs().max(0.01));
+                    (x + dx * scale.min(0.9), y + dy * scale.min(0.9))
+                };
+                let ((x1, y1), (x2, y2)) = (edge(x1, y1), edge(x2, y2));
+                let what = match wait.what.as_str() {
+                    "" => "to end",
+                    what => what,
+                };
+                let _ = write!(
+                    out,
+                    "<path class=\"arrow key\" marker-end=\"url(#wait-head)\" \
+                     d=\"M{x1:.0} {y1:.0} Q{mid_x:.0} {mid_y:.0} {x2:.0} {y2:.0}\"/>\
+                     <text class=\"what\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+                    (x1 + x2) / 4.0 + mid_x / 2.0 + 8.0 * along_y,
+                    (y1 + y2) / 4.0 + mid_y / 2.0 - 8.0 * along_x + 4.0,
+                    escape(what)
+                );
+            }
+        }
+        for (number, name) in names.iter().enumerate() {
+            let (x, y) = place(number);
+            let lane = self.lanes.iter().position(|lane| lane.name == *name);
+            let _ = write!(
+                out,
+                "<g style=\"--lane: var(--t{})\"><rect x=\"{:.0}\" y=\"{:.0}\" width=\"112\" \
+                 height=\"30\" rx=\"15\"/><text x=\"{x:.0}\" y=\"{:.0}\">{}</text></g>",
+                lane.unwrap_or(number) % 8,
+                x - 56.0,
+                y - 15.0,
+                y + 4.0,
+                escape(name)
+            );
+        }
+        *out += "</svg><figcaption>Who waits for whom</figcaption></figure>\n";
     }
 
     /// What the script needs.
@@ -241,6 +357,7 @@ impl Run {
                     "file": step.spot.map(|spot| spot.file),
                     "line": step.spot.map(|spot| spot.line),
                     "changes": changes,
+                    "reads": step.reads,
                     "note": step.note,
                     "fails": step.fails,
                 })
@@ -271,6 +388,7 @@ impl Run {
             "arrows": arrows,
             "boxes": boxes,
             "timeline": timeline,
+            "loop": self.loop_start,
         })
     }
 }

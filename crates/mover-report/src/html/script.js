@@ -1,25 +1,5 @@
 "use strict";
 (() => {
-  const root = document.documentElement;
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-  const themeButton = document.getElementById("theme");
-  let theme = null;
-  try { theme = localStorage.getItem("mover-theme"); } catch { /* not allowed for files */ }
-  const applyTheme = () => {
-    const dark = theme ? theme === "dark" : prefersDark.matches;
-    root.dataset.theme = dark ? "dark" : "light";
-    themeButton.textContent = dark ? "Light" : "Dark";
-    themeButton.setAttribute("aria-label", dark ? "Use light colours" : "Use dark colours");
-  };
-  themeButton.hidden = false;
-  themeButton.addEventListener("click", () => {
-    theme = root.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem("mover-theme", theme); } catch { /* the same */ }
-    applyTheme();
-  });
-  prefersDark.addEventListener("change", applyTheme);
-  applyTheme();
-
   const narrow = matchMedia("(max-width: 900px)");
   const SVG = "http://www.w3.org/2000/svg";
   const svg = (name, attributes, parent) => {
@@ -38,10 +18,13 @@
 
   /** Brings a child into view without moving the page. */
   const reveal = (box, top, height) => {
-    if (top < box.scrollTop + 8) box.scrollTop = Math.max(0, top - box.clientHeight / 3);
-    else if (top + height > box.scrollTop + box.clientHeight - 8) {
-      box.scrollTop = top + height - box.clientHeight * 2 / 3;
-    }
+    let to = box.scrollTop;
+    if (top < box.scrollTop + 8) to = Math.max(0, top - box.clientHeight / 3);
+    else if (top + height > box.scrollTop + box.clientHeight - 8) to = top + height - box.clientHeight * 2 / 3;
+    else return;
+    // A long way is not scrolled through.
+    const isFar = Math.abs(to - box.scrollTop) > 2 * box.clientHeight;
+    box.scrollTo({ top: to, behavior: isFar ? "instant" : "auto" });
   };
 
   class Player {
@@ -60,12 +43,15 @@
         this.controls[name] = find(`[data-go=${name}]`);
         this.controls[name].addEventListener("click", () => this.go(name));
       }
-      this.slider.addEventListener("input", () => this.show(Number(this.slider.value)));
+      this.slider.addEventListener("input", () => { this.show(Number(this.slider.value)); this.keep(); });
       this.buttons.forEach((button, index) => {
-        button.addEventListener("click", () => this.show(index + 1));
+        button.addEventListener("click", () => { this.show(index + 1); this.keep(); });
       });
       find(".bar").hidden = false;
+      this.rowOf = this.buttons.map((_, index) => index);
+      this.prepareFilter();
       this.prepareValues();
+      this.prepareOverTime();
       this.prepareSource();
       this.draw();
       narrow.addEventListener("change", () => {
@@ -74,22 +60,134 @@
         this.at = -1;
         this.show(at);
       });
-      this.show(Math.min(1, this.buttons.length));
+      // The run opens where it becomes interesting.
+      const first = this.data.steps.findIndex(step => step.note);
+      this.show(first >= 0 ? first + 1 : Math.min(1, this.buttons.length));
+    }
+
+    /** Keeps the step in the address, so that it can be passed on. */
+    keep() {
+      const to = this.at > 0 ? `${this.section.id}-step-${this.at}` : this.section.id;
+      try { history.replaceState(null, "", `#${to}`); } catch { /* not allowed for this page */ }
+    }
+
+    /** Shows the step in the window: the list scrolls by itself, the page does so here. */
+    follow() {
+      const now = this.buttons[this.at - 1];
+      if (!now) return;
+      const { top, bottom } = now.getBoundingClientRect();
+      if (top < 60 || bottom > innerHeight - 60) now.scrollIntoView({ block: "center" });
+    }
+
+    /* Search, and the steps of one thread. */
+    prepareFilter() {
+      const box = this.section.querySelector(".filter");
+      box.hidden = this.buttons.length < 8;
+      const search = box.querySelector("input");
+      const thread = box.querySelector("select");
+      const found = box.querySelector(".found");
+      const texts = this.buttons.map(button => button.textContent.toLowerCase());
+      const apply = () => {
+        const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+        let count = 0;
+        this.buttons.forEach((button, index) => {
+          const step = this.data.steps[index];
+          const isIts = thread.value === "" || step.lane === Number(thread.value)
+            || step.partner === Number(thread.value);
+          const isShown = isIts && words.every(word => texts[index].includes(word));
+          button.parentElement.hidden = !isShown;
+          this.rowOf[index] = isShown ? count++ : -1;
+        });
+        this.isFiltered = count < this.buttons.length;
+        found.textContent = this.isFiltered ? `${count} of ${this.buttons.length} steps` : "";
+        this.draw();
+        const at = this.at;
+        this.at = -1;
+        this.show(at);
+      };
+      search.addEventListener("input", apply);
+      thread.addEventListener("change", apply);
+    }
+
+    /** The next step that is shown, in a direction; the one where it stands if there is none. */
+    neighbour(by) {
+      if (!this.isFiltered) return this.at + by;
+      for (let at = this.at + by; at >= 1 && at <= this.buttons.length; at += by) {
+        if (this.rowOf[at - 1] >= 0) return at;
+      }
+      return this.at;
+    }
+
+    /* A row for each step, a column for each variable. */
+    prepareOverTime() {
+      const details = this.section.querySelector(".over-time");
+      if (!details) return;
+      const fill = () => {
+        const names = [];
+        for (const step of this.data.steps) {
+          for (const [name, from] of step.changes) {
+            if (from !== "" && !names.includes(name)) names.push(name);
+          }
+        }
+        const shown = names.slice(0, 60);
+        const table = html("table", "plain times");
+        const head = html("tr");
+        for (const name of ["step", "thread", ...shown]) {
+          const cell = html("th", "", name);
+          cell.scope = "col";
+          head.append(cell);
+        }
+        const top = html("thead");
+        top.append(head);
+        const body = html("tbody");
+        const initial = name => {
+          for (const step of this.data.steps) {
+            for (const [known, from] of step.changes) if (known === name) return from;
+          }
+          return "";
+        };
+        const values = new Map(shown.map(name => [name, initial(name)]));
+        this.data.steps.forEach((step, index) => {
+          const changed = new Map(step.changes.filter(([, from]) => from !== "").map(([name, , to]) => [name, to]));
+          if (changed.size === 0) return;
+          const row = html("tr");
+          const go = html("button", "go", String(index + 1));
+          go.type = "button";
+          go.setAttribute("aria-label", `Go to step ${index + 1}`);
+          go.addEventListener("click", () => { this.show(index + 1); this.keep(); this.follow(); });
+          const number = html("th");
+          number.scope = "row";
+          number.append(go);
+          const who = html("td", "who", step.name);
+          who.style.setProperty("--lane", color(step.lane));
+          row.append(number, who);
+          for (const name of shown) {
+            if (changed.has(name)) values.set(name, changed.get(name));
+            row.append(html("td", changed.has(name) ? "changed" : "", values.get(name)));
+          }
+          body.append(row);
+        });
+        table.append(top, body);
+        details.querySelector(".scroll").replaceChildren(table);
+      };
+      details.addEventListener("toggle", fill, { once: true });
     }
 
     go(name) {
       const last = this.buttons.length;
       if (name === "first") this.show(0);
-      if (name === "back") this.show(this.at - 1);
-      if (name === "forward") this.show(this.at + 1);
+      if (name === "back") this.show(this.neighbour(-1));
+      if (name === "forward") this.show(this.neighbour(1));
       if (name === "last") this.show(last);
       if (name === "key" || name === "key-back") {
-        const marked = this.data.steps.flatMap((step, index) => step.note ? [index + 1] : []);
+        const marked = this.data.steps
+          .flatMap((step, index) => step.note && this.rowOf[index] >= 0 ? [index + 1] : []);
         const next = name === "key"
           ? marked.find(at => at > this.at) ?? marked[0]
           : marked.findLast(at => at < this.at) ?? marked[marked.length - 1];
         if (next !== undefined) this.show(next);
       }
+      this.keep();
     }
 
     show(at) {
@@ -106,14 +204,14 @@
         if (index === at - 1) button.setAttribute("aria-current", "step");
         else button.removeAttribute("aria-current");
       });
-      this.nodes.forEach((node, index) => node.classList.toggle("future", index >= at));
+      this.nodes.forEach((node, index) => node?.classList.toggle("future", index >= at));
       for (const { arrow, shape } of this.arrows) {
         const on = arrow.to === at - 1 || arrow.from === at - 1;
         shape.classList.toggle("on", on);
         const isKey = shape.classList.contains("key");
         shape.setAttribute("marker-end", on ? "url(#head-on)" : isKey ? "url(#head-key)" : "url(#head)");
       }
-      if (at > 0) reveal(this.track, (at - 1) * this.rowHeight, this.rowHeight);
+      if (at > 0) reveal(this.track, Math.max(0, this.rowOf[at - 1]) * this.rowHeight, this.rowHeight);
       else this.track.scrollTop = 0;
       this.showValues();
       this.showSource();
@@ -133,8 +231,9 @@
       const width = Math.round(gap * lanes.length + 14);
       box.style.setProperty("--lanes-width", `${width}px`);
       const x = lane => 4 + gap * (lane + .5) + 4;
-      const y = step => step * ROW + ROW / 2;
-      const height = steps.length * ROW;
+      const rowOf = this.rowOf;
+      const y = step => rowOf[step] * ROW + ROW / 2;
+      const height = rowOf.filter(row => row >= 0).length * ROW;
       const canvas = svg("svg", { width: width + 4, height, "aria-hidden": "true" });
       const defs = svg("defs", {}, canvas);
       for (const kind of ["", "key", "on"]) {
@@ -145,12 +244,13 @@
         svg("path", { d: "M0 0 L8 4 L0 8 z", class: `head ${kind}` }, marker);
       }
       lanes.forEach((lane, index) => {
-        const mine = steps.flatMap((step, at) => step.lane === index || step.partner === index ? [at] : []);
-        const from = lane.starts ? y(mine[0] ?? 0) : 0;
+        const mine = steps.flatMap((step, at) => rowOf[at] < 0 ? [] : step.lane === index || step.partner === index ? [at] : []);
+        const from = lane.starts && mine.length > 0 ? y(mine[0]) : 0;
         svg("line", { x1: x(index), x2: x(index), y1: from, y2: height, class: "lane-line" }, canvas);
       });
       const half = Math.min(14, gap / 2 - 2);
-      for (const { first, phases } of boxes) {
+      // What belongs together is next to each other only if all is shown.
+      for (const { first, phases } of this.isFiltered ? [] : boxes) {
         const lane = steps[first].lane;
         const left = x(lane) - half;
         const top = first * ROW + 4;
@@ -165,8 +265,15 @@
         const outline = svg("rect", { x: left, y: top, width: 2 * half, height: tall, rx: 7, class: "box" }, canvas);
         outline.style.setProperty("--lane", color(lane));
       }
+      if (this.data.loop !== null && !this.isFiltered) {
+        const [top, bottom] = [y(this.data.loop), y(steps.length - 1)];
+        svg("path", {
+          d: top === bottom ? `M8,${top + 9} H3 V${top - 9} H8` : `M8,${bottom} H3 V${top} H8`,
+          class: "arrow loop", "marker-end": "url(#head-key)",
+        }, canvas);
+      }
       const isKey = step => Boolean(steps[step].note);
-      this.arrows = arrows.map(arrow => {
+      this.arrows = arrows.filter(arrow => rowOf[arrow.from] >= 0 && rowOf[arrow.to] >= 0).map(arrow => {
         const from = [x(steps[arrow.from].lane), y(arrow.from)];
         const to = [x(steps[arrow.to].lane), y(arrow.to)];
         const side = to[0] >= from[0] ? 1 : -1;
@@ -180,6 +287,7 @@
         return { arrow, shape };
       });
       this.nodes = steps.map((step, index) => {
+        if (rowOf[index] < 0) return null;
         const put = lane => {
           const node = svg("circle", { cx: x(lane), cy: y(index), r: 7, class: "node" }, canvas);
           node.style.setProperty("--lane", color(lane));
@@ -466,7 +574,25 @@
     if (event.target.matches?.("input, select, textarea, [role=tab]")) return;
     event.preventDefault();
     active.go(name);
+    active.follow();
   });
+
+  /* A link to a step, from the story or from elsewhere. */
+  const openStep = () => {
+    const parts = /^#run-(\d+)-step-(\d+)$/.exec(location.hash);
+    const player = parts && players.find(player => player.section.id === `run-${parts[1]}`);
+    if (!player) return;
+    active = player;
+    player.show(Number(parts[2]));
+    player.follow();
+  };
+  addEventListener("hashchange", openStep);
+  // A link that was followed before leaves the address as it is, and so is no change.
+  document.addEventListener("click", event => {
+    const link = event.target.closest?.("a[href*='-step-']");
+    if (link && link.hash === location.hash) openStep();
+  });
+  openStep();
 
   /* A little colour for code; what is not understood stays as it is. */
   const words = new Set(("auto break case char const continue default do double else enum extern float for goto if "
