@@ -33,6 +33,7 @@ mod searches;
 mod section;
 mod spin;
 mod svcomp;
+mod symbolic;
 mod table;
 mod threads;
 mod tm;
@@ -83,6 +84,9 @@ enum Peer {
     /// How far the reduction takes hold on the C programs of a directory: mutexes recognised, accesses that
     /// move, transactions, stored states by reduction.
     Holds(holds::HoldsArgs),
+    /// How many threads each symbolic engine reaches with each reduction on ten textbook programs, and how
+    /// large its formulas are.
+    Symbolic(symbolic::SymbolicArgs),
     /// Verdicts on the tasks of a checkout of SV-COMP's benchmarks.
     Svcomp(svcomp::SvcompArgs),
     /// Generate BENCHMARKS.md, its plots and the figures in README.md from the files in bench/results.
@@ -110,6 +114,7 @@ fn run(peer: &Peer) -> Result<Exit, CliError> {
         Peer::Bounds(args) => bounds::run(args),
         Peer::Cores(args) => cores::run(args),
         Peer::Holds(args) => holds::run(args),
+        Peer::Symbolic(args) => symbolic::run(args),
         Peer::Svcomp(args) => svcomp::run(args),
         Peer::Page(args) => page::run(args).map(|()| Section::default()),
     }?;

@@ -36,6 +36,8 @@ pub struct Way {
     pub jobs: usize,
     /// Whether values that are no longer read are forgotten.
     pub forgets: bool,
+    /// Whether only a persistent set of threads is expanded where there is one.
+    pub persistent: bool,
 }
 
 impl Way {
@@ -71,6 +73,9 @@ impl fmt::Display for Way {
         if self.forgets {
             write!(f, ", forgetful")?;
         }
+        if !self.persistent {
+            write!(f, ", without sets")?;
+        }
         Ok(())
     }
 }
@@ -82,6 +87,7 @@ const fn way(reduction: Reduction, order: Order) -> Way {
         ignoring: None,
         jobs: 1,
         forgets: false,
+        persistent: true,
     }
 }
 
@@ -92,6 +98,7 @@ const fn with(reduction: Reduction, ignoring: Ignoring) -> Way {
         ignoring: Some(ignoring),
         jobs: 1,
         forgets: false,
+        persistent: true,
     }
 }
 
@@ -102,6 +109,7 @@ const fn parallel(reduction: Reduction, jobs: usize) -> Way {
         ignoring: None,
         jobs,
         forgets: false,
+        persistent: true,
     }
 }
 
@@ -109,6 +117,14 @@ const fn parallel(reduction: Reduction, jobs: usize) -> Way {
 const fn forgetful(way: Way) -> Way {
     Way {
         forgets: true,
+        ..way
+    }
+}
+
+/// The same with all threads of every state.
+const fn without_sets(way: Way) -> Way {
+    Way {
+        persistent: false,
         ..way
     }
 }
@@ -139,6 +155,8 @@ pub const WAYS: &[Way] = &[
     parallel(Reduction::Static, 3),
     parallel(Reduction::Phase, 2),
     parallel(Reduction::Dynamic, 2),
+    without_sets(way(Reduction::Dynamic, Order::BreadthFirst)),
+    without_sets(parallel(Reduction::Dynamic, 2)),
     forgetful(way(Reduction::Static, Order::BreadthFirst)),
     forgetful(way(Reduction::Left, Order::BreadthFirst)),
     forgetful(with(Reduction::Static, Ignoring::Cpc)),
@@ -410,6 +428,7 @@ fn run(task: &Task, way: Way) -> Result<Outcome, WrongAnswer> {
         left_only: way.reduction == Reduction::Left,
         order: way.order,
         jobs: way.jobs,
+        persistent: way.persistent,
         ..Explicit::default()
     };
     // The judge need not continue long in what is too large anyway.

@@ -54,6 +54,7 @@ fn edge(guard: Expr, effects: Vec<Effect>, target: u32) -> Edge {
         target: LocationId(target),
         span: None,
         text: String::new(),
+        sync: Vec::new(),
     }
 }
 

@@ -212,6 +212,7 @@ impl Generator {
             target: LocationId(target as u32),
             span: None,
             text: "random".into(),
+            sync: Vec::new(),
         }
     }
 
