@@ -1,5 +1,6 @@
 //! `mover check`: builds a task, has it answered, prints the answer.
 
+mod approximate;
 mod checkpoint;
 mod choices;
 mod effects;
@@ -14,15 +15,15 @@ mod symbolic;
 
 use std::sync::Arc;
 
-use mover_check::answer::{Answer, Verdict};
 use mover_check::mover_trial::{MoverTrial, try_movers};
+use mover_check::unreached::{Unreached, unreached};
 use mover_check::{CheckError, Features, Strategy};
 use mover_cli::diagnostics::show;
 use mover_cli::output::print;
 use mover_cli::{Cause, CliError, Exit, stderr, stderr_line};
 use mover_engine::{Cancel, Control, EngineError, Task};
+use mover_explicit::reached::NotAll;
 use mover_ir::print::print_program;
-use mover_ir::program::SiteKind;
 use mover_report::mover_trial;
 use serde_json::{Value, json};
 
@@ -95,30 +96,31 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     }
     let mut options = args.driver_options(&task)?;
     options.timeout = guard.time_left();
+    options.tracks_memory = tracks_memory;
     if args.verbose {
         let features = Features::of(&task);
         stderr_line!("mover: {}", Strategy::new(&options, features));
     }
-    let mut answer = mover_check::answer(&task, &options, &cancel, &watcher)
+    let answer = mover_check::answer(&task, &options, &cancel, &watcher)
         .map_err(|error| told(&args, &task, error))?;
-    if tracks_memory {
-        leave_tracking_open(&task, &mut answer);
-    }
-    guard.answering();
     show(&task.program().info.sources, &answer.warnings);
-    outputs::tell(&args, &task, numbers.as_ref(), &answer, trial, &cancel)
+    let unreached = args.unreached.then(|| {
+        let control = Control::cancelled_by(&cancel).with_memory(args.memory_limit());
+        let control = match guard.time_left() {
+            Some(left) => control.within(left),
+            None => control,
+        };
+        unreached(&task, &control)
+    });
+    guard.answering();
+    let besides = Besides { trial, unreached };
+    outputs::tell(&args, &task, numbers.as_ref(), &answer, besides, &cancel)
 }
 
-/// No proof covers that memory stays reachable, unless there is none to lose.
-fn leave_tracking_open(task: &Task, answer: &mut Answer) {
-    let mut sites = task.program().sites.iter();
-    let allocates = sites.any(|site| site.kind == SiteKind::Heap);
-    if allocates && matches!(answer.verdict, Verdict::Safe | Verdict::SafeUpTo(_)) {
-        answer.verdict = Verdict::Unknown {
-            reason: "valid-memtrack is not decided for programs that allocate memory".into(),
-            advice: "--property memory-safety, or memory-cleanup for leaks at the end".into(),
-        };
-    }
+/// What was asked for besides the answer.
+struct Besides {
+    trial: Option<Tried>,
+    unreached: Option<Result<Vec<Unreached>, NotAll>>,
 }
 
 /// An error of the driver, with what it says printed.

@@ -114,7 +114,10 @@ impl Database {
         let name = text("file").ok_or(CommandError::NoFile)?;
         let directory = folder.join(text("directory").unwrap_or("."));
         let file = directory.join(name);
-        let is_c = matches!(file.extension().and_then(|e| e.to_str()), Some("c" | "i"));
+        let is_c = matches!(
+            file.extension().and_then(|e| e.to_str()),
+            Some("c" | "i" | "cpp" | "cc" | "cxx" | "C" | "c++")
+        );
         // One file can be compiled several times; the first counts.
         if !is_c || self.flags.contains_key(&file) {
             return Ok(());
@@ -245,11 +248,13 @@ mod tests {
         let text = r#"[
             {"directory": "/p", "file": "a.c", "command": "gcc -O2 -DN=1 -Iinc -c a.c -o a.o"},
             {"directory": "/p", "file": "b.c", "arguments": ["cc", "-isystem", "sys", "b.c"]},
-            {"directory": "/p", "file": "c.cpp", "command": "g++ c.cpp"}
+            {"directory": "/p", "file": "c.cpp", "command": "g++ -std=c++17 c.cpp"},
+            {"directory": "/p", "file": "d.s", "command": "as d.s"}
         ]"#;
         let found = database(text, &[]).expect("a database");
-        let [a, b] = ["/p/a.c", "/p/b.c"].map(PathBuf::from);
-        assert_eq!(found.files, [a.clone(), b.clone()]);
+        let [a, b, c] = ["/p/a.c", "/p/b.c", "/p/c.cpp"].map(PathBuf::from);
+        assert_eq!(found.files, [a.clone(), b.clone(), c.clone()]);
+        assert_eq!(found.flags[&c], ["-std=c++17"]);
         assert_eq!(found.flags[&a], ["-DN=1", "-I/p/inc"]);
         assert_eq!(found.flags[&b], ["-isystem/p/sys"]);
         let chosen = database(text, &["/p/b.c"]).expect("a database");

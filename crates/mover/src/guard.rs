@@ -155,11 +155,8 @@ impl Shared {
                     memory_with_grace(bytes)
                 }
             };
-            let resident = resident_bytes().unwrap_or(0);
-            if self
-                .limits
-                .memory
-                .is_some_and(|bytes| resident > limit(bytes))
+            if let (Some(bytes), Some(resident)) = (self.limits.memory, resident_bytes())
+                && resident > limit(bytes)
             {
                 self.end(Stop::Memory, what);
             }

@@ -18,7 +18,7 @@ use crate::compile_commands;
 /// Options for reading the program.
 #[derive(Args)]
 pub struct InputArgs {
-    /// The program: a Promela model (.pml), or the files of a C program (.c, .i, .ll, .bc)
+    /// The program: a Promela model (.pml), or the files of a C or C++ program (.c, .cpp, .cc, .cxx, .i, .ll, .bc)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -269,7 +269,15 @@ fn is_stream(file: &Path) -> bool {
 
 fn is_c(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
-    matches!(extension, Some("c" | "i" | "ll" | "bc"))
+    matches!(extension, Some("c" | "i" | "ll" | "bc")) || is_cpp(extension)
+}
+
+/// Extensions of files in C++, as compilers know them.
+fn is_cpp(extension: Option<&str>) -> bool {
+    matches!(
+        extension,
+        Some("cpp" | "cc" | "cxx" | "C" | "c++" | "cp" | "CPP" | "ii")
+    )
 }
 
 /// Why a file is in no language that is read, by its name.
@@ -292,17 +300,17 @@ fn foreign(file: &Path) -> Option<&'static str> {
         // Many models have none.
         None | Some("pml" | "prom" | "promela" | "pr" | "spin") => None,
         Some("c" | "i" | "ll" | "bc") => None,
-        Some("cpp" | "cc" | "cxx" | "C" | "c++" | "hpp" | "ii") => {
-            Some("C++ is not supported; C, Promela and transactional memories are")
+        extension if is_cpp(extension) => None,
+        Some("h" | "hpp" | "hh" | "hxx" | "H" | "h++" | "ipp" | "tpp" | "inl") => {
+            Some("this is a header; pass the .c or .cpp files that include it")
         }
-        Some("h") => Some("this is a header; pass the .c files that include it"),
         Some("o" | "a" | "so") => {
             Some("this is compiled code; pass the .c files, or LLVM IR (.ll, .bc)")
         }
         Some("tm") => Some("a transactional memory is checked with `mover tm check`"),
         Some(_) => Some(
-            "no known type of file: .c, .i, .ll and .bc are C, .pml is Promela; rename the file if \
-             it is one of them",
+            "no known type of file: .c, .i, .ll and .bc are C, .cpp, .cc and .cxx are C++, .pml is \
+             Promela; rename the file if it is one of them",
         ),
     }
 }

@@ -30,6 +30,7 @@ mod compiler_flags;
 mod delegate;
 mod errors;
 mod explain;
+mod explore;
 mod guard;
 mod input;
 mod mat;
@@ -100,6 +101,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Run a program once, with random choices or with yours.
     Simulate(simulate::SimulateArgs),
+    /// Walk the state space of a program in a browser.
+    Explore(explore::ExploreArgs),
     /// Check transactional memories: algorithms, words and recorded histories.
     Tm(tm::TmArgs),
     /// Run benchmarks, compared with other tools and with published figures.
@@ -175,6 +178,7 @@ fn run(command_line: CommandLine) -> Result<Exit, CliError> {
         Command::Explain(args) => explain::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Explore(args) => explore::run(args),
         Command::Tm(args) => tm::run(args),
         Command::Bench(args) => delegate::run(&delegate::BENCH, &args),
         Command::Fuzz(args) => delegate::run(&delegate::FUZZ, &args),

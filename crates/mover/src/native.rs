@@ -10,7 +10,7 @@ use mover_c::Sites;
 use mover_c::native::{NativeOutcome, NativeStep, build};
 use mover_check::moments::moments;
 use mover_check::trace::Trace;
-use mover_ir::program::Program;
+use mover_ir::program::{Effect, Program, SiteKind};
 use mover_ir::semantics::Machine;
 use mover_report::text::{Rows, Style, trace_table};
 use mover_tools::scratch::Scratch;
@@ -84,6 +84,18 @@ fn steps(program: &Program, trace: &Trace, sites: &Sites) -> Vec<NativeStep> {
             let edges = sites
                 .get(thread.template.index())?
                 .get(thread.location.index())?;
+            let edge = &program.templates[thread.template.index()].locations
+                [thread.location.index()]
+            .edges[by.edge];
+            // A program has no instruction where a variable's lifetime begins, and nobody can
+            // notice when it does.
+            if edge
+                .effects
+                .iter()
+                .any(|effect| begins_lifetime(program, effect))
+            {
+                return None;
+            }
             edges.get(by.edge)?.clone()
         });
         steps.push(NativeStep {
@@ -98,4 +110,10 @@ fn steps(program: &Program, trace: &Trace, sites: &Sites) -> Vec<NativeStep> {
         state = machine.apply(&state, moment.step);
     }
     steps
+}
+
+/// Whether an effect makes the object of a variable on the stack.
+fn begins_lifetime(program: &Program, effect: &Effect) -> bool {
+    matches!(effect, Effect::Allocate { site, .. }
+        if program.sites[site.index()].kind == SiteKind::Stack)
 }

@@ -12,10 +12,11 @@ use clap::Args;
 use mover_check::Fairness;
 use mover_check::fold::transactions;
 use mover_check::forbidden::{self, ForbiddenRun, NotForbidden};
+use mover_check::spin_trail;
 use mover_check::trace::Trace;
 use mover_engine::{ReplayError, Task};
 use mover_ir::claim::{Check, Claim};
-use mover_ir::program::{Program, Property};
+use mover_ir::program::{LocationId, Program, Property, TemplateId};
 use mover_report::json::{Claim as Recorded, read_trace_file};
 use mover_report::text::{Style, story_text, trace_table};
 
@@ -35,7 +36,7 @@ pub struct ReplayArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// The counterexample, written with `mover check --trace`
+    /// The counterexample, written with `mover check --trace`, or a trail of SPIN's verifier
     trace: PathBuf,
 
     /// C: compile the program with clang and run it with real threads on this schedule. This
@@ -62,6 +63,9 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
     let name = args.trace.display();
     let no_trace = |error: &dyn Error| CliError::input("U004", format!("{name}: {error}"));
     let text = std::fs::read_to_string(&args.trace).map_err(|error| no_trace(&error))?;
+    if !args.input.is_c() && spin_trail::is_trail(&text) {
+        return replay_trail(&args, &text);
+    }
     let claim = read_trace_file(&text).map_err(|error| no_trace(&error))?;
     if args.native && !args.input.is_c() {
         return Err(CliError::usage("U002", "--native is for C programs"));
@@ -109,6 +113,11 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
     if !trace.property.is_temporal() {
         trace.transactions = transactions(&task, &trace, "static");
     }
+    tell(&args, &trace)
+}
+
+/// Prints a run that was replayed.
+fn tell(args: &ReplayArgs, trace: &Trace) -> Result<Exit, CliError> {
     let how = match trace.loop_start {
         None => format!("ends in {}", trace.message),
         Some(_) => format!("goes on for ever: {}", trace.message),
@@ -118,10 +127,43 @@ pub fn run(mut args: ReplayArgs) -> Result<Exit, CliError> {
     };
     print(&format!(
         "{}{}\nunsafe: the run is possible and {how}\n",
-        story_text(&trace, style),
-        trace_table(&trace, style, rows(args.all_steps)),
+        story_text(trace, style),
+        trace_table(trace, style, rows(args.all_steps)),
     ))?;
     Ok(Exit::Unsafe)
+}
+
+/// A trail that SPIN's verifier wrote.
+fn replay_trail(args: &ReplayArgs, text: &str) -> Result<Exit, CliError> {
+    let no_run = |reason: String| {
+        let name = args.trace.display();
+        CliError::input(
+            "U005",
+            format!("{name}: not a run of this program: {reason}"),
+        )
+    };
+    if args.native {
+        return Err(CliError::usage("U002", "--native is for C programs"));
+    }
+    let input = input::read(&args.input, &[])?;
+    let Some(numbers) = &input.numbers else {
+        let reason = "SPIN numbers processes differently in a model with a claim";
+        return Err(no_run(reason.into()));
+    };
+    let number = |template: TemplateId, location: LocationId, edge: usize| {
+        let edges = numbers.get(template.index())?.get(location.index())?;
+        *edges.get(edge)?
+    };
+    let violation = spin_trail::violation(&input.program, text, number)
+        .map_err(|error| no_run(error.to_string()))?;
+    let task = Task::new(
+        input.program,
+        vec![Property::UnreachCall, Property::NoDeadlock],
+    );
+    let mut trace =
+        Trace::replay(task.program(), &violation).map_err(|error| no_run(error.to_string()))?;
+    trace.transactions = transactions(&task, &trace, "static");
+    tell(args, &trace)
 }
 
 /// Why a file's steps are not a run that violates something.

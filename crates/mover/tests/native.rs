@@ -104,6 +104,21 @@ fn waits_that_are_given_up_are_replayed() {
     }
 }
 
+/// Where a variable dies is a step: the thread that uses it waits for that, however long it takes.
+#[test]
+fn a_use_comes_after_the_end_of_the_lifetime() {
+    let program = "/* expect: unsafe memory-safety */\n#include <pthread.h>\n#include <unistd.h>\n\
+        static void *worker(void *arg) {\n  *(int *)arg = 1;\n  return NULL;\n}\n\
+        static pthread_t start(void) {\n  pthread_t t;\n  int local = 0;\n\
+        pthread_create(&t, NULL, worker, &local);\n  usleep(100000);\n  return t;\n}\n\
+        int main(void) {\n  pthread_t t = start();\n  pthread_join(t, NULL);\n  return 0;\n}\n";
+    let folder = scratch("lifetime");
+    let file = folder.join("late_return.c");
+    std::fs::write(&file, program).expect("a writable folder");
+    let result = replayed(&file, &folder).expect("an unsafe program");
+    assert!(result.is_ok(), "{result:?}");
+}
+
 /// A result that only the translation believes in is not passed off as real.
 #[test]
 fn where_reality_differs_it_is_said() {
@@ -265,4 +280,17 @@ fn benchexec_drives_mover() {
     let complaints = String::from_utf8_lossy(&asked.stderr);
     assert!(asked.status.success(), "{complaints}");
     assert!(String::from_utf8_lossy(&asked.stdout).contains("accepted"));
+}
+
+#[test]
+fn the_extension_for_visual_studio_code_shows_what_mover_says() {
+    let tested = Command::new("node")
+        .args(["--test", "contrib/vscode/test/extension.test.js"])
+        .env("MOVER", env!("CARGO_BIN_EXE_mover"))
+        .current_dir(repository())
+        .output()
+        .expect("node is missing: `make test` installs it");
+    let said = String::from_utf8_lossy(&tested.stdout);
+    assert!(tested.status.success(), "{said}");
+    assert!(said.contains("# fail 0"), "{said}");
 }

@@ -110,14 +110,14 @@ fn a_failed_assertion_about_a_lock_is_passed_without_the_lock() {
     assert!(found.has_deadlock && found.is_wrong);
 }
 
-/// Reduction goes on between steps that wait for `timeout`.
-#[test]
-fn random_models_with_timeouts_keep_their_verdicts() {
-    let tried = of_seeds(1_500, |seed| {
-        let model = Model::with_timeouts(seed);
-        if !model.text().contains("timeout") {
-            return None;
-        }
+/// Has all ways agree on random models; how many were tried and compared, and the states that each way
+/// stored.
+fn compare_random(
+    seeds: u64,
+    model: impl Fn(u64) -> Option<Model> + Sync,
+) -> (usize, usize, Vec<u64>) {
+    let tried = of_seeds(seeds, |seed| {
+        let model = model(seed)?;
         match check_model(&model) {
             Ok(Err(_)) => None,
             Ok(Ok(found)) => Some(found.states().collect::<Vec<u64>>()),
@@ -137,6 +137,16 @@ fn random_models_with_timeouts_keep_their_verdicts() {
         }
     }
     println!("{compared} of {count} models compared");
+    (count, compared, states)
+}
+
+/// Reduction goes on between steps that wait for `timeout`.
+#[test]
+fn random_models_with_timeouts_keep_their_verdicts() {
+    let (count, compared, states) = compare_random(1_500, |seed| {
+        let model = Model::with_timeouts(seed);
+        model.text().contains("timeout").then_some(model)
+    });
     assert!(compared * 2 > count, "most models are valid and small");
     let is_reduced =
         |way: &mover_fuzz::Way| way.reduces() && way.ignoring.is_none() && way.jobs == 1;
@@ -151,27 +161,7 @@ fn random_models_with_timeouts_keep_their_verdicts() {
 
 #[test]
 fn random_models_keep_their_verdicts() {
-    let tried = of_seeds(2_000, |seed| {
-        let model = Model::random(seed);
-        match check_model(&model) {
-            Ok(Err(_)) => None,
-            Ok(Ok(found)) => Some(found.states().collect::<Vec<u64>>()),
-            Err(mismatch) => {
-                let (model, mismatch) = smallest(&model, mismatch);
-                panic!("seed {seed}: {mismatch}\n{}", model.text());
-            }
-        }
-    });
-    let count = tried.len();
-    let mut compared = 0;
-    let mut states = vec![0; WAYS.len()];
-    for found in tried.into_iter().flatten() {
-        compared += 1;
-        for (total, more) in states.iter_mut().zip(found) {
-            *total += more;
-        }
-    }
-    println!("{compared} of {count} models compared");
+    let (count, compared, states) = compare_random(2_000, |seed| Some(Model::random(seed)));
     assert!(compared * 3 > count * 2, "most models are valid and small");
     let all = states[0];
     // The solutions that store what they pass save little on models this small.

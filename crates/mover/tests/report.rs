@@ -7,6 +7,8 @@ mod common;
 
 #[path = "report/browser.rs"]
 mod browser;
+#[path = "report/explore.rs"]
+mod explore;
 
 use std::path::{Path, PathBuf};
 
@@ -87,9 +89,13 @@ fn a_run_can_be_gone_through() {
     browser.resize(1280, 860);
     browser.open(&file);
     assert_no_complaints(&browser);
-    assert_eq!(shown(&browser), (1, line(1), 1));
+    // It opens at the first step that matters.
+    let first_mark = answer["story"]["marks"][0]["step"].as_u64();
+    assert_eq!(Some(shown(&browser).0), first_mark);
 
     // By keyboard, on and back.
+    browser.keys("body", HOME);
+    browser.keys("body", RIGHT);
     browser.keys("body", RIGHT);
     browser.keys("body", RIGHT);
     assert_eq!(shown(&browser), (3, line(3), 3));
@@ -102,7 +108,6 @@ fn a_run_can_be_gone_through() {
 
     // By what matters, by button, by slider, by a click.
     browser.keys("body", "n");
-    let first_mark = answer["story"]["marks"][0]["step"].as_u64();
     assert_eq!(Some(shown(&browser).0), first_mark);
     browser.click("[data-go=forward]");
     assert_eq!(Some(shown(&browser).0 - 1), first_mark);
@@ -152,6 +157,7 @@ fn a_run_can_be_gone_through() {
     browser.prefer("light");
     browser.open(&file);
     assert_fits(&browser, 360);
+    browser.keys("body", HOME);
     browser.click("[data-go=key]");
     assert_eq!(Some(shown(&browser).0), first_mark);
     browser.run("document.querySelector('#run-0').scrollIntoView(); return 0");
@@ -369,6 +375,188 @@ fn histories_are_shown_over_time_and_zoom() {
     assert_no_complaints(&browser);
     browser.run("document.getElementById('run-0').scrollIntoView(); return 0");
     picture(&browser, "report-history.png");
+}
+
+/// A run of eight threads and hundreds of steps.
+const CROWD: &str = "\
+#include <assert.h>
+#include <pthread.h>
+int counter, done;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+void *worker(void *arg) {
+    for (int i = 0; i < 12; i++) {
+        pthread_mutex_lock(&lock);
+        counter++;
+        pthread_mutex_unlock(&lock);
+    }
+    int seen = done;
+    done = seen + 1;
+    return NULL;
+}
+int main(void) {
+    pthread_t t[7];
+    for (int i = 0; i < 7; i++)
+        pthread_create(&t[i], NULL, worker, NULL);
+    for (int i = 0; i < 7; i++)
+        pthread_join(t[i], NULL);
+    assert(counter == 84);
+    assert(done == 7);
+}
+";
+
+/// The phrases of the story, the address, the search and the table of values lead to steps.
+#[cfg(feature = "c")]
+#[test]
+fn a_long_run_can_be_searched() {
+    let program = scratch("crowd.c");
+    std::fs::write(&program, CROWD).expect("a scratch file");
+    let program = program.to_str().expect("a name");
+    let arguments = ["check", program, "--property", "unreach-call"];
+    let (file, answer) = report("crowd.html", &arguments, 10);
+    let steps = answer["trace"].as_array().expect("a trace");
+    let browser = Browser::start("search");
+    browser.prefer("light");
+    browser.resize(1400, 900);
+    browser.open(&file);
+    assert_no_complaints(&browser);
+    let visible =
+        "const now = document.querySelector('.step[aria-current]').getBoundingClientRect();
+         const track = document.querySelector('.track').getBoundingClientRect();
+         return now.top >= Math.max(0, track.top) - 1
+           && now.bottom <= Math.min(innerHeight, track.bottom) + 1;";
+
+    // The keyboard keeps the step in the window, wherever the page is.
+    browser.run("scrollTo(0, 0); return 0");
+    browser.keys("body", END);
+    browser.run("return new Promise(done => setTimeout(done, 700))");
+    assert_eq!(browser.run(visible), true);
+    assert_eq!(
+        browser.run("return location.hash"),
+        format!("#run-0-step-{}", steps.len())
+    );
+
+    // A phrase of the story leads to the step that it is about.
+    let phrases = browser
+        .run("return [...document.querySelectorAll('.story a')].map(a => [a.textContent, a.hash])");
+    let phrases = phrases.as_array().expect("links");
+    assert!(phrases.len() >= 3, "{phrases:?}");
+    for phrase in phrases {
+        let (text, hash) = (phrase[0].as_str(), phrase[1].as_str());
+        let step = hash.and_then(|hash| hash.rsplit('-').next()?.parse::<usize>().ok());
+        let line = &steps[step.expect("a step") - 1]["line"];
+        assert_eq!(text, Some(format!("line {line}").as_str()));
+    }
+    browser.click(".story a");
+    browser.run("return new Promise(done => setTimeout(done, 700))");
+    let hash = phrases[0][1].as_str().expect("an address");
+    assert_eq!(format!("#run-0-step-{}", shown(&browser).0), hash);
+    assert_eq!(browser.run(visible), true);
+
+    // Only the steps of a thread, then those of them that speak of a variable.
+    let listed = || {
+        let listed = browser.run(
+            "return [...document.querySelectorAll('ol.steps li:not([hidden]) .who')].map(who => who.textContent)",
+        );
+        listed.as_array().expect("names").clone()
+    };
+    let of_main = steps.iter().filter(|step| step["name"] == "main[0]");
+    browser.run(
+        "const choice = document.querySelector('.filter select');
+         choice.value = '0'; choice.dispatchEvent(new Event('change')); return 0",
+    );
+    assert!(listed().iter().all(|name| name == "main[0]"));
+    assert_eq!(listed().len(), of_main.count());
+    browser.keys(".filter input", "assert");
+    assert_eq!(listed().len(), 2);
+    browser.run(
+        "const choice = document.querySelector('.filter select');
+         choice.value = ''; choice.dispatchEvent(new Event('change')); return 0",
+    );
+    assert_eq!(listed().len(), 2);
+
+    // A table with a row for each change; handles of threads are threads.
+    browser.run("document.querySelector('.over-time').open = true; return 0");
+    browser.run("return new Promise(done => setTimeout(done, 100))");
+    let table = browser.run("return document.querySelector('table.times').innerText");
+    let table = table.as_str().expect("a table");
+    for expected in ["counter", "main[0]:t[0]", "worker[1]"] {
+        assert!(table.contains(expected), "no {expected} in {table}");
+    }
+    browser
+        .run("document.querySelector('table.times tbody tr:last-child button').click(); return 0");
+    assert!(shown(&browser).0 > 300);
+    assert_no_complaints(&browser);
+
+    // The address is enough to come back.
+    let address = format!("file://{}#run-0-step-7", file.display());
+    browser.open_address("about:blank");
+    browser.open_address(&address);
+    assert_eq!(shown(&browser).0, 7);
+}
+
+/// Pages of each kind, at two widths and in both themes: nothing is wider than the window. The
+/// pictures are left beside the reports, to be looked at.
+#[cfg(feature = "c")]
+#[test]
+fn pages_of_each_kind_fit() {
+    let crowd = scratch("crowd-fit.c");
+    std::fs::write(&crowd, CROWD).expect("a scratch file");
+    let crowd = crowd.to_str().expect("a name");
+    let starvation = "examples/liveness/peterson_starvation.pml";
+    let pages: [(&str, &[&str], i32, &str); 8] = [
+        ("failure", &["examples/c/lost_update.c"], 10, ".story a"),
+        (
+            "deadlock",
+            &["examples/c/philosophers.c"],
+            10,
+            "figure.waits path.arrow",
+        ),
+        (
+            "wake-up",
+            &["examples/c/bounded_queue_lost_wakeup.c"],
+            10,
+            ".story a",
+        ),
+        ("memory", &["examples/c/use_after_free.c"], 10, ".story a"),
+        ("loop", &[starvation], 10, "path.arrow.loop"),
+        ("safe", &["examples/c/lost_update_locked.c"], 0, "ul.why"),
+        (
+            "unknown",
+            &["examples/c/bakery.c", "--bitstate"],
+            5,
+            ".unknown",
+        ),
+        (
+            "long",
+            &[crowd, "--property", "unreach-call"],
+            10,
+            ".over-time",
+        ),
+    ];
+    let browser = Browser::start("kinds");
+    for (name, arguments, code, has) in pages {
+        let arguments: Vec<&str> = ["check"].iter().chain(arguments).copied().collect();
+        let (file, _) = report(&format!("kind-{name}.html"), &arguments, code);
+        for (width, theme) in [
+            (1400, "light"),
+            (1400, "dark"),
+            (480, "light"),
+            (480, "dark"),
+        ] {
+            browser.resize(width, 1000);
+            browser.prefer(theme);
+            browser.open(&file);
+            browser.prefer(theme);
+            assert_fits(&browser, u64::from(width));
+            let found = browser.run(&format!("return document.querySelectorAll('{has}').length"));
+            assert_ne!(found, 0, "{name}: no {has}");
+            let shot = browser.screenshot();
+            assert!(shot.len() > 5000, "{name}: an empty picture");
+            let picture = scratch(&format!("kind-{name}-{width}-{theme}.png"));
+            std::fs::write(picture, shot).expect("a writable scratch directory");
+        }
+        assert_no_complaints(&browser);
+    }
 }
 
 /// Without a run the page shows the program, what commutes in it, and the figures.

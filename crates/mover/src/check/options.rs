@@ -14,6 +14,7 @@ use mover_cli::{CliError, stderr_line};
 use mover_engine::Task;
 use mover_explicit::Order;
 
+use super::approximate::ApproximateArgs;
 use super::checkpoint::CheckpointArgs;
 use super::choices::{Dump, Engine, FairnessChoice, Ignoring, Reduction, SearchOrder};
 use super::formats::FormatArgs;
@@ -84,6 +85,11 @@ pub struct CheckArgs {
     #[arg(long, value_enum, help_heading = "Engines and reductions")]
     pub(super) ignoring: Option<Ignoring>,
 
+    /// Expand all threads of every state; otherwise the dynamic reduction leaves out threads that do
+    /// not conflict with the others
+    #[arg(long, help_heading = "Engines and reductions")]
+    pub(super) no_persistent: bool,
+
     /// Keep dead values in the state; without reduction they are always kept
     #[arg(long, help_heading = "Engines and reductions")]
     pub(super) keep_dead_values: bool,
@@ -144,9 +150,17 @@ pub struct CheckArgs {
     #[arg(long, help_heading = "Engines and reductions")]
     pub(super) check_movers: bool,
 
+    /// Promela: list the statements of each process that no run reaches, as SPIN's verifier does. All
+    /// states are visited once more, without reduction
+    #[arg(long, help_heading = "Output")]
+    pub(super) unreached: bool,
+
     /// Print the program or the formula instead of checking
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Output")]
     pub(super) dump: Option<Dump>,
+
+    #[command(flatten, next_help_heading = "Approximate search")]
+    pub(super) approximate: ApproximateArgs,
 
     #[command(flatten, next_help_heading = "Checkpoints")]
     pub(super) checkpoints: CheckpointArgs,
@@ -187,6 +201,7 @@ impl CheckArgs {
                 SearchOrder::Bfs => Order::BreadthFirst,
                 SearchOrder::Dfs => Order::DepthFirst,
             }),
+            persistent: !self.no_persistent,
             keep_going: self.keep_going,
             first: self.first,
             keep_dead_values: self.keep_dead_values,
@@ -197,7 +212,9 @@ impl CheckArgs {
             certify: self.symbolic.certify,
             as_found: self.as_found,
             checkpoints: None,
+            approximate: self.approximate.search(),
             fairness: self.fair.map_or(Fairness::None, FairnessChoice::fairness),
+            tracks_memory: false,
         };
         // A witness has invariants of single places; with transactions some places have none.
         if self.formats.asks_for_witness() && options.engine.is_symbolic() {
@@ -273,6 +290,10 @@ impl CheckArgs {
             ));
         }
         self.symbolic.check(self.engine.choice())?;
+        self.approximate.check(self)?;
+        if self.unreached && self.input.is_c() {
+            return Err(OptionError::is_for("--unreached", "Promela models"));
+        }
         if let Some(option) = self.checkpoints.given() {
             if self.jobs > 1 {
                 let what = "a search on one core; remove `--jobs`";
@@ -323,12 +344,15 @@ impl CheckArgs {
             (self.check_movers, "--check-movers"),
             (self.ignoring.is_some(), "--ignoring"),
             (self.order.is_some(), "--order"),
+            (self.no_persistent, "--no-persistent"),
             (self.keep_dead_values, "--keep-dead-values"),
             (self.reduce == Reduction::Left, "--reduce left"),
         ];
         let mut others = others.into_iter();
         let other = others.find_map(|(is_given, option)| is_given.then_some(option));
-        other.or(self.checkpoints.given())
+        other
+            .or(self.checkpoints.given())
+            .or(self.approximate.given())
     }
 
     /// Bytes that a search may take.

@@ -9,10 +9,11 @@ use mover_cli::{Cause, CliError, Exit, stderr_line};
 use mover_engine::{Cancel, Control, Task};
 use mover_report::html::Page;
 use mover_report::text::{Rows, Style};
-use mover_report::{explain, json, text};
+use mover_report::{explain, json, text, unreached};
+use serde_json::Value;
 
 use super::formats::{FormatError, Told};
-use super::{CheckArgs, Tried};
+use super::{Besides, CheckArgs};
 
 /// Which rows the table of a trace has.
 pub fn rows(all_steps: bool) -> Rows {
@@ -26,9 +27,13 @@ pub(super) fn tell(
     task: &Task,
     numbers: Option<&mover_promela::StatementNumbers>,
     answer: &Answer,
-    tried: Option<Tried>,
+    besides: Besides,
     cancel: &Cancel,
 ) -> Result<Exit, CliError> {
+    let Besides {
+        trial,
+        unreached: never_reached,
+    } = besides;
     let mut is_file_lost = false;
     let mut note = |written: Result<(), FormatError>| {
         if let Err(error) = written {
@@ -64,22 +69,33 @@ pub(super) fn tell(
     let show_invariant = args.symbolic.show_invariant;
     let told = if args.json {
         let mut object = json::answer(answer, show_invariant);
-        if let Some(tried) = &tried {
+        if let Some(tried) = &trial {
             object["movers_checked"] = tried.json();
+        }
+        if let Some(found) = &never_reached {
+            object["unreached"] = match found {
+                Ok(processes) => unreached::json(processes),
+                Err(_) => Value::Null,
+            };
         }
         format!("{object}\n")
     } else {
         let style = Style {
             color: stdout_color(),
         };
-        let tried = tried.map_or(String::new(), |tried| {
+        let tried = trial.map_or(String::new(), |tried| {
             format!(
                 "movers: {} pairs of steps commute as declared, in {} states\n",
                 grouped(tried.pairs),
                 grouped(tried.states)
             )
         });
-        tried + &text::answer(answer, style, rows(args.all_steps), show_invariant)
+        let never_reached = match &never_reached {
+            None => String::new(),
+            Some(Ok(processes)) => unreached::text(processes),
+            Some(Err(reason)) => format!("unreached statements: not known, {reason}\n"),
+        };
+        tried + &never_reached + &text::answer(answer, style, rows(args.all_steps), show_invariant)
     };
     print(&told)?;
     if is_file_lost {

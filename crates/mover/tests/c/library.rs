@@ -17,11 +17,15 @@ const PRELUDE: &str = r#"
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 static long long place(const void *base, const void *p) {
     return p ? (const char *)p - (const char *)base : -1;
 }
@@ -36,6 +40,16 @@ static long long sign(long long x) { return x < 0 ? -1 : x > 0; }
 static int ascending(const void *a, const void *b) {
     int x = *(const int *)a, y = *(const int *)b;
     return x < y ? -1 : x > y;
+}
+static int descending(const void *a, const void *b, void *times) {
+    return *(int *)times * ascending(b, a);
+}
+static __int128 wide(long high, long low) {
+    volatile long a = high, b = low;
+    return (__int128)((unsigned __int128)a << 64 | (unsigned long)b);
+}
+static long long fold(unsigned __int128 x) {
+    return (long long)((unsigned long)x * 31 + (unsigned long)(x >> 64));
 }
 static long long bits(double x) {
     long long all;
@@ -310,6 +324,91 @@ const TEMPLATES: &[(&str, &str)] = &[
         "single((float)L) + single((float)(unsigned long)L)",
     ),
     ("fabs", "bits(__builtin_fabs(D))"),
+    (
+        "wide_udiv",
+        "({ unsigned __int128 a = wide(L, L), b = wide(N - 4, L); b ? fold(a / b) + fold(a % b) : 0; })",
+    ),
+    (
+        "wide_udiv by a word",
+        "({ unsigned __int128 a = wide(L, L), b = (unsigned long)wide(0, L); b ? fold(a / b) + fold(a % b) : 0; })",
+    ),
+    (
+        "wide_sdiv",
+        "({ __int128 a = wide(L, L), b = wide(N - 4, L); b ? fold(a / b) + fold(a % b) : 0; })",
+    ),
+    (
+        "wide_multiply_high",
+        "fold((unsigned __int128)wide(L, L) * wide(L, L)) + fold((__int128)wide(0, L) * (long)wide(0, L))",
+    ),
+    (
+        "wide sums",
+        "({ unsigned __int128 a = wide(L, L), b = wide(L, L); fold(a + b) + fold(a - b) + fold(a & b) + fold(a | ~b) + fold(a ^ -b); })",
+    ),
+    (
+        "wide shifts",
+        "({ unsigned __int128 a = wide(L, L); int n = N * 15; fold(a << n) + fold(a >> n) + fold((__int128)a >> n) + fold(a << 64 | a >> 64); })",
+    ),
+    (
+        "wide comparisons",
+        "({ __int128 a = wide(N % 2, L), b = wide(N % 2, L); (a < b) + 2 * (a <= b) + 4 * ((unsigned __int128)a > b) + 8 * (a == b) + 16 * ((unsigned __int128)a >= b); })",
+    ),
+    (
+        "wide_smul_overflows",
+        "({ __int128 a = wide(N - 4, L), b = L, r; int o = __builtin_mul_overflow(a, b, &r); o + fold(r); })",
+    ),
+    (
+        "wide_umul_overflows",
+        "({ unsigned __int128 a = wide(N, L), b = wide(N / 5, L), r; int o = __builtin_mul_overflow(a, b, &r); o = 2 * o + __builtin_add_overflow(a, r, &b); o + fold(b) + fold(r); })",
+    ),
+    (
+        "wide_to_double",
+        "({ __int128 a = wide(L, L); bits((double)a) + bits((double)(unsigned __int128)a) + bits((double)(a >> 70)); })",
+    ),
+    (
+        "wide_to_single",
+        "({ __int128 a = wide(L, L); single((float)a) + single((float)(unsigned __int128)a); })",
+    ),
+    (
+        "wide_from_float",
+        "({ double x = D; x < 1e38 && x > -1e38 ? fold((__int128)x) + fold((unsigned __int128)(x < 0 ? -x : x)) : 0; })",
+    ),
+    (
+        "lldiv",
+        "lldiv(L, 7).quot + lldiv(L, 7).rem * 3 + imaxdiv(L, -9).quot",
+    ),
+    ("imaxabs", "imaxabs(L)"),
+    (
+        "strtoimax",
+        "({ char *e, *s = X; errno = 0; intmax_t n = strtoimax(s, &e, B); n + place(s, e) + errno; })",
+    ),
+    (
+        "strtoumax",
+        "({ char *e, *s = X; errno = 0; uintmax_t n = strtoumax(s, &e, B); n + place(s, e) + errno; })",
+    ),
+    (
+        "qsort_r",
+        "({ int a[] = {I, I, I, I}, t = 1; qsort_r(a, 4, sizeof *a, descending, &t); sum(a, sizeof a); })",
+    ),
+    (
+        "lfind",
+        "({ int a[] = {N, N, N, N}, k = N; size_t n = 4; place(a, lfind(&k, a, &n, sizeof *a, ascending)); })",
+    ),
+    (
+        "swab",
+        "({ char a[9] = \"abcdefgh\", b[9] = S; swab(a, b, N / 2 * 2); sum(b, 9); })",
+    ),
+    (
+        "basename",
+        "({ const char *s = \"a/\" S; place(s, basename(s)); })",
+    ),
+    (
+        "memalign",
+        "({ void *p = memalign(64, 8), *q = valloc(8); int r = (unsigned long)p % 64 + (unsigned long)q % 4096; free(p); free(q); r; })",
+    ),
+    (
+        "getopt",
+        "({ char *v[] = {\"p\", \"-a\", \"-b\", S, \"-cx\", \"-d\", 0}; int n = 0, c; optind = 1; opterr = 0; while ((c = getopt(6, v, \"ab:cx\")) != -1) n = n * 7 + c + (c == 'b' ? (int)strlen(optarg) : 0); n + optind; })",
+    ),
     (
         "__atomic_load",
         "({ struct { char c[24]; } a = {S}, b = {T}, c; __atomic_exchange(&a, &b, &c, 5); int r = __atomic_compare_exchange(&a, &b, &c, 0, 5, 5); __atomic_load(&a, &b, 5); sum(&a, 24) + sum(&b, 24) + sum(&c, 24) + r; })",

@@ -202,7 +202,7 @@ fn limits_have_units() {
 fn files_of_other_languages_are_refused_by_name() {
     let folder = folder();
     let words = [
-        ("x.cpp", "C++"),
+        ("x.hpp", "header"),
         ("x.h", "header"),
         ("README.md", "no known type"),
         ("x.tm", "mover tm check"),

@@ -109,7 +109,11 @@ impl Browser {
                 byte => format!("%{byte:02X}"),
             })
             .collect();
-        self.post("/url", json!({"url": format!("file://{path}")}));
+        self.open_address(&format!("file://{path}"));
+    }
+
+    pub fn open_address(&self, url: &str) {
+        self.post("/url", json!({ "url": url }));
     }
 
     /// The value of a JavaScript function's body.

@@ -4,7 +4,7 @@
 // expect: safe
 // What the verdict does not cover is said: a real machine may delay both writes.
 // options: --property unreach-call
-// message: checked under sequential consistency, which `volatile` does not give
+// message: checked under sequential consistency, which a program with a data race does not have
 #include <assert.h>
 #include <pthread.h>
 static volatile int x, y;
