@@ -6,6 +6,7 @@
 # make mutations  break mover on purpose and see that the fuzzer notices
 # make bench      measure everything and make BENCHMARKS.md of it (40 minutes at most on 2 idle cores)
 # make bench-page make BENCHMARKS.md of the results that are there
+# make vscode     test and pack the extension for Visual Studio Code into target/mover.vsix
 # make lint       formatting, lints, documentation, licences of dependencies
 #
 # Three tiers of tests. Each contains the one before.
@@ -19,7 +20,7 @@
 
 MOVER = target/release/mover
 
-.PHONY: demo build build-mover check test test-long mutations bench bench-page lint build-packages test-packages
+.PHONY: demo build build-mover check test test-long mutations bench bench-page vscode lint build-packages test-packages
 
 demo: build-mover
 	@echo
@@ -78,6 +79,14 @@ bench: build test-packages
 bench-page: build
 	$(MOVER) bench page
 
+# The packer of Microsoft's is a package of npm; nothing of it stays in the repository.
+vscode: build-mover
+	@scripts/install-packages node=nodejs npm=npm
+	MOVER=$(CURDIR)/$(MOVER) node --test contrib/vscode/test/extension.test.js
+	rm -rf target/vscode && cp -r contrib/vscode target/vscode && cp LICENSE-MIT target/vscode/LICENSE
+	cd target/vscode && npx --yes @vscode/vsce@3 package --no-dependencies --allow-missing-repository \
+	    --no-rewrite-relative-links -o ../mover.vsix
+
 lint:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -88,9 +97,9 @@ lint:
 # What building and running needs besides Rust; the sanitizers are for native replay.
 SANITIZERS = /usr/lib/llvm-19/lib/clang/19/lib/linux
 build-packages:
-	@scripts/install-packages cc=gcc cpp=cpp clang-19=clang-19 llvm-config-19=llvm-19-dev $(SANITIZERS)=libclang-rt-19-dev
+	@scripts/install-packages cc=gcc cpp=cpp c++=g++ clang-19=clang-19 llvm-config-19=llvm-19-dev $(SANITIZERS)=libclang-rt-19-dev
 
 # What the tests need besides: the peers that mover is compared with, readers of what it writes, a browser for reports.
 test-packages: build-packages
-	@scripts/install-packages gcc=gcc spin=spin z3=z3 python3=python3 dot=graphviz flock=util-linux gdb=gdb zsh=zsh fish=fish groff=groff-base chromium=chromium chromedriver=chromium-driver
+	@scripts/install-packages gcc=gcc spin=spin z3=z3 python3=python3 dot=graphviz flock=util-linux gdb=gdb zsh=zsh fish=fish groff=groff-base node=nodejs chromium=chromium chromedriver=chromium-driver
 	@scripts/test-venv target/test-venv >/dev/null
