@@ -18,7 +18,8 @@
 use mover_ir::claim::{Check, Monitor, Proposition};
 use mover_ir::expr::{BinaryOp, ChannelRef, Expr, Place, ReceiveArg, Ty, VariableRef};
 use mover_ir::program::{
-    CellNames, ChannelDecl, Edge, Effect, Init, Location, LocationId, Program, Variable, VariableId,
+    CellNames, ChannelDecl, Edge, Effect, Init, Location, LocationId, Program, TemplateId,
+    Variable, VariableId,
 };
 use mover_ltl::{Formulas, translate};
 
@@ -26,6 +27,9 @@ use crate::ast::{ChannelEnd, ExprKind, ReceiveArgument, Sequence, Statement, Sta
 use crate::automaton::Automaton;
 use crate::channel_flow::{Channel, Flow};
 use crate::model::StatementNumbers;
+
+/// The number of the proposition that some process is not at a proper end.
+const NO_PROPER_END: u32 = 3;
 
 /// Why a trace is not checked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -212,10 +216,14 @@ impl EventTrace {
             Proposition::Holds(self.is_in(self.violated())),
             Proposition::Holds(middle.and(some_process)),
             Proposition::NoneEnabled,
+            // Which places are no proper ends is known when all processes are.
+            Proposition::SomeThreadAt(Vec::new()),
         ];
         let mut formulas = Formulas::default();
         let [violated, middle, stuck] = [0, 1, 2].map(|number| formulas.literal(number, true));
-        let not_completed = formulas.and(middle, stuck);
+        let properly = formulas.literal(NO_PROPER_END, false);
+        let ended = formulas.and(stuck, properly);
+        let not_completed = formulas.and(middle, ended);
         let wrong = formulas.or(violated, not_completed);
         let forbidden = formulas.eventually(wrong);
         match translate(&formulas, forbidden) {
@@ -277,6 +285,10 @@ impl EventTrace {
                     numbers.push(numbers[which]);
                 }
             }
+        }
+        let places = no_proper_ends(program);
+        if let Check::Forbidden(monitor) = &mut program.info_mut().claims[self.claim].check {
+            monitor.propositions[NO_PROPER_END as usize] = Proposition::SomeThreadAt(places);
         }
         Ok(())
     }
@@ -376,6 +388,17 @@ impl EventTrace {
         }
         Ok(ways)
     }
+}
+
+/// The places at which a process that cannot move has not ended properly.
+fn no_proper_ends(program: &Program) -> Vec<(TemplateId, LocationId)> {
+    let mut places = Vec::new();
+    for (template, body) in (0..).map(TemplateId).zip(&program.templates) {
+        let locations = (0..).map(LocationId).zip(&body.locations);
+        let wrong = locations.filter(|(_, location)| !location.valid_end);
+        places.extend(wrong.map(|(id, _)| (template, id)));
+    }
+    places
 }
 
 fn event(edge: &Edge, location: &Location, channels: &[ChannelDecl]) -> Result<Event, Problem> {
