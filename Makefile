@@ -6,6 +6,10 @@
 # make mutations  break mover on purpose and see that the fuzzer notices
 # make bench      measure everything and make BENCHMARKS.md of it (40 minutes at most on 2 idle cores)
 # make bench-page make BENCHMARKS.md of the results that are there
+# make book       the guide as a site in target/book/html, with its links checked
+# make deb        a package for Debian in target/debian
+# make tarball    mover, its man pages and completions in target/mover-VERSION-MACHINE.tar.gz, with a static
+#                 executable for machines without LLVM, which reads no C
 # make vscode     test and pack the extension for Visual Studio Code into target/mover.vsix
 # make lint       formatting, lints, documentation, licences of dependencies
 #
@@ -20,7 +24,7 @@
 
 MOVER = target/release/mover
 
-.PHONY: demo build build-mover check test test-long mutations bench bench-page vscode lint build-packages test-packages
+.PHONY: demo build build-mover check test test-long mutations bench bench-page book deb tarball vscode lint build-packages test-packages
 
 demo: build-mover
 	@echo
@@ -78,6 +82,43 @@ bench: build test-packages
 
 bench-page: build
 	$(MOVER) bench page
+
+# Tools of the Rust world that Debian lacks are built once, in target/tools.
+MDBOOK = target/tools/bin/mdbook
+$(MDBOOK):
+	cargo install --quiet --locked --root target/tools --version 0.5.4 --no-default-features --features search mdbook
+
+book: $(MDBOOK)
+	@scripts/install-packages python3=python3
+	scripts/book $(MDBOOK) target/book
+
+CARGO_DEB = target/tools/bin/cargo-deb
+$(CARGO_DEB):
+	cargo install --quiet --locked --root target/tools --version 3.8.0 cargo-deb
+
+deb: build-mover $(CARGO_DEB) shell-files
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo deb --no-build --package mover
+
+# What a package has besides the program.
+SHELL_FILES = target/shell
+.PHONY: shell-files
+shell-files: build-mover
+	rm -rf $(SHELL_FILES) && mkdir -p $(SHELL_FILES)/man
+	$(MOVER) man > $(SHELL_FILES)/man/mover.1
+	for command in check batch explain replay simulate explore tm; do $(MOVER) man $$command > $(SHELL_FILES)/man/mover-$$command.1; done
+	for shell in bash zsh fish; do $(MOVER) completions $$shell > $(SHELL_FILES)/mover.$$shell; done
+
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+TARBALL = mover-$(VERSION)-$(shell uname -m)
+STATIC_TARGET = $(shell rustc -vV | sed -n 's/^host: //p')
+tarball: build shell-files
+	rm -rf target/$(TARBALL) && mkdir -p target/$(TARBALL)
+	RUSTFLAGS='-C target-feature=+crt-static' cargo build --release --locked --package mover --no-default-features --target $(STATIC_TARGET)
+	cp target/$(STATIC_TARGET)/release/mover target/$(TARBALL)/mover-static
+	cp target/release/mover target/release/mover-bench target/release/mover-fuzz README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE target/$(TARBALL)/
+	cp -r $(SHELL_FILES) target/$(TARBALL)/shell
+	cp -r docs examples target/$(TARBALL)/
+	tar -C target -czf target/$(TARBALL).tar.gz $(TARBALL)
 
 # The packer of Microsoft's is a package of npm; nothing of it stays in the repository.
 vscode: build-mover
