@@ -253,33 +253,32 @@ fn drop_repeated(changes: &mut Vec<Change>) {
 ///
 /// A handle is a number that the source never sees as such. The step that starts a thread names the
 /// variable of its handle in its first argument; from then on, that variable with that value is
-/// shown as the thread.
+/// shown as the thread. A front end may store the handle in a step of its own, before or after the
+/// thread is started.
 fn name_handles(steps: &mut [TraceStep]) {
     let mut handles: HashMap<String, (String, String)> = HashMap::new();
-    // A thread that was started and whose handle has not been stored yet, with who starts it.
-    let mut starting: HashMap<usize, String> = HashMap::new();
-    for step in steps {
+    let mut calls: HashMap<usize, Creation> = HashMap::new();
+    for number in 0..steps.len() {
+        let step = &steps[number];
         let by = step.step.by.thread;
-        if let Some(variable) = handle_argument(&step.text) {
-            let mut starts = step.changes.iter();
-            let started = starts.find(|change| change.from.is_empty() && change.to == "started");
-            if let Some(started) = started {
-                starting.insert(by, started.name.clone());
+        match handle_argument(&step.text) {
+            None => {
+                calls.remove(&by);
             }
-            let is_handle = |change: &Change| {
-                let is_number = change.to.parse::<u64>().is_ok_and(|number| number > 0);
-                let name = &change.name;
-                is_number && (variable_of(name) == variable || field_of(name) == variable)
-            };
-            let handle = step.changes.iter().find(|change| is_handle(change));
-            if let Some(handle) = handle
-                && let Some(thread) = starting.remove(&by)
-            {
-                handles.insert(handle.name.clone(), (handle.to.clone(), thread));
+            Some(variable) => {
+                let call = calls.entry(by).or_default();
+                call.note(number, step, variable);
+                if let Some((at, name, value, thread)) = call.finished() {
+                    for change in &mut steps[at].changes {
+                        if change.name == name && change.to == value {
+                            thread.clone_into(&mut change.to);
+                        }
+                    }
+                    handles.insert(name, (value, thread));
+                }
             }
-        } else {
-            starting.remove(&by);
         }
+        let step = &mut steps[number];
         for change in &mut step.changes {
             let Some((value, thread)) = handles.get(&change.name) else {
                 continue;
@@ -300,6 +299,42 @@ fn name_handles(steps: &mut [TraceStep]) {
                 *read = format!("{name} = {thread}");
             }
         }
+    }
+}
+
+/// What is known of a call that starts a thread.
+#[derive(Default)]
+struct Creation {
+    thread: Option<String>,
+    /// The step that stores the handle, the variable and the value.
+    handle: Option<(usize, String, String)>,
+}
+
+impl Creation {
+    fn note(&mut self, number: usize, step: &TraceStep, variable: &str) {
+        for change in &step.changes {
+            if change.from.is_empty() && change.to == "started" {
+                self.thread = Some(change.name.clone());
+            }
+        }
+        let is_handle = |change: &&Change| {
+            let is_number = change.to.parse::<u64>().is_ok_and(|number| number > 0);
+            let name = &change.name;
+            is_number && (variable_of(name) == variable || field_of(name) == variable)
+        };
+        if let Some(change) = step.changes.iter().find(is_handle) {
+            self.handle = Some((number, change.name.clone(), change.to.clone()));
+        }
+    }
+
+    /// The step, variable and value of the handle, and its thread, if both are known now.
+    fn finished(&mut self) -> Option<(usize, String, String, String)> {
+        if self.thread.is_none() || self.handle.is_none() {
+            return None;
+        }
+        let Creation { thread, handle } = std::mem::take(self);
+        let (at, name, value) = handle?;
+        Some((at, name, value, thread?))
     }
 }
 
