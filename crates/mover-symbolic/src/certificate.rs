@@ -35,12 +35,9 @@ pub fn prove(
     also_bad: &AlsoBad,
     excluded: &[Cube],
 ) -> Result<Option<Proof>, EngineError> {
-    let invariant = excluded
-        .iter()
-        .map(|cube| {
-            let parts = system.describe(cube);
-            format!("not ({})", parts.join(" && "))
-        })
+    let said = excluded.iter().filter_map(|cube| system.describe(cube));
+    let invariant = said
+        .map(|parts| format!("not ({})", parts.join(" && ")))
         .collect();
     let mut proof = Proof {
         invariant,

@@ -314,8 +314,9 @@ impl<'a, 'p> System<'a, 'p> {
         of_cell.fold(self.known[cell].value(), |value, bit| value | 1 << bit)
     }
 
-    /// A literal about the state, in the words of the source.
-    pub fn describe(&self, literals: &[(usize, bool)]) -> Vec<String> {
+    /// A cube in the words of the source. None if there is no state in it: its bits name a place that
+    /// no thread has.
+    pub fn describe(&self, literals: &[(usize, bool)]) -> Option<Vec<String>> {
         let layout = &self.blocks.layout;
         let mut parts: Vec<String> = Vec::new();
         let mut number = 0;
@@ -340,11 +341,11 @@ impl<'a, 'p> System<'a, 'p> {
                         })
                         .collect();
                     number += of_cell.len();
-                    parts.push(self.describe_cell(layout, cell, &of_cell));
+                    parts.push(self.describe_cell(layout, cell, &of_cell)?);
                 }
             }
         }
-        parts
+        Some(parts)
     }
 
     fn describe_cell(
@@ -352,7 +353,7 @@ impl<'a, 'p> System<'a, 'p> {
         layout: &crate::layout::Layout,
         cell: usize,
         bits: &[(u8, bool)],
-    ) -> String {
+    ) -> Option<String> {
         let width = layout.widths[cell];
         let name = layout.name(cell);
         let fits = |value: u64| {
@@ -365,11 +366,12 @@ impl<'a, 'p> System<'a, 'p> {
                     .filter(|&place| fits(place))
                     .map(|place| layout.describe_place(slot, place))
                     .collect();
-                return format!("{name} at {}", places.join(" or "));
+                let places = places.join(" or ");
+                return (!places.is_empty()).then(|| format!("{name} at {places}"));
             }
             crate::layout::Cell::Turn => {}
             _ if width == 1 => {
-                return format!("{name} == {}", u8::from(bits[0].1));
+                return Some(format!("{name} == {}", u8::from(bits[0].1)));
             }
             _ => {}
         }
@@ -378,20 +380,20 @@ impl<'a, 'p> System<'a, 'p> {
             let value = bits.iter().fold(known.value(), |value, &(bit, set)| {
                 value | u64::from(set) << bit
             });
-            return format!("{name} == {value}");
+            return Some(format!("{name} == {value}"));
         }
         if known.unknown() < 16 {
             let values: Vec<String> = (0..=known.unknown())
                 .filter(|&v| v & !known.unknown() == 0 && fits(v))
                 .map(|v| (v | known.value()).to_string())
                 .collect();
-            return format!("{name} in {{{}}}", values.join(", "));
+            return Some(format!("{name} in {{{}}}", values.join(", ")));
         }
         let bits: Vec<String> = bits
             .iter()
             .map(|&(bit, set)| format!("{name}.bit{bit} == {}", u8::from(set)))
             .collect();
-        bits.join(" && ")
+        Some(bits.join(" && "))
     }
 }
 
