@@ -55,6 +55,10 @@ fn statement(random: &mut Random, depth: usize) -> String {
         "z = 1",
         "z == 0",
         "z = y",
+        // Data under a lock, and a variable of one process.
+        "atomic { m == 0 -> m = 1 }; w = 1 - w; w = 1 - w; m = 0",
+        "atomic { m == 0 -> m = 1 }; w = 1; z = w; m = 0",
+        "atomic { m == 0 -> m = 1 }; if :: w == 0 -> w = 1 :: w == 1 -> w = 0 fi; m = 0",
     ];
     if depth == 0 {
         return random.pick(&simple).into();
@@ -91,7 +95,7 @@ fn statement(random: &mut Random, depth: usize) -> String {
 
 fn model(random: &mut Random) -> String {
     let mut text =
-        String::from("byte x, y;\nchan c = [1] of { byte };\nchan r = [0] of { byte };\n");
+        String::from("byte x, y;\nbit m, w;\nchan c = [1] of { byte };\nchan r = [0] of { byte };\n");
     for name in ["P", "Q"] {
         let mut body = Vec::new();
         for _ in 0..1 + random.below(2) {

@@ -14,6 +14,9 @@ use mover_ir::program::{Program, Variable};
 use mover_ir::semantics::{Machine, State, Step};
 
 use crate::input::{self, InputArgs};
+use chart::Chart;
+
+mod chart;
 
 #[derive(Args)]
 pub struct SimulateArgs {
@@ -30,8 +33,12 @@ pub struct SimulateArgs {
 
     /// Choose each step yourself: a number takes a step, `b` goes back, `v` shows values, `r` takes
     /// a random step, `q` quits
-    #[arg(long)]
+    #[arg(long, conflicts_with = "chart")]
     interactive: bool,
+
+    /// Promela: show messages only, in a column for each process (a message sequence chart)
+    #[arg(long)]
+    chart: bool,
 }
 
 /// How a simulation ended.
@@ -55,6 +62,7 @@ pub fn run(args: &SimulateArgs) -> Result<Exit, CliError> {
         machine: &machine,
         states: vec![machine.initial()],
         random: args.seed ^ 0x9e37_79b9_7f4a_7c15,
+        chart: args.chart.then(Chart::default),
     };
     let end = if args.interactive {
         simulation.by_hand(&mut std::io::stdin().lock())?
@@ -81,6 +89,8 @@ struct Simulation<'p> {
     /// The states of the run so far.
     states: Vec<State>,
     random: u64,
+    /// If only messages are shown.
+    chart: Option<Chart>,
 }
 
 impl Simulation<'_> {
@@ -113,9 +123,23 @@ impl Simulation<'_> {
 
     fn take(&mut self, step: Step) -> Result<(), CliError> {
         let (next, output) = self.machine.apply_with_output(self.state(), step);
-        let told = describe_step(self.program, self.state(), &next, step, output);
+        let number = self.states.len();
+        let told = match &mut self.chart {
+            Some(chart) => {
+                let before = &self.states[number - 1];
+                let event = self.machine.message_of(before, step);
+                event.map(|event| chart.rows(self.program, before, number, &event))
+            }
+            None => {
+                let told = describe_step(self.program, self.state(), &next, step, output);
+                Some(line(number, &told))
+            }
+        };
         self.states.push(next);
-        print(&line(self.states.len() - 1, &told))
+        match told {
+            Some(told) => print(&told),
+            None => Ok(()),
+        }
     }
 
     fn end(&self) -> End {

@@ -1,7 +1,9 @@
 //! Partial order reduction for temporal claims: local steps go first.
 //!
-//! A step is *local* if it reads and writes variables of its own thread that no other thread looks at, and *invisible*
-//! if it changes nothing that the claim sees. If all edges of a thread's location are local and invisible and one of
+//! A step is *local* if no other thread accesses what it reads and writes, before or after it: variables of its own thread that no
+//! other thread looks at, globals that only one thread uses or nobody writes, and globals that are protected by a lock
+//! which the thread holds (the steps that the static plan calls movers in both directions, [`mover_reduce::movers`]). It is
+//! *invisible* if it changes nothing that the claim sees. If all edges of a thread's location are local and invisible and one of
 //! them can be taken, the steps of that thread are an *ample set* (Peled 1993): nobody else can disable them, they
 //! disable and enable nobody, and every run from here can be changed into one that begins with one of them and looks the
 //! same to a formula without `X`. So the steps of the other threads need not be tried here.
@@ -17,6 +19,7 @@
 use mover_ir::claim::{Monitor, Proposition};
 use mover_ir::expr::{Expr, VariableRef};
 use mover_ir::program::{Edge, Effect, Location, LocationId, Program, TemplateId, VariableId};
+use mover_reduce::{Movers, movers};
 use rustc_hash::FxHashSet;
 
 use crate::machine::Machine;
@@ -26,9 +29,21 @@ use crate::machine::Machine;
 struct Watched {
     locations: FxHashSet<(TemplateId, LocationId)>,
     variables: FxHashSet<(TemplateId, VariableId)>,
+    /// Globals that the claim reads.
+    globals: FxHashSet<VariableId>,
 }
 
 impl Watched {
+    /// An expression of the claim.
+    fn note_claim(&mut self, expr: &Expr) {
+        self.note(expr);
+        if let Expr::Read(place) = expr
+            && let VariableRef::Global(id) = place.variable
+        {
+            self.globals.insert(id);
+        }
+    }
+
     fn note(&mut self, expr: &Expr) {
         match expr {
             Expr::ThreadAt {
@@ -60,7 +75,7 @@ pub fn local_places(program: &Program, machine: &Machine, monitor: &Monitor) -> 
     let mut watched = Watched::default();
     for proposition in &monitor.propositions {
         match proposition {
-            Proposition::Holds(expr) => expr.walk(&mut |part| watched.note(part)),
+            Proposition::Holds(expr) => expr.walk(&mut |part| watched.note_claim(part)),
             Proposition::SomeThreadAt(places) => watched.locations.extend(places),
             Proposition::Enabled(_) => return None,
             // An ample set is never empty, so it leaves no run without an end of its own.
@@ -68,7 +83,7 @@ pub fn local_places(program: &Program, machine: &Machine, monitor: &Monitor) -> 
         }
     }
     for (expr, _) in &monitor.checks {
-        expr.walk(&mut |part| watched.note(part));
+        expr.walk(&mut |part| watched.note_claim(part));
     }
     for template in &program.templates {
         for edge in template.locations.iter().flat_map(|at| &at.edges) {
@@ -78,6 +93,8 @@ pub fn local_places(program: &Program, machine: &Machine, monitor: &Monitor) -> 
             }
         }
     }
+    // Without movers (`timeout`), variables of the own thread are left.
+    let movers = movers(program).ok();
     let mut is_local = vec![false; machine.program_counters()];
     for (id, template) in (0..).map(TemplateId).zip(&program.templates) {
         for (at, location) in (0..).map(LocationId).zip(&template.locations) {
@@ -87,8 +104,15 @@ pub fn local_places(program: &Program, machine: &Machine, monitor: &Monitor) -> 
             };
             let is_ample = !location.edges.is_empty()
                 && is_plain(at)
-                && (location.edges.iter())
-                    .all(|edge| is_plain(edge.target) && is_local_edge(&watched, id, edge));
+                && location.edges.iter().enumerate().all(|(number, edge)| {
+                    let moves = || {
+                        let movers = movers.as_ref();
+                        movers.is_some_and(|movers| is_mover(movers, id, at, number))
+                    };
+                    is_plain(edge.target)
+                        && is_invisible(program, &watched, id, edge)
+                        && (is_own_edge(edge) || moves())
+                });
             is_local[machine.counter_of(id, at)] = is_ample;
         }
     }
@@ -105,19 +129,45 @@ fn is_unwatched_place(
     !place.atomic && !place.ends_run() && !watched.locations.contains(&(template, at))
 }
 
-fn is_local_edge(watched: &Watched, template: TemplateId, edge: &Edge) -> bool {
+/// Whether an edge changes only what neither the claim nor another thread's guard looks at.
+fn is_invisible(program: &Program, watched: &Watched, template: TemplateId, edge: &Edge) -> bool {
+    edge.effects.iter().all(|effect| match effect {
+        Effect::Assign { place, .. } => match place.variable {
+            VariableRef::Local(id) => !watched.variables.contains(&(template, id)),
+            VariableRef::Global(id) => {
+                !program.globals[id.index()].addressable && !watched.globals.contains(&id)
+            }
+        },
+        Effect::Print { .. } => true,
+        _ => false,
+    })
+}
+
+/// Whether an edge that is invisible accesses variables of its own thread only.
+fn is_own_edge(edge: &Edge) -> bool {
     let is_own_effect = |effect: &Effect| match effect {
         Effect::Assign { place, value } => {
-            let is_own = match place.variable {
-                VariableRef::Local(id) => !watched.variables.contains(&(template, id)),
-                VariableRef::Global(_) => false,
-            };
-            is_own && is_own_value(&place.index) && is_own_value(value)
+            matches!(place.variable, VariableRef::Local(_))
+                && is_own_value(&place.index)
+                && is_own_value(value)
         }
         Effect::Print { args, .. } => args.iter().all(|arg| is_own_value(&arg.value)),
         _ => false,
     };
     is_own_value(&edge.guard) && edge.effects.iter().all(is_own_effect)
+}
+
+/// Whether an edge is no part of an atomic sequence and commutes with all steps of the others, which can neither
+/// enable nor disable it: they do not access what it accesses.
+fn is_mover(movers: &Movers, template: TemplateId, at: LocationId, edge: usize) -> bool {
+    let (template, at) = (template.index(), at.index());
+    let class = movers.edges[template][at].get(edge);
+    let parts = movers.fused.made_of[template][at].get(edge);
+    let is_single = parts.is_some_and(|parts| parts.len() == 1);
+    let moves = |class: &mover_reduce::Mover| {
+        class.left && class.right && !class.takes_lock && !class.releases_lock
+    };
+    is_single && class.is_some_and(moves)
 }
 
 /// Whether a value depends on the thread's own variables only.

@@ -3,9 +3,9 @@
 //! Channels are values that programs copy and send; a thread's own channels disappear when it
 //! exits. So a reference is a number, and it is resolved at each use.
 
-use super::{Machine, Message, State, Thing, View};
+use super::{Machine, Message, Move, State, Step, Thing, View};
 use crate::expr::{ChannelRef, Expr, ReceiveArg, Ty, resize};
-use crate::program::{ChannelDecl, Program};
+use crate::program::{ChannelDecl, Effect, Program};
 
 /// Whose channel a reference refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,65 @@ impl Program {
     }
 }
 
+/// A message on its way through a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MessageEvent<'p> {
+    pub channel: &'p ChannelDecl,
+    pub message: Message,
+    /// The threads that send and receive it in this step; both in a rendezvous.
+    pub sender: Option<usize>,
+    pub receiver: Option<usize>,
+}
+
 impl<'p> Machine<'p> {
+    /// The message that a possible step sends or receives, if it does.
+    pub fn message_of(&self, state: &State, step: Step) -> Option<MessageEvent<'p>> {
+        let moves = [Some(step.by), step.with].into_iter().flatten();
+        let events = moves.filter_map(|by| self.message_by(state, by));
+        // In a rendezvous the sender knows the message.
+        let mut event = events.max_by_key(|event| event.sender.is_some())?;
+        if step.with.is_some() {
+            let threads = [Some(step.by), step.with].into_iter().flatten();
+            let mut others = threads.map(|by| by.thread);
+            event.receiver = others.find(|&thread| Some(thread) != event.sender);
+        }
+        Some(event)
+    }
+
+    fn message_by(&self, state: &State, by: Move) -> Option<MessageEvent<'p>> {
+        let view = View::new(self, state, by.thread, false);
+        let event = |channel, message, sends: bool| MessageEvent {
+            channel,
+            message,
+            sender: sends.then_some(by.thread),
+            receiver: (!sends).then_some(by.thread),
+        };
+        self.edge(state, by)
+            .effects
+            .iter()
+            .find_map(|effect| match effect {
+                Effect::Send {
+                    channel, values, ..
+                } => {
+                    let (declared, _) = view.channel(view.eval(channel))?;
+                    Some(event(declared, view.message(declared, values), true))
+                }
+                Effect::Receive {
+                    channel,
+                    args,
+                    random,
+                    ..
+                } => {
+                    let (declared, buffer) = view.channel(view.eval(channel))?;
+                    let found = view.find_message(channel, args, *random);
+                    // In a rendezvous there is nothing in the channel.
+                    let message = found.map_or(Message::default(), |at| buffer[at].clone());
+                    Some(event(declared, message, false))
+                }
+                _ => None,
+            })
+    }
+
     pub(super) fn buffer_mut<'s>(
         &self,
         state: &'s mut State,

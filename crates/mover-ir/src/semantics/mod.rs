@@ -49,7 +49,7 @@ use crate::program::{
 };
 
 pub use accesses::{Access, Accesses, Thing};
-pub use channels::ChannelHome;
+pub use channels::{ChannelHome, MessageEvent};
 pub use memory::bytes_at;
 pub use races::{AccessedBytes, NextAccess};
 
