@@ -70,6 +70,7 @@ bench: build test-packages
 	@mkdir -p $(RESULTS)
 	$(MOVER) bench spin --runs $(BENCH_RUNS) --csv $(RESULTS)/spin.csv
 	$(MOVER) bench reduced --limit $(BENCH_SECONDS) --csv $(RESULTS)/reduced.csv
+	$(MOVER) bench ltl --limit $(BENCH_SECONDS) --csv $(RESULTS)/ltl.csv
 	$(MOVER) bench threads --limit $(BENCH_SECONDS) --csv $(RESULTS)/threads.csv
 	$(MOVER) bench bounds --limit $(BENCH_SECONDS) --csv $(RESULTS)/bounds.csv
 	$(MOVER) bench cores --runs $(BENCH_RUNS) --limit $(BENCH_SECONDS) --csv $(RESULTS)/cores.csv

@@ -93,6 +93,8 @@ pub enum MeasureError {
     NothingRun,
     #[error("two runs of a tool differ in the number of states")]
     RunsDiffer,
+    #[error("two searches come to different verdicts")]
+    VerdictsDiffer,
     #[error("more than {0} states")]
     TooManyStates(usize),
     #[error("no specification of {0} for this size")]
@@ -148,6 +150,7 @@ impl MeasureError {
             | MeasureError::SpinFindsError
             | MeasureError::NothingRun
             | MeasureError::RunsDiffer
+            | MeasureError::VerdictsDiffer
             | MeasureError::TooManyStates(_)
             | MeasureError::NoSpecification(_) => Cause::Internal,
         }

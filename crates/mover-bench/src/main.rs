@@ -23,6 +23,7 @@ mod dynamic;
 mod error;
 mod histories;
 mod holds;
+mod ltl;
 mod mat;
 mod page;
 mod pan;
@@ -62,6 +63,8 @@ enum Peer {
     /// States, time and memory with reduction, compared with SPIN's verifier with and without its own
     /// partial-order reduction.
     Reduced(reduced::ReducedArgs),
+    /// States and time for temporal claims, compared with SPIN's verifier.
+    Ltl(ltl::LtlArgs),
     /// Table 1 of "Sound Transaction-based Reduction without Cycle Detection": states stored by
     /// each solution of the ignoring problem, compared with the paper's figures.
     Cpc(cpc::CpcArgs),
@@ -105,6 +108,7 @@ fn run(peer: &Peer) -> Result<Exit, CliError> {
     let section = match peer {
         Peer::Spin(args) => spin::run(args),
         Peer::Reduced(args) => reduced::run(args),
+        Peer::Ltl(args) => ltl::run(args),
         Peer::Cpc(args) => cpc::run(args),
         Peer::Dynamic(args) => dynamic::run(args),
         Peer::Mat(args) => mat::run(args),

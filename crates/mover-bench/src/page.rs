@@ -16,7 +16,7 @@ use crate::error::BenchError;
 use crate::records::{self, Head, ReadError, Results, Row};
 use crate::section::{Block, Headline, Section, wrapped};
 use crate::table::Table;
-use crate::{bounds, cores, cpc, dynamic, histories, mat, reduced, spin, threads, tm};
+use crate::{bounds, cores, cpc, dynamic, histories, ltl, mat, reduced, spin, threads, tm};
 use mover_cli::output::write_file;
 
 #[derive(Args)]
@@ -99,6 +99,7 @@ fn read_all(results: &Path) -> Result<Vec<Chapter>, PageError> {
     Ok(vec![
         read(results, "spin", spin::section)?,
         read(results, "reduced", reduced::section)?,
+        read(results, "ltl", ltl::section)?,
         read(results, "threads", threads::section)?,
         read(results, "bounds", bounds::section)?,
         read(results, "cores", cores::section)?,

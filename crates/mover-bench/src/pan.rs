@@ -75,6 +75,8 @@ pub struct Pan {
     pub compile_s: f64,
     /// The smallest power of ten that is enough for the search stack, as far as is known.
     pub depth: u64,
+    /// Of `pan`, besides the depth: what to look for, and whether to continue after errors.
+    pub arguments: Vec<String>,
 }
 
 /// One run.
@@ -144,6 +146,7 @@ impl Pan {
             directory,
             compile_s: translated.wall_s + compiled.wall_s,
             depth: FIRST_DEPTH,
+            arguments: vec!["-c0".into()],
         })
     }
 
@@ -165,7 +168,7 @@ impl Pan {
     fn run(&self, limit: Option<Duration>) -> Result<Option<Ran>, PanError> {
         let mut command = Command::new(self.directory.join("pan"));
         command
-            .arg("-c0")
+            .args(&self.arguments)
             .arg(format!("-m{}", self.depth))
             .current_dir(&self.directory);
         let ended = match limit {
@@ -195,7 +198,10 @@ fn read_report(text: &str) -> Option<Report> {
     let stack_mb = number_before("memory used for DFS stack")?;
     Some(Report {
         states: number_before("states, stored")? as u64,
-        transitions: number_before("transitions (= stored+matched)")? as u64,
+        // A search for cycles visits some states twice.
+        transitions: number_before("transitions (= stored+matched)")
+            .or_else(|| number_before("transitions (= visited+matched)"))?
+            as u64,
         errors: number_behind("errors: ")? as u64,
         elapsed_s: number_behind("pan: elapsed time ")?,
         state_mb,

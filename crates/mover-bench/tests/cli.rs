@@ -7,7 +7,7 @@ use std::path::Path;
 use common::{Ended, bench, mover_is_there, repository, run};
 use tempfile::TempDir;
 
-const MEASUREMENTS: [&str; 10] = [
+const MEASUREMENTS: [&str; 11] = [
     "spin",
     "reduced",
     "threads",
@@ -18,6 +18,7 @@ const MEASUREMENTS: [&str; 10] = [
     "mat",
     "tm",
     "histories",
+    "ltl",
 ];
 
 /// The results and the README of the repository in a directory of their own, without the page.

@@ -55,6 +55,8 @@ fn statement(random: &mut Random, depth: usize) -> String {
         "z = 1",
         "z == 0",
         "z = y",
+        // A channel that, by chance, only one process uses.
+        "d!y; d?z",
         // Data under a lock, and a variable of one process.
         "atomic { m == 0 -> m = 1 }; w = 1 - w; w = 1 - w; m = 0",
         "atomic { m == 0 -> m = 1 }; w = 1; z = w; m = 0",
@@ -94,8 +96,9 @@ fn statement(random: &mut Random, depth: usize) -> String {
 }
 
 fn model(random: &mut Random) -> String {
-    let mut text =
-        String::from("byte x, y;\nbit m, w;\nchan c = [1] of { byte };\nchan r = [0] of { byte };\n");
+    let mut text = String::from(
+        "byte x, y;\nbit m, w;\nchan c = [1] of { byte };\nchan r = [0] of { byte };\nchan d = [2] of { byte };\n",
+    );
     for name in ["P", "Q"] {
         let mut body = Vec::new();
         for _ in 0..1 + random.below(2) {

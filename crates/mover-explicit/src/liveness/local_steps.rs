@@ -17,7 +17,7 @@
 //! are automata in the source: those may count steps.
 
 use mover_ir::claim::{Monitor, Proposition};
-use mover_ir::expr::{Expr, VariableRef};
+use mover_ir::expr::{Expr, Place, VariableRef};
 use mover_ir::program::{Edge, Effect, Location, LocationId, Program, TemplateId, VariableId};
 use mover_reduce::{Movers, movers};
 use rustc_hash::FxHashSet;
@@ -31,16 +31,29 @@ struct Watched {
     variables: FxHashSet<(TemplateId, VariableId)>,
     /// Globals that the claim reads.
     globals: FxHashSet<VariableId>,
+    /// Whether the claim may look at channels.
+    channels: bool,
 }
 
 impl Watched {
     /// An expression of the claim.
     fn note_claim(&mut self, expr: &Expr) {
         self.note(expr);
-        if let Expr::Read(place) = expr
-            && let VariableRef::Global(id) = place.variable
-        {
-            self.globals.insert(id);
+        match expr {
+            Expr::Read(place) => {
+                if let VariableRef::Global(id) = place.variable {
+                    self.globals.insert(id);
+                }
+            }
+            Expr::Const { .. }
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::If(..)
+            | Expr::Resize { .. }
+            | Expr::ThreadId
+            | Expr::ThreadAt { .. }
+            | Expr::RemoteRead { .. } => {}
+            _ => self.channels = true,
         }
     }
 
@@ -131,15 +144,20 @@ fn is_unwatched_place(
 
 /// Whether an edge changes only what neither the claim nor another thread's guard looks at.
 fn is_invisible(program: &Program, watched: &Watched, template: TemplateId, edge: &Edge) -> bool {
-    edge.effects.iter().all(|effect| match effect {
-        Effect::Assign { place, .. } => match place.variable {
-            VariableRef::Local(id) => !watched.variables.contains(&(template, id)),
-            VariableRef::Global(id) => {
-                !program.globals[id.index()].addressable && !watched.globals.contains(&id)
-            }
-        },
-        Effect::Print { .. } => true,
-        _ => false,
+    let is_hidden = |place: &Place| match place.variable {
+        VariableRef::Local(id) => !watched.variables.contains(&(template, id)),
+        VariableRef::Global(id) => {
+            !program.globals[id.index()].addressable && !watched.globals.contains(&id)
+        }
+    };
+    edge.effects.iter().all(|effect| {
+        let is_plain = match effect {
+            Effect::Assign { .. } | Effect::Print { .. } => true,
+            // Those that move are on channels that only one thread uses.
+            Effect::Send { .. } | Effect::Receive { .. } => !watched.channels,
+            _ => false,
+        };
+        is_plain && effect.written_places().into_iter().all(is_hidden)
     })
 }
 
