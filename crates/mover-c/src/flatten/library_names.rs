@@ -73,6 +73,7 @@ pub(super) fn is_internal(name: &str) -> bool {
                 | "program_cancels"
                 | "destructors"
                 | "errno"
+                | "is_pending"
                 | "divide_words"
                 | "is_negative"
                 | "works"
