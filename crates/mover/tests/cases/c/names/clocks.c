@@ -38,18 +38,6 @@
 #include <uchar.h>
 #include <unistd.h>
 #include <wchar.h>
-static void nop(void) {}
-static void nop2(int s, void *p) {}
-static void handler(int s) {}
-static int cmp(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-static int cmpr(const void *a, const void *b, void *c) { return *(const int *)a - *(const int *)b; }
-static void *thr(void *p) { return p; }
-static void *spin(void *p) { for (;;) pthread_testcancel(); }
-static int cthr(void *p) { return 5; }
-static void setone(void *p) { *(int *)p = 1; }
-static int fmt(char *b, int n, const char *f, ...) { va_list l; va_start(l, f); int r = vsnprintf(b, n, f, l); va_end(l); return r; }
-static void vp(const char *f, ...) { va_list l; va_start(l, f); vprintf(f, l); va_end(l); }
-static void vfp(const char *f, ...) { va_list l; va_start(l, f); vfprintf(stderr, f, l); va_end(l); }
 extern unsigned __VERIFIER_nondet_uint(void);
 extern void __VERIFIER_assume(int);
 int main(void) {
@@ -57,23 +45,32 @@ int main(void) {
     __VERIFIER_assume(which < 6);
     switch (which) {
     case 0: { /* time */
-        time_t t=time(NULL),u=time(NULL); assert(u>=t);
+        time_t t=time(NULL),u=time(NULL);
+        assert(u>=t);
         break;
     }
     case 1: { /* clock */
-        clock_t t=clock(),u=clock(); assert(u>=t);
+        clock_t t=clock(),u=clock();
+        assert(u>=t);
         break;
     }
     case 2: { /* gettimeofday */
-        struct timeval a,b; gettimeofday(&a,0); gettimeofday(&b,0); assert(b.tv_sec>=a.tv_sec);
+        struct timeval a,b;
+        gettimeofday(&a,0);
+        gettimeofday(&b,0);
+        assert(b.tv_sec>=a.tv_sec);
         break;
     }
     case 3: { /* clock_gettime */
-        struct timespec a,b; clock_gettime(CLOCK_MONOTONIC,&a); clock_gettime(CLOCK_MONOTONIC,&b); assert(b.tv_sec>=a.tv_sec);
+        struct timespec a,b;
+        clock_gettime(CLOCK_MONOTONIC,&a);
+        clock_gettime(CLOCK_MONOTONIC,&b);
+        assert(b.tv_sec>=a.tv_sec);
         break;
     }
     case 4: { /* clock_getres */
-        struct timespec a; clock_getres(CLOCK_MONOTONIC,&a);
+        struct timespec a;
+        clock_getres(CLOCK_MONOTONIC,&a);
         break;
     }
     case 5: { /* difftime */

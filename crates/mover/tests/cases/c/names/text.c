@@ -38,18 +38,8 @@
 #include <uchar.h>
 #include <unistd.h>
 #include <wchar.h>
-static void nop(void) {}
-static void nop2(int s, void *p) {}
-static void handler(int s) {}
 static int cmp(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 static int cmpr(const void *a, const void *b, void *c) { return *(const int *)a - *(const int *)b; }
-static void *thr(void *p) { return p; }
-static void *spin(void *p) { for (;;) pthread_testcancel(); }
-static int cthr(void *p) { return 5; }
-static void setone(void *p) { *(int *)p = 1; }
-static int fmt(char *b, int n, const char *f, ...) { va_list l; va_start(l, f); int r = vsnprintf(b, n, f, l); va_end(l); return r; }
-static void vp(const char *f, ...) { va_list l; va_start(l, f); vprintf(f, l); va_end(l); }
-static void vfp(const char *f, ...) { va_list l; va_start(l, f); vfprintf(stderr, f, l); va_end(l); }
 extern unsigned __VERIFIER_nondet_uint(void);
 extern void __VERIFIER_assume(int);
 int main(void) {
@@ -121,19 +111,26 @@ int main(void) {
         break;
     }
     case 16: { /* qsort */
-        int v[3]={3,1,2}; qsort(v,3,4,cmp); assert(v[0]==1&&v[2]==3);
+        int v[3]={3,1,2};
+        qsort(v,3,4,cmp);
+        assert(v[0]==1&&v[2]==3);
         break;
     }
     case 17: { /* qsort_r */
-        int v[3]={3,1,2}; qsort_r(v,3,4,cmpr,0); assert(v[0]==1&&v[2]==3);
+        int v[3]={3,1,2};
+        qsort_r(v,3,4,cmpr,0);
+        assert(v[0]==1&&v[2]==3);
         break;
     }
     case 18: { /* bsearch */
-        int v[3]={1,2,3},k=2; assert(bsearch(&k,v,3,4,cmp)==v+1);
+        int v[3]={1,2,3},k=2;
+        assert(bsearch(&k,v,3,4,cmp)==v+1);
         break;
     }
     case 19: { /* lsearch */
-        int v[3]={1,2,3},k=2; size_t n=3; assert(lfind(&k,v,&n,4,cmp)==v+1);
+        int v[3]={1,2,3},k=2;
+        size_t n=3;
+        assert(lfind(&k,v,&n,4,cmp)==v+1);
         break;
     }
     case 20: { /* memmem */
@@ -141,15 +138,21 @@ int main(void) {
         break;
     }
     case 21: { /* memcpy */
-        char b[4]; memcpy(b,"abc",4); assert(b[2]=='c');
+        char b[4];
+        memcpy(b,"abc",4);
+        assert(b[2]=='c');
         break;
     }
     case 22: { /* memmove */
-        char b[4]="abc"; memmove(b+1,b,2); assert(b[2]=='b');
+        char b[4]="abc";
+        memmove(b+1,b,2);
+        assert(b[2]=='b');
         break;
     }
     case 23: { /* memset */
-        char b[4]; memset(b,1,4); assert(b[2]==1);
+        char b[4];
+        memset(b,1,4);
+        assert(b[2]==1);
         break;
     }
     case 24: { /* memchr */
@@ -165,27 +168,37 @@ int main(void) {
         break;
     }
     case 27: { /* memccpy */
-        char b[4]; assert(memccpy(b,"abc",'b',4)==b+2);
+        char b[4];
+        assert(memccpy(b,"abc",'b',4)==b+2);
         break;
     }
     case 28: { /* mempcpy */
-        char b[4]; assert(mempcpy(b,"abc",4)==b+4);
+        char b[4];
+        assert(mempcpy(b,"abc",4)==b+4);
         break;
     }
     case 29: { /* strcpy */
-        char b[4]; strcpy(b,"abc"); assert(b[2]=='c');
+        char b[4];
+        strcpy(b,"abc");
+        assert(b[2]=='c');
         break;
     }
     case 30: { /* strncpy */
-        char b[4]; strncpy(b,"abc",4); assert(b[2]=='c');
+        char b[4];
+        strncpy(b,"abc",4);
+        assert(b[2]=='c');
         break;
     }
     case 31: { /* strcat */
-        char b[8]="a"; strcat(b,"bc"); assert(b[2]=='c');
+        char b[8]="a";
+        strcat(b,"bc");
+        assert(b[2]=='c');
         break;
     }
     case 32: { /* strncat */
-        char b[8]="a"; strncat(b,"bc",1); assert(b[2]==0);
+        char b[8]="a";
+        strncat(b,"bc",1);
+        assert(b[2]==0);
         break;
     }
     case 33: { /* strcmp */
@@ -201,7 +214,8 @@ int main(void) {
         break;
     }
     case 36: { /* strxfrm */
-        char b[8]; assert(strxfrm(b,"ab",8)==2);
+        char b[8];
+        assert(strxfrm(b,"ab",8)==2);
         break;
     }
     case 37: { /* strchr */
@@ -229,11 +243,14 @@ int main(void) {
         break;
     }
     case 43: { /* strtok */
-        char b[]="a b"; assert(strtok(b," ")==b); assert(*strtok(0," ")=='b');
+        char b[]="a b";
+        assert(strtok(b," ")==b);
+        assert(*strtok(0," ")=='b');
         break;
     }
     case 44: { /* strtok_r */
-        char b[]="a b",*s; assert(strtok_r(b," ",&s)==b);
+        char b[]="a b",*s;
+        assert(strtok_r(b," ",&s)==b);
         break;
     }
     case 45: { /* strlen */
@@ -245,15 +262,20 @@ int main(void) {
         break;
     }
     case 47: { /* strdup */
-        char*p=strdup("ab"); assert(p[1]=='b'); free(p);
+        char*p=strdup("ab");
+        assert(p[1]=='b');
+        free(p);
         break;
     }
     case 48: { /* strndup */
-        char*p=strndup("ab",1); assert(p[1]==0); free(p);
+        char*p=strndup("ab",1);
+        assert(p[1]==0);
+        free(p);
         break;
     }
     case 49: { /* strsep */
-        char b[]="a b",*s=b; assert(strsep(&s," ")==b);
+        char b[]="a b",*s=b;
+        assert(strsep(&s," ")==b);
         break;
     }
     case 50: { /* strcasecmp */
@@ -269,15 +291,21 @@ int main(void) {
         break;
     }
     case 53: { /* explicit_bzero */
-        char b[4]; explicit_bzero(b,4); assert(b[1]==0);
+        char b[4];
+        explicit_bzero(b,4);
+        assert(b[1]==0);
         break;
     }
     case 54: { /* bzero */
-        char b[4]; bzero(b,4); assert(b[1]==0);
+        char b[4];
+        bzero(b,4);
+        assert(b[1]==0);
         break;
     }
     case 55: { /* bcopy */
-        char b[4]; bcopy("abc",b,4); assert(b[1]=='b');
+        char b[4];
+        bcopy("abc",b,4);
+        assert(b[1]=='b');
         break;
     }
     case 56: { /* bcmp */
@@ -289,7 +317,8 @@ int main(void) {
         break;
     }
     case 58: { /* strlcpy */
-        char b[4]; assert(stpcpy(b,"abc")==b+3);
+        char b[4];
+        assert(stpcpy(b,"abc")==b+3);
         break;
     }
     }
