@@ -105,6 +105,7 @@ fn routine(functions: &[Function], bound: FunctionId, function: FunctionId, widt
         is_variadic: false,
         is_runtime: false,
         is_system: true,
+        callback: Callback::default(),
     }
 }
 
@@ -123,6 +124,7 @@ fn library_function(name: &str, width: u8) -> Function {
         by_value: vec![None; 4],
         is_runtime: false,
         is_system: false,
+        callback: Callback::default(),
         loc: None,
     }
 }

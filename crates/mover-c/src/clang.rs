@@ -243,6 +243,13 @@ fn translation(
     if is_cpp {
         // Semaphores are those of POSIX, which are known.
         command.args([CPP_STANDARD, "-D_GLIBCXX_USE_POSIX_SEMAPHORE=1"]);
+        // Virtual calls tell their class; see `llvm::classes`.
+        command.args([
+            "-Xclang",
+            "-flto-unit",
+            "-Xclang",
+            "-fwhole-program-vtables",
+        ]);
         let own = options.flags.iter().all(|flag| flag != "-stdlib=libc++");
         if let Some(headers) = cpp_headers(target).filter(|_| own) {
             command.arg(joined("-isystem", &headers));

@@ -348,21 +348,30 @@ int __mover_pthread_key_delete(unsigned key) {
     return error;
 }
 
+unsigned __mover_choice(unsigned values);
+static int __mover_is_pending(unsigned key, unsigned done) {
+    return !(done >> key & 1) && __mover_key_get(key) && __mover_destructors[key];
+}
+
+/* In each round the destructors run in any order, as POSIX has it. */
 void __mover_leave_thread(void) {
     for (int round = 0; round < DESTRUCTOR_ROUNDS; round++) {
-        int any = 0;
-        for (unsigned key = 0; key < MOST_KEYS; key++) {
+        unsigned done = 0;
+        for (;;) {
+            unsigned key = 0;
+            while (key < MOST_KEYS && !__mover_is_pending(key, done))
+                key++;
+            if (key == MOST_KEYS)
+                break;
+            for (unsigned other = key + 1; other < MOST_KEYS; other++)
+                if (__mover_is_pending(other, done) && __mover_choice(2))
+                    key = other;
+            done |= 1u << key;
             void *value = __mover_key_get(key);
-            if (!value)
-                continue;
-            void (*destructor)(void *) = __mover_destructors[key];
-            if (!destructor)
-                continue;
             __mover_key_set(key, 0);
-            destructor(value);
-            any = 1;
+            __mover_destructors[key](value);
         }
-        if (!any)
+        if (!done)
             return;
     }
 }

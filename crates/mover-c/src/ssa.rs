@@ -254,9 +254,46 @@ pub enum RmwKind {
 pub enum Callee {
     Function(FunctionId),
     Indirect(Operand),
-    /// A function of the table of an object of C++, so many bytes behind what the object points to; or,
-    /// without these, one that may also be from elsewhere.
-    Virtual(Operand, Option<i64>),
+    /// A function of the table of an object of C++; or, without a place there, one that may also be
+    /// from elsewhere.
+    Virtual(Operand, Option<Slot>),
+    /// One of the functions that were registered with the library to be called here; by group
+    /// ([`Callback::groups`]).
+    Registered(Operand, usize),
+}
+
+/// How a function can be called by the library that it is registered with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Callback {
+    /// The kinds of calls that can reach it, by number.
+    pub groups: Vec<usize>,
+    /// Whether its address is used for nothing else.
+    pub is_only: bool,
+}
+
+/// A place in a table of virtual functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// Bytes behind what objects point to.
+    pub offset: i64,
+    /// The class whose table it is, or one that is derived from it; by number in [`Module::classes`].
+    pub class: Option<usize>,
+}
+
+/// A class of C++ with virtual functions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Class {
+    /// The name of its description's text, `_ZTS` and the mangled name, if other files can see it.
+    pub name: String,
+    /// The tables of its objects and of those derived from it.
+    pub points: Vec<AddressPoint>,
+}
+
+/// Where objects of a class point to in a table of virtual functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddressPoint {
+    pub table: GlobalId,
+    pub offset: u64,
 }
 
 /// What a landing pad does with an exception.
@@ -460,6 +497,7 @@ pub struct Function {
     pub is_runtime: bool,
     /// Stands in a header of the system: its steps are shown where the program calls it.
     pub is_system: bool,
+    pub callback: Callback,
     pub loc: Option<Loc>,
 }
 
@@ -493,6 +531,7 @@ pub struct Module {
     pub is_x86: bool,
     pub globals: Vec<Global>,
     pub functions: Vec<Function>,
+    pub classes: Vec<Class>,
     /// Functions to run before `main`, in order.
     pub constructors: Vec<FunctionId>,
     /// Functions to run where the process ends by itself.
@@ -607,7 +646,10 @@ impl Kind {
             Kind::Alloca { count, .. } => vec![count],
             Kind::Call { callee, args, .. } => {
                 let mut all: Vec<&Operand> = args.iter().collect();
-                if let Callee::Indirect(target) | Callee::Virtual(target, _) = callee {
+                if let Callee::Indirect(target)
+                | Callee::Virtual(target, _)
+                | Callee::Registered(target, _) = callee
+                {
                     all.push(target);
                 }
                 all
@@ -638,7 +680,10 @@ impl Kind {
             Kind::Alloca { count, .. } => vec![count],
             Kind::Call { callee, args, .. } => {
                 let mut all: Vec<&mut Operand> = args.iter_mut().collect();
-                if let Callee::Indirect(target) | Callee::Virtual(target, _) = callee {
+                if let Callee::Indirect(target)
+                | Callee::Virtual(target, _)
+                | Callee::Registered(target, _) = callee
+                {
                     all.push(target);
                 }
                 all

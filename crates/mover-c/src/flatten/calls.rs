@@ -7,7 +7,7 @@
 
 use mover_ir::program::{BoundKind, Property};
 
-use super::cpp::is_stream_output;
+use super::cpp::{Through, is_stream_output};
 use super::library_names::{is_modelled, plain_name};
 use super::{Flat, Flattener, Problem};
 use crate::llvm::short;
@@ -255,7 +255,7 @@ impl Flattener<'_> {
         at: BlockId,
         result: Option<ValueId>,
         target: Operand,
-        table: Option<Option<i64>>,
+        through: Through,
         args: Vec<Operand>,
         shape: Shape,
         arg_shapes: &[Shape],
@@ -269,7 +269,7 @@ impl Flattener<'_> {
                 && (0..function.params).all(|i| function.values[i].shape == arg_shapes[i])
         };
         let targets: Vec<FunctionId> = self
-            .possible_targets(table)
+            .possible_targets(through)
             .into_iter()
             .filter(|&id| fits(&module.functions[id]))
             .collect();

@@ -3,6 +3,8 @@
 //! Streams only write. Guards of function-local statics are once-flags. Names that only identify
 //! something, such as descriptions of types, need no definition.
 
+use std::collections::HashSet;
+
 use mover_ir::program::Property;
 
 use super::{Flat, Flattener, Problem, displaced, exceptions};
@@ -24,19 +26,55 @@ pub fn is_stream_output(name: &str) -> bool {
     STARTS.iter().any(|start| name.starts_with(start))
 }
 
-/// The functions in tables of virtual functions, and how far each stands behind the place in the
-/// table that objects point to; that place is behind the description of the type.
-pub(super) fn virtual_functions(module: &Module) -> Vec<(FunctionId, i64)> {
+/// Where a call finds the function that it calls.
+#[derive(Clone, Copy)]
+pub(super) enum Through {
+    /// In a pointer of the program.
+    Pointer,
+    /// In a table of virtual functions, or, without a place there, perhaps elsewhere.
+    Table(Option<Slot>),
+    /// Among those that are registered with the library, by group.
+    Registration(usize),
+}
+
+/// A function in a table of virtual functions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct VirtualFunction {
+    id: FunctionId,
+    /// How far it stands behind the place in the table that objects point to; that place is behind the
+    /// description of the type.
+    at: i64,
+    table: GlobalId,
+    /// Whether the table says which classes it is for.
+    has_class: bool,
+}
+
+pub(super) fn virtual_functions(module: &Module) -> Vec<VirtualFunction> {
+    let with_class: HashSet<GlobalId> = module
+        .classes
+        .iter()
+        .flat_map(|c| &c.points)
+        .map(|p| p.table)
+        .collect();
     let mut all = Vec::new();
-    for table in module.globals.iter().filter(|g| is_table(&g.name)) {
+    for (number, table) in module.globals.iter().enumerate() {
         let Some(Initial::Bytes { addresses, .. }) = &table.initial else {
             continue;
         };
+        if !is_table(&table.name) {
+            continue;
+        }
+        let has_class = with_class.contains(&number);
         let mut begin = 2 * module.pointer_bytes;
         for (offset, operand) in addresses {
             match operand {
                 Operand::Global(_) => begin = offset + module.pointer_bytes,
-                Operand::Function(id) => all.push((*id, *offset as i64 - begin as i64)),
+                Operand::Function(id) => all.push(VirtualFunction {
+                    id: *id,
+                    at: *offset as i64 - begin as i64,
+                    table: number,
+                    has_class,
+                }),
                 _ => {}
             }
         }
@@ -46,26 +84,92 @@ pub(super) fn virtual_functions(module: &Module) -> Vec<(FunctionId, i64)> {
     all
 }
 
-pub(super) fn is_table(name: &str) -> bool {
+/// Whether a table is for a class or one that is derived from it, as far as the descriptions of types tell.
+fn is_derived(module: &Module, table: GlobalId, class: &str) -> bool {
+    let at = |global: GlobalId, offset: u64| match &module.globals[global].initial {
+        Some(Initial::Bytes { addresses, .. }) => {
+            let mut addresses = addresses.iter();
+            addresses
+                .find(|(other, _)| *other == offset)
+                .map(|(_, operand)| operand)
+        }
+        _ => None,
+    };
+    let word = module.pointer_bytes;
+    let Some(Operand::Global(described)) = at(table, word) else {
+        return true;
+    };
+    let mut described = *described;
+    loop {
+        let name = &module.globals[described].name;
+        let is_same = || name.strip_prefix("_ZTI") == class.strip_prefix("_ZTS");
+        if is_same() {
+            return true;
+        }
+        if module.globals[described].initial.is_none() {
+            return true;
+        }
+        // A description of a class with one base names it in its third word; only the runtime library's
+        // tables come here, and its classes have at most one.
+        match at(described, 2 * word) {
+            Some(Operand::Global(base)) => described = *base,
+            _ => return false,
+        }
+    }
+}
+
+pub fn is_table(name: &str) -> bool {
     name.starts_with("_ZTV") || name.starts_with("_ZTC")
 }
 
 impl Flattener<'_> {
     /// The functions that a call through a pointer may reach: those that a pointer can point to, and for
-    /// a call through a table of virtual functions those that stand there.
-    pub(super) fn possible_targets(&self, table: Option<Option<i64>>) -> Vec<FunctionId> {
-        let Some(slot) = table else {
-            return self.pointed_to.clone();
+    /// a call through a table of virtual functions those that stand there, in the tables of the
+    /// class that the call names and in those that say nothing of classes.
+    pub(super) fn possible_targets(&self, through: Through) -> Vec<FunctionId> {
+        let slot = match through {
+            Through::Pointer => return self.pointed_to.clone(),
+            Through::Registration(group) => {
+                let functions = self.module.functions.iter().enumerate();
+                let is_registered = |f: &Function| f.callback.groups.contains(&group);
+                let registered = functions.filter(|(_, f)| is_registered(f));
+                return registered.map(|(id, _)| id).collect();
+            }
+            Through::Table(slot) => slot,
         };
-        let fits = |at: i64| slot.is_none_or(|slot| slot == at);
-        let there = self.virtual_functions.iter().filter(|(_, at)| fits(*at));
-        let mut all: Vec<FunctionId> = there.map(|(id, _)| *id).collect();
+        let class = slot.and_then(|slot| slot.class);
+        let fits = |function: &&VirtualFunction| {
+            slot.is_none_or(|slot| slot.offset == function.at)
+                && class.is_none_or(|class| {
+                    let class = &self.module.classes[class].name;
+                    !function.has_class && is_derived(self.module, function.table, class)
+                })
+        };
+        let there = self.virtual_functions.iter().filter(fits);
+        let mut all: Vec<FunctionId> = there.map(|function| function.id).collect();
         if slot.is_none() {
             all.extend(&self.pointed_to);
+        }
+        if let (Some(slot), Some(class)) = (slot, class) {
+            let points = self.module.classes[class].points.iter();
+            all.extend(points.filter_map(|point| self.function_at(*point, slot.offset)));
         }
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// The function that stands so far behind a place of a table.
+    fn function_at(&self, point: AddressPoint, offset: i64) -> Option<FunctionId> {
+        let Some(Initial::Bytes { addresses, .. }) = &self.module.globals[point.table].initial
+        else {
+            return None;
+        };
+        let at = point.offset.checked_add_signed(offset)?;
+        addresses.iter().find_map(|(other, operand)| match operand {
+            Operand::Function(id) if *other == at => Some(*id),
+            _ => None,
+        })
     }
 
     /// Whether a variable without a definition is a stream that is written to.

@@ -423,7 +423,8 @@ impl Flattener<'_> {
             } => {
                 let callee = match callee {
                     Callee::Indirect(Operand::Function(id))
-                    | Callee::Virtual(Operand::Function(id), _) => Callee::Function(id),
+                    | Callee::Virtual(Operand::Function(id), _)
+                    | Callee::Registered(Operand::Function(id), _) => Callee::Function(id),
                     other => other,
                 };
                 match callee {
@@ -440,11 +441,43 @@ impl Flattener<'_> {
                         self.call_function(at, result, id, args, &by_value, shape, arg_shapes, loc)
                     }
                     Callee::Indirect(target) => {
-                        self.call_pointer(at, result, target, None, args, shape, &arg_shapes, loc)
+                        let through = Through::Pointer;
+                        self.call_pointer(
+                            at,
+                            result,
+                            target,
+                            through,
+                            args,
+                            shape,
+                            &arg_shapes,
+                            loc,
+                        )
                     }
                     Callee::Virtual(target, slot) => {
-                        let table = Some(slot);
-                        self.call_pointer(at, result, target, table, args, shape, &arg_shapes, loc)
+                        let through = Through::Table(slot);
+                        self.call_pointer(
+                            at,
+                            result,
+                            target,
+                            through,
+                            args,
+                            shape,
+                            &arg_shapes,
+                            loc,
+                        )
+                    }
+                    Callee::Registered(target, group) => {
+                        let through = Through::Registration(group);
+                        self.call_pointer(
+                            at,
+                            result,
+                            target,
+                            through,
+                            args,
+                            shape,
+                            &arg_shapes,
+                            loc,
+                        )
                     }
                 }
             }

@@ -754,7 +754,7 @@ impl Flattener<'_> {
                         then,
                         None,
                         target,
-                        None,
+                        super::Through::Pointer,
                         Vec::new(),
                         Vec::new(),
                         &[],

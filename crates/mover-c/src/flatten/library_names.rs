@@ -7,6 +7,7 @@ use crate::ssa::*;
 pub(super) fn is_internal(name: &str) -> bool {
     name.starts_with("float_")
         || name.starts_with("wide_")
+        || name.starts_with("category_")
         || matches!(
             name,
             "allocate"
@@ -73,6 +74,7 @@ pub(super) fn is_internal(name: &str) -> bool {
                 | "program_cancels"
                 | "destructors"
                 | "errno"
+                | "is_pending"
                 | "divide_words"
                 | "is_negative"
                 | "works"

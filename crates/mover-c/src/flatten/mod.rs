@@ -38,7 +38,8 @@ use crate::objects::MutexFields;
 use crate::ssa::*;
 pub use cancellation::CANCELLED;
 use cancellation::{Arrival, Cleanup, Handler, cancels};
-pub use cpp::is_stream_output;
+use cpp::Through;
+pub use cpp::{is_stream_output, is_table};
 use exceptions::{Landed, Unwinding};
 pub use library_names::{is_output, plain_name};
 use results::{means, only_compared_with_zero};
@@ -195,8 +196,8 @@ pub struct Flattener<'m> {
     unwindings: Vec<Unwinding>,
     /// The types of exceptions that are thrown.
     thrown: Vec<GlobalId>,
-    /// Functions in tables of virtual functions, with their places there.
-    virtual_functions: Vec<(FunctionId, i64)>,
+    /// Functions in tables of virtual functions.
+    virtual_functions: Vec<cpp::VirtualFunction>,
 }
 
 /// A function that is being copied.
@@ -248,7 +249,7 @@ impl<'m> Flattener<'m> {
         let mut address_taken = Vec::new();
         let mut pointed_to = Vec::new();
         let mut note = |operand: &Operand| note_functions(operand, &mut pointed_to);
-        let is_table = |global: &&Global| cpp::is_table(&global.name);
+        let is_table = |global: &&Global| is_table(&global.name);
         for global in module.globals.iter().filter(|global| !is_table(global)) {
             if let Some(Initial::Bytes { addresses, .. }) = &global.initial {
                 addresses.iter().for_each(|(_, operand)| note(operand));
@@ -275,6 +276,7 @@ impl<'m> Flattener<'m> {
                 }
             }
         }
+        pointed_to.retain(|&id| !module.functions[id].callback.is_only);
         address_taken.extend(&pointed_to);
         for functions in [&mut address_taken, &mut pointed_to] {
             functions.sort_unstable();

@@ -8,8 +8,8 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 
 use super::lists::{all_instructions, functions};
-use super::{Reader, Values, printed, text, value_name};
-use crate::ssa::{BinaryKind, BitsKind, Callee, Kind, Operand, Predicate, Pure, Shape};
+use super::{Reader, Values, callbacks, printed, text, value_name};
+use crate::ssa::{BinaryKind, BitsKind, Callee, Kind, Operand, Predicate, Pure, Shape, Slot};
 
 /// Whether a function of the library makes a thread, a lock, a key or its value, which fails
 /// where resources are short.
@@ -109,15 +109,20 @@ impl Reader {
                         .then(|| self.bytes_of(LLVMGetTypeAttributeValue(attribute)))
                 })
                 .collect();
-            let slot = self.virtual_slot(callee);
+            let slot = self.virtual_slot(callee).map(|offset| Slot {
+                offset,
+                class: self.class_of(inst),
+            });
             let is_choice =
                 !LLVMIsAPHINode(callee).is_null() || !LLVMIsASelectInst(callee).is_null();
-            let callee = match (self.operand(callee, values), slot) {
-                (Operand::Function(id), _) => Callee::Function(id),
-                (other, Some(slot)) => Callee::Virtual(other, Some(slot)),
+            let group = callbacks::group_of(inst);
+            let callee = match (self.operand(callee, values), slot, group) {
+                (Operand::Function(id), _, _) => Callee::Function(id),
+                (other, _, Some(group)) => Callee::Registered(other, group),
+                (other, Some(slot), _) => Callee::Virtual(other, Some(slot)),
                 // What a pointer to a member function points to is one or the other.
-                (other, None) if is_choice => Callee::Virtual(other, None),
-                (other, None) => Callee::Indirect(other),
+                (other, None, _) if is_choice => Callee::Virtual(other, None),
+                (other, None, _) => Callee::Indirect(other),
             };
             Some(Kind::Call {
                 callee,

@@ -101,7 +101,7 @@ impl Reader {
         }
     }
 
-    unsafe fn node_operands(&self, node: LLVMMetadataRef) -> Vec<LLVMValueRef> {
+    pub(super) unsafe fn node_operands(&self, node: LLVMMetadataRef) -> Vec<LLVMValueRef> {
         unsafe {
             let value = LLVMMetadataAsValue(self.context, node);
             let count = LLVMGetMDNodeNumOperands(value) as usize;

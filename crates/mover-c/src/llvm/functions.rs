@@ -12,8 +12,8 @@ use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::debug::plain_name;
 use super::lists::{blocks, instructions};
-use super::{Reader, Values, printed, value_name};
-use crate::ssa::{Block, DebugType, Function, Inst, Kind, Loc, Terminator, ValueInfo};
+use super::{Reader, Values, callbacks, printed, value_name};
+use crate::ssa::{Block, Callback, DebugType, Function, Inst, Kind, Loc, Terminator, ValueInfo};
 
 impl Reader {
     // Functions.
@@ -103,6 +103,10 @@ impl Reader {
                 by_value,
                 is_runtime,
                 is_system,
+                callback: Callback {
+                    groups: callbacks::groups(function),
+                    is_only: callbacks::is_only_registered(function),
+                },
                 loc: loc.filter(|_| !is_runtime && !is_system),
             }
         }

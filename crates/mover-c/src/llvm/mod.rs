@@ -19,7 +19,9 @@
 //! things are called and where they are in the source. `instrument` changes a module for native replay.
 
 mod addresses;
+mod callbacks;
 mod calls;
+mod classes;
 mod constants;
 mod copies;
 mod debug;
@@ -264,6 +266,7 @@ struct Reader {
     runtime_file: Option<u32>,
     /// Headers of the system: what they do is shown where the program calls it.
     system_files: HashSet<u32>,
+    class_numbers: classes::Classes,
 }
 
 /// The values of one function.
@@ -290,6 +293,7 @@ impl Reader {
                 files: HashMap::new(),
                 runtime_file: None,
                 system_files: HashSet::new(),
+                class_numbers: classes::Classes::new(),
             }
         }
     }
@@ -312,6 +316,7 @@ impl Reader {
                 let read = self.global(global);
                 self.out.globals.push(read);
             }
+            self.classes();
             for function in lists::functions(self.module) {
                 let read = self.function(function);
                 self.out.functions.push(read);

@@ -18,7 +18,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use super::lists::{all_instructions, functions, globals};
 use crate::flatten::is_stream_output;
 
-use super::{LlvmError, copies, registers, scopes, sizes, value_name};
+use super::{LlvmError, callbacks, classes, copies, registers, scopes, sizes, value_name};
 
 /// What is called where a constant is not defined; `mover-native.c` has it.
 const UNDEFINED: &CStr = c"mover_undefined_constant";
@@ -98,6 +98,8 @@ pub(super) unsafe fn prepare(module: LLVMModuleRef) -> Result<(), LlvmError> {
                 }
             }
         }
+        classes::mark_calls(module);
+        callbacks::mark(module);
         tell_of_undefined_constants(module);
         scopes::keep_inner_lifetimes(module);
         run_passes(module, c"always-inline")?;

@@ -280,6 +280,36 @@ int __mover_pthread_barrierattr_getpshared(const int *attributes, int *shared) {
     return 0;
 }
 
+/* The order of bytes in a network is the other one on these machines. */
+unsigned __mover_htonl(unsigned x) { return __builtin_bswap32(x); }
+unsigned __mover_ntohl(unsigned x) { return __builtin_bswap32(x); }
+unsigned short __mover_htons(unsigned short x) { return __builtin_bswap16(x); }
+unsigned short __mover_ntohs(unsigned short x) { return __builtin_bswap16(x); }
+
+/* How many processors a set has. */
+int __mover___sched_cpucount(size_t size, const unsigned long *set) {
+    int count = 0;
+    for (size_t i = 0; i < size / sizeof *set; i++)
+        count += __builtin_popcountl(set[i]);
+    return count;
+}
+/* Some directory, or none that fits. */
+char *__mover_getcwd(char *to, size_t room) {
+    if (!to)
+        __mover_unsupported("`getcwd` without memory for the result");
+    unsigned length = 1 + __mover_choice(2);
+    if (length + 1 > room || __VERIFIER_nondet_bool()) {
+        *__mover___errno_location() = 34; /* ERANGE */
+        return 0;
+    }
+    to[0] = '/';
+    to[1] = 'x';
+    to[length] = 0;
+    return to;
+}
+static char __mover_signal_text[] = "signal";
+char *__mover_strsignal(int number) { return __mover_signal_text; }
+
 /* Messages before the end. */
 void exit(int status);
 void __mover_err(int status, const char *format, ...) { exit(status); }

@@ -41,3 +41,4 @@ long __mover_time(long *to) {
     return now;
 }
 long __mover_clock(void) { return __mover_tick().sec; }
+double __mover_difftime(long later, long earlier) { return (double)(later - earlier); }
