@@ -14,8 +14,9 @@
 //!
 //! Each core has a [`View`]: the tree of the state that it expands. A successor is added by walking from the
 //! changed lanes to the root, through a small private cache of nodes, and a state is loaded by walking from its root
-//! down to what differs from the state before. Successors are gathered, so that memory latencies overlap; first
-//! the slots of all are fetched, then the words that they lead to, then they are compared.
+//! down to what differs from the state before. Successors are gathered and their slots fetched together, so that
+//! memory latencies overlap. (Fetching ahead the words that the slots lead to, or the nodes below the roots, took more
+//! time than it saved.)
 
 mod chunks;
 mod slots;
@@ -24,11 +25,14 @@ mod words;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use self::chunks::Chunks;
-use self::words::{Supply, Words};
+use self::words::{Adding, Supply, Words};
 use crate::store::{NO_PARENT, StoreFull};
 
 /// Numbers of nodes have this many bits, so that two of them and the height fit a word.
 const NODE_BITS: u32 = 30;
+
+/// Trees up to this height have at most 64 nodes.
+const SMALL_HEIGHT: u32 = 5;
 
 /// States gathered before they are looked up.
 const MAX_PENDING: usize = 64;
@@ -100,6 +104,9 @@ pub struct View<'s> {
     store: &'s SharedStore,
     core: usize,
     node_supply: Supply,
+    /// The right to add nodes. It is given back when the pending states are looked up, so that it is never kept
+    /// while this core waits for another.
+    adding_nodes: Option<Adding<'s>>,
     state_supply: Supply,
     /// Words of nodes and their numbers.
     cache: Box<[(u64, u32)]>,
@@ -108,7 +115,9 @@ pub struct View<'s> {
     /// The numbers of nodes; the children of node n are 2n and 2n+1, leaf l is node 2^height + l. The root is no
     /// node, so the first two are free.
     tree: Vec<u32>,
-    /// For each node, the last successor that changed it.
+    /// The nodes of the state itself that are others in the present successor.
+    saved: Vec<u32>,
+    /// In a large tree, for each node the last successor that changed it.
     changed_by: Vec<u64>,
     successor: u64,
     undo: Vec<(u32, u32)>,
@@ -134,10 +143,12 @@ impl<'s> View<'s> {
             store,
             core,
             node_supply: Supply::default(),
+            adding_nodes: None,
             state_supply: Supply::default(),
             cache: vec![(0, 0); 1 << CACHE_LOG2].into(),
             height: 1,
             tree: vec![0; 4],
+            saved: vec![0; 4],
             changed_by: vec![0; 4],
             successor: 0,
             undo: Vec::new(),
@@ -163,15 +174,24 @@ impl<'s> View<'s> {
         if cached == word {
             return Ok(number);
         }
-        // Number 0 stands for zeros, so those of the words begin with 1.
-        let nodes = &self.store.nodes;
-        nodes.prepare(&mut self.node_supply, 1)?;
-        let added = nodes
-            .adding(self.core)
-            .add(word, &mut self.node_supply, |_| ())?;
-        let number = added.number + 1;
+        let number = self.shared_node(word)?;
         self.cache[place] = (word, number);
         Ok(number)
+    }
+
+    /// The number of a node that is not in the cache.
+    fn shared_node(&mut self, word: u64) -> Result<u32, StoreFull> {
+        let nodes = &self.store.nodes;
+        if self.node_supply.is_empty() {
+            // Whoever holds the right must not ask for the index to grow.
+            self.adding_nodes = None;
+            nodes.prepare(&mut self.node_supply, 1)?;
+        }
+        let core = self.core;
+        let adding = self.adding_nodes.get_or_insert_with(|| nodes.adding(core));
+        let added = adding.add(word, &mut self.node_supply, |_| ())?;
+        // Number 0 stands for zeros, so those of the words begin with 1.
+        Ok(added.number + 1)
     }
 
     /// The word of a node.
@@ -192,8 +212,9 @@ impl<'s> View<'s> {
                 let top = 1 << node.ilog2();
                 tree[node + top] = self.tree[node];
             }
-            tree[2] = self.node(u64::from(self.tree[2]) | u64::from(self.tree[3]) << 32)?;
+            tree[2] = self.node(self.pair(1))?;
             self.changed_by = vec![0; tree.len()];
+            self.saved = vec![0; tree.len()];
             self.tree = tree;
             self.height += 1;
             self.lanes.resize(1 << self.height, 0);
@@ -234,9 +255,7 @@ impl<'s> View<'s> {
         self.descend(first + 1, right);
         let mut node = first / 2;
         while node > 1 {
-            let (left, right) = (self.tree[2 * node], self.tree[2 * node + 1]);
-            let number = self.node(u64::from(left) | u64::from(right) << 32)?;
-            self.tree[node] = number;
+            self.tree[node] = self.node(self.pair(node))?;
             self.descend(node + 1, 0);
             node /= 2;
         }
@@ -278,6 +297,63 @@ impl<'s> View<'s> {
             self.store.longest.fetch_max(lanes.len(), Ordering::Relaxed);
             self.ensure_lanes(lanes.len())?;
         }
+        let root = match self.height <= SMALL_HEIGHT {
+            true => self.small_root(lanes, dirty)?,
+            false => self.large_root(lanes, dirty)?,
+        };
+        self.pending.push(Pending {
+            root,
+            parent: self.number,
+        });
+        if self.pending.len() >= MAX_PENDING {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The root of a successor in a tree whose nodes are the bits of a word.
+    #[inline]
+    fn small_root(
+        &mut self,
+        lanes: &[u64],
+        dirty: impl Iterator<Item = usize>,
+    ) -> Result<u64, StoreFull> {
+        let leaves = 1usize << self.height;
+        // Nodes that were changed, and nodes that have a child that was.
+        let (mut changed, mut open) = (0u64, 0u64);
+        for lane in dirty {
+            let place = leaves + lane;
+            if changed >> place & 1 == 1 || self.lanes[lane] == lanes[lane] {
+                continue;
+            }
+            let number = self.node(lanes[lane])?;
+            self.saved[place] = std::mem::replace(&mut self.tree[place], number);
+            changed |= 1 << place;
+            open |= 1 << (place / 2);
+        }
+        // Children have higher numbers than their parents. The root, 1, is no node.
+        while open > 3 {
+            let place = open.ilog2() as usize;
+            let number = self.node(self.pair(place))?;
+            self.saved[place] = std::mem::replace(&mut self.tree[place], number);
+            changed |= 1 << place;
+            open = open & !(1 << place) | 1 << (place / 2);
+        }
+        let root = self.root();
+        while changed != 0 {
+            let place = changed.trailing_zeros() as usize;
+            self.tree[place] = self.saved[place];
+            changed &= changed - 1;
+        }
+        Ok(root)
+    }
+
+    /// The same in a tree of any height.
+    fn large_root(
+        &mut self,
+        lanes: &[u64],
+        dirty: impl Iterator<Item = usize>,
+    ) -> Result<u64, StoreFull> {
         self.successor += 1;
         let leaves = 1usize << self.height;
         let mut level = std::mem::take(&mut self.level);
@@ -299,8 +375,7 @@ impl<'s> View<'s> {
                 if self.changed_by[place] == self.successor {
                     continue;
                 }
-                let (left, right) = (self.tree[2 * place], self.tree[2 * place + 1]);
-                self.change(place, u64::from(left) | u64::from(right) << 32)?;
+                self.change(place, self.pair(place))?;
                 level.push(place as u32);
             }
             begin = end;
@@ -310,14 +385,13 @@ impl<'s> View<'s> {
         while let Some((place, old)) = self.undo.pop() {
             self.tree[place as usize] = old;
         }
-        self.pending.push(Pending {
-            root,
-            parent: self.number,
-        });
-        if self.pending.len() >= MAX_PENDING {
-            self.flush()?;
-        }
-        Ok(())
+        Ok(root)
+    }
+
+    /// The word of a node that is no leaf.
+    #[inline]
+    fn pair(&self, place: usize) -> u64 {
+        u64::from(self.tree[2 * place]) | u64::from(self.tree[2 * place + 1]) << 32
     }
 
     /// Makes a node another one until the present successor has been added.
@@ -332,6 +406,7 @@ impl<'s> View<'s> {
 
     /// Looks up the pending successors and stores the new ones.
     pub fn flush(&mut self) -> Result<(), StoreFull> {
+        self.adding_nodes = None;
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -342,9 +417,6 @@ impl<'s> View<'s> {
         let adding = store.states.adding(self.core);
         for pending in &self.pending {
             adding.prefetch(pending.root);
-        }
-        for pending in &self.pending {
-            adding.prefetch_word(pending.root);
         }
         for pending in self.pending.drain(..) {
             let note_parent = |number: u32| {

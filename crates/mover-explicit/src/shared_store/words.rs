@@ -64,27 +64,6 @@ impl Index {
         prefetch(&self.slots[self.start(scramble(word))]);
     }
 
-    /// Tells it that the word will be needed that is probably the same.
-    #[inline]
-    fn prefetch_word(&self, word: u64, words: &Chunks<AtomicU64>) {
-        let scrambled = scramble(word);
-        let tag = self.tag(scrambled);
-        let mut place = self.start(scrambled);
-        loop {
-            let entry = self.slots[place].load(Ordering::Acquire);
-            if entry == 0 {
-                return;
-            }
-            if entry & !self.number == tag {
-                if let Some(there) = words.get((entry & self.number) - 1) {
-                    prefetch(there);
-                }
-                return;
-            }
-            place = after(place, self.slots.len());
-        }
-    }
-
     /// Adds a word that is not there, while nobody looks for any.
     fn put(&self, scrambled: u64, number: u32) {
         let entry = self.tag(scrambled) | (number + 1);
@@ -121,6 +100,10 @@ pub struct Supply {
 impl Supply {
     fn left(&self) -> usize {
         self.ranges.iter().map(|range| range.len()).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
     }
 
     fn first(&self) -> Option<u32> {
@@ -288,11 +271,6 @@ impl Adding<'_> {
     #[inline]
     pub fn prefetch(&self, word: u64) {
         self.index.prefetch(word);
-    }
-
-    #[inline]
-    pub fn prefetch_word(&self, word: u64) {
-        self.index.prefetch_word(word, &self.words.words);
     }
 
     /// Adds a word other than 0 if it is new. The supply has been prepared. `announce` is told the number of a word
