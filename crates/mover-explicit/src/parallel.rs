@@ -18,11 +18,13 @@
 //! must be of the next level. Levels are closed when they begin, by one worker, so the answer
 //! depends neither on the number of workers nor on their speed.
 
+mod meeting;
+
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
@@ -33,6 +35,7 @@ use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
+use crate::parallel::meeting::Meeting;
 use crate::path_reconstruction::steps_through;
 use crate::persistent::{Compared, SetTables, StateVisitor};
 use crate::search::{Options, Searched, Trial, Wanted, common_halt, ends_in_deadlock, rank};
@@ -125,7 +128,7 @@ struct Shared<'a> {
     keep_going: bool,
     control: &'a Control,
     store: SharedStore,
-    barrier: Barrier,
+    meeting: Meeting,
     level: Mutex<Arc<Level>>,
     /// How many levels have begun.
     levels: AtomicU32,
@@ -204,8 +207,8 @@ pub fn explore(
         wanted: options.wanted,
         keep_going: options.keep_going,
         control: options.control,
-        store: SharedStore::new(workers),
-        barrier: Barrier::new(workers),
+        store: SharedStore::new(workers, machine.initial().len()),
+        meeting: Meeting::new(workers),
         level: Mutex::default(),
         levels: AtomicU32::new(0),
         is_over: AtomicBool::new(false),
@@ -229,6 +232,7 @@ pub fn explore(
             .map(|number| {
                 let (shared, working) = (&shared, working.clone());
                 scope.spawn(move || {
+                    let _attendance = shared.meeting.attend();
                     let bounds = Worker::new(shared, number).run();
                     drop(working);
                     bounds
@@ -383,19 +387,22 @@ impl<'a> Worker<'a> {
             self.expand_level(&level, &mut expander, &mut blocks);
             self.publish(&mut blocks);
             drop(level);
-            shared.barrier.wait();
+            if !shared.meeting.wait() {
+                return self.bounds;
+            }
             if shared.tables.is_some() {
                 self.hear(&mut blocks);
                 let waiting = self.again.len() as u64;
                 shared.waiting.fetch_add(waiting, Ordering::Relaxed);
-                shared.barrier.wait();
+                if !shared.meeting.wait() {
+                    return self.bounds;
+                }
             }
             if self.number == 0 {
                 self.next_level(&mut expander, &mut blocks);
             }
             // Nobody reads the level before it has been chosen.
-            shared.barrier.wait();
-            if shared.is_over.load(Ordering::Relaxed) {
+            if !shared.meeting.wait() || shared.is_over.load(Ordering::Relaxed) {
                 return self.bounds;
             }
             self.depth = shared.depth();

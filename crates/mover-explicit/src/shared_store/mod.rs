@@ -55,14 +55,14 @@ pub struct SharedStore {
 }
 
 impl SharedStore {
-    /// For so many cores.
-    pub fn new(cores: usize) -> Self {
+    /// For so many cores, and states of at least so many lanes.
+    pub fn new(cores: usize, lanes: usize) -> Self {
         SharedStore {
             nodes: Words::new(cores, (1 << NODE_BITS) - 1),
             states: Words::new(cores, NO_PARENT),
             parents: Chunks::new(),
             closed: Chunks::new(),
-            longest: AtomicUsize::new(0),
+            longest: AtomicUsize::new(lanes),
         }
     }
 
@@ -139,6 +139,9 @@ pub struct View<'s> {
 
 impl<'s> View<'s> {
     pub fn new(store: &'s SharedStore, core: usize) -> Self {
+        let longest = store.longest.load(Ordering::Relaxed);
+        let height = longest.max(2).next_power_of_two().ilog2();
+        let nodes = 2 << height;
         View {
             store,
             core,
@@ -146,15 +149,15 @@ impl<'s> View<'s> {
             adding_nodes: None,
             state_supply: Supply::default(),
             cache: vec![(0, 0); 1 << CACHE_LOG2].into(),
-            height: 1,
-            tree: vec![0; 4],
-            saved: vec![0; 4],
-            changed_by: vec![0; 4],
+            height,
+            tree: vec![0; nodes],
+            saved: vec![0; nodes],
+            changed_by: vec![0; nodes],
             successor: 0,
             undo: Vec::new(),
             level: Vec::new(),
-            lanes: vec![0; 2],
-            longest: 0,
+            lanes: vec![0; 1 << height],
+            longest,
             number: NO_PARENT,
             pending: Vec::new(),
             found: Vec::new(),
@@ -468,7 +471,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_hash_map() {
-        let store = SharedStore::new(1);
+        let store = SharedStore::new(1, 1);
         let mut view = View::new(&store, 0);
         let mut judge: HashMap<Vec<u64>, u32> = HashMap::new();
         let mut random = 1;
@@ -502,10 +505,25 @@ mod tests {
         assert_eq!(view.added, judge.len() as u64);
     }
 
+    /// A state of zeros has as many lanes as any other, on every core.
+    #[test]
+    fn zeros_keep_their_length() {
+        let store = SharedStore::new(2, 5);
+        let mut view = View::new(&store, 0);
+        view.add_first(&[0; 5]).expect("there is room");
+        view.add(&[0; 9], 0..9).expect("there is room");
+        view.flush().expect("there is room");
+        assert_eq!(view.added, 1);
+        let mut lanes = Vec::new();
+        let other = &mut View::new(&store, 1);
+        other.start(0, &mut lanes).expect("there is room");
+        assert_eq!(lanes, [0; 9]);
+    }
+
     /// Three cores add overlapping sets of states; together they have the union, each state once.
     #[test]
     fn cores_share_states() {
-        let store = SharedStore::new(3);
+        let store = SharedStore::new(3, 3);
         let sets: Vec<HashMap<Vec<u64>, u32>> = std::thread::scope(|scope| {
             let add = |core: usize| {
                 let mut view = View::new(&store, core);
