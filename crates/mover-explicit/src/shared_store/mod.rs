@@ -211,9 +211,8 @@ impl<'s> View<'s> {
         while self.lanes.len() < lanes {
             // The tree becomes the left half of a higher one.
             let mut tree = vec![0; self.tree.len() * 2];
-            for node in 2..self.tree.len() {
-                let top = 1 << node.ilog2();
-                tree[node + top] = self.tree[node];
+            for (node, &number) in self.tree.iter().enumerate().skip(2) {
+                tree[node + (1 << node.ilog2())] = number;
             }
             tree[2] = self.node(self.pair(1))?;
             self.changed_by = vec![0; tree.len()];
