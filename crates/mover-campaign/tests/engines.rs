@@ -160,6 +160,7 @@ fn races_are_found_where_the_definition_has_them() {
                 reduction,
                 order,
                 jobs,
+                narrow: 0,
                 ..Explicit::default()
             }));
         }

@@ -55,6 +55,7 @@ fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
         checkpoints: options.checkpoints.clone(),
         // Whoever chooses a reduction wants to see what it does.
         may_drop: options.reduction.is_none(),
+        ..Explicit::default()
     };
     match options.ignoring {
         Some(ignoring) => Arc::new(Completion { search, ignoring }),

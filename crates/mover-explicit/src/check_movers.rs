@@ -112,6 +112,7 @@ pub fn check_movers(
                 movers: Some(movers),
                 run_time: Some(RunTime { facts, by_reach }),
                 jobs: 1,
+                narrow: 0,
                 errors: true,
                 deadlocks: true,
                 races: false,

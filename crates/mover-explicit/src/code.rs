@@ -337,7 +337,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn global_channel(&self, handle: u64) -> Option<&ChannelShape> {
+    pub fn global_channel(&self, handle: u64) -> Option<&ChannelShape> {
         match self.program.resolve_channel(handle)? {
             ChannelHome::Global(index) => self.layout.channels.get(index),
             ChannelHome::Thread { .. } => None,

@@ -13,7 +13,7 @@ use crate::guards::decide;
 use crate::layout::Layout;
 use crate::machine::{
     Action, Choices, CompiledEdge, CompiledLocation, Image, MAX_CHOICES, Moves, Operation, Place,
-    RunEnd, Workspace,
+    Reads, RunEnd, Workspace,
 };
 use crate::races::CompiledAccess;
 
@@ -164,7 +164,7 @@ pub fn compile_location(
                 class.iter().map(|(number, edge)| (*number, guard(edge))),
             )
         })
-        .collect();
+        .collect::<Vec<_>>();
     let place = Place {
         ends_transaction: edges.is_empty() || edges.iter().any(|edge| !edge.moves.left),
         is_met: movers.is_some_and(|m| m.meets[template.index()][location.index()]),
@@ -176,6 +176,7 @@ pub fn compile_location(
         }),
     };
     CompiledLocation {
+        reads: Reads::of(compiler, &decisions, &edges),
         receives: edges
             .iter()
             .any(|edge| matches!(edge.operation, Operation::Receive { .. })),

@@ -65,7 +65,7 @@ use mover_reduce::facts::feedback::feedback_set;
 use crate::blocks::Phase;
 use crate::classify::{Classifier, PhaseTables};
 use crate::machine::{Machine, Moves, RunEnd, Step, Workspace};
-use crate::search::{Options, Searched, unfuse};
+use crate::search::{Options, Searched, Trial, unfuse};
 use crate::store::{NO_PARENT, Store};
 use crate::successors::{Mark, Reach, Stepper, Trail};
 use mover_engine::{BrokenClaim, EngineError, Statistics, Stop, Violation};
@@ -288,6 +288,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             violations: self.found.into_iter().collect(),
             gave_up: false,
             dropped: None,
+            trial: Trial::First,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
@@ -717,6 +718,7 @@ mod tests {
             movers: None,
             run_time: None,
             jobs: 1,
+            narrow: 0,
             errors: false,
             deadlocks: false,
             races: false,

@@ -56,13 +56,15 @@ pub struct Explicit {
     pub persistent: bool,
     /// Cores to use; depth first it is always one.
     pub jobs: usize,
+    /// Several cores expand a level of the search together if it has so many states for each core but the first;
+    /// otherwise one of them does, while the others sleep.
+    pub narrow: usize,
     /// Do not stop at a violation; continue after a failed assertion as if it had held.
     pub keep_going: bool,
     /// Stop at the first violation, instead of searching on for those of other properties.
     pub first: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
-    /// Whether a reduction that stores most of the states is dropped after a short trial. A search on
-    /// several cores keeps it.
+    /// Whether a reduction that stores most of the states is dropped after a short trial.
     pub may_drop: bool,
 }
 
@@ -75,6 +77,7 @@ impl Default for Explicit {
             order: Order::BreadthFirst,
             persistent: true,
             jobs: 1,
+            narrow: 128,
             keep_going: false,
             first: false,
             checkpoints: None,
@@ -113,13 +116,7 @@ impl Explicit {
         if self.reduction == Reduction::None {
             return Plan::Without { declined: None };
         }
-        // Elsewhere steps that wait for `timeout` are steps like others.
-        let is_sequential = self.jobs == 1 || self.order == Order::DepthFirst;
-        let movers = match is_sequential {
-            true => task.movers_between_timeouts(),
-            false => task.movers(),
-        };
-        match movers {
+        match task.movers_between_timeouts() {
             Ok(movers) if self.left_only => Plan::Own(Box::new(movers.clone().left_only())),
             Ok(movers) => Plan::By(movers),
             Err(reason) => Plan::Without {
@@ -259,6 +256,7 @@ impl Engine for Explicit {
             run_time: plan.movers().and_then(|_| self.run_time(task)),
             persistent: self.persistent,
             jobs: self.jobs,
+            narrow: self.narrow,
             errors: task.asks_for_errors(),
             deadlocks: task.asks_for_deadlocks(),
             races: task.properties().contains(&Property::NoDataRace),
@@ -360,6 +358,7 @@ impl Engine for Completion {
             run_time: self.search.run_time(task),
             persistent: false,
             jobs: 1,
+            narrow: 0,
             errors: task.asks_for_errors(),
             deadlocks: task.asks_for_deadlocks(),
             races: false,

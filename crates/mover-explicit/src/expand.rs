@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashTable;
 
-use crate::machine::{Machine, RunEnd, Step, Workspace};
+use crate::machine::{Machine, RunEnd, Step, StepCache, Workspace};
 use crate::store::scramble;
 
 /// Atomic sequences of up to this many steps are walked without remembering: few
@@ -118,6 +118,7 @@ pub struct Expander<'m> {
     frames: Vec<Frame>,
     passed: PassedStates,
     ticks: u32,
+    cache: StepCache,
 }
 
 impl<'m> Expander<'m> {
@@ -130,13 +131,15 @@ impl<'m> Expander<'m> {
             frames: Vec::new(),
             passed: PassedStates::default(),
             ticks: 0,
+            cache: StepCache::default(),
         }
     }
 
     /// Shows the visitor what the state in the workspace leads to.
     pub fn expand(&mut self, visitor: &mut impl Visitor) -> Expansion {
         self.steps.clear();
-        self.machine.steps(&self.work.lanes, &mut self.steps);
+        self.machine
+            .steps_by(&self.work.lanes, &mut self.cache, &mut self.steps);
         self.walk(visitor)
     }
 
@@ -201,7 +204,7 @@ impl<'m> Expander<'m> {
                 };
                 visitor.arrive(work, last, path);
                 let first = self.steps.len();
-                machine.thread_steps(&work.lanes, last, false, &mut self.steps);
+                machine.remembered_steps(&work.lanes, last, &mut self.cache, &mut self.steps);
                 if self.steps.len() > first {
                     let length = self.frames.len();
                     let branches = self.steps.len() > first + 1;

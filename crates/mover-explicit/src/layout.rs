@@ -61,6 +61,12 @@ impl Row {
         self.first.width
     }
 
+    /// The lanes that its cells lie in.
+    pub fn lanes(&self) -> std::ops::Range<u32> {
+        let last = self.len.saturating_sub(1) >> self.per_lane_log2;
+        self.first.lane..self.first.lane + last + 1
+    }
+
     #[inline]
     pub fn cell(&self, index: u64) -> Option<Cell> {
         if index >= u64::from(self.len) {

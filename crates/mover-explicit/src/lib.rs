@@ -50,6 +50,7 @@ mod persistent;
 mod races;
 pub mod reached;
 mod search;
+mod shared_store;
 mod store;
 mod successors;
 

@@ -1,27 +1,30 @@
 //! Parallel search on several cores.
 //!
-//! Every state belongs to one worker, by its hash. A worker keeps its states in its own store,
-//! expands them, and sends successors to their owners; only the mailboxes are shared. The work
-//! proceeds in rounds: all workers expand some states of the current level, then all look up
-//! the states they received. So levels are those of a breadth-first search, a counterexample is
-//! as short as with one worker, and the stored states are the same for any number of workers
-//! (except where only one thread of a state is expanded, which depends on the order of
-//! expansion).
+//! All workers share one store (`shared_store`), so a successor is looked up where it is found and nothing is sent. The
+//! search proceeds by levels: the states found while one level is expanded are the next. So a counterexample is as
+//! short as with one worker, and the stored states are the same for any number of workers (except where
+//! only one thread of a state is expanded, or a belief was refuted, which depends on the order of expansion).
 //!
-//! Each worker has its own beliefs about exclusive access (see `classify`). They are merged
-//! between rounds; if one worker has refuted a belief of another, that other worker runs the
-//! affected blocks again.
+//! Within a level the order is free. Each worker begins with the states that it found itself and then steals from
+//! the others, a few states at a time. Workers wait for each other only at the end of a level. A narrow level is
+//! expanded by one worker, while the others sleep: waking them would take longer.
 //!
-//! A state of which only one thread was expanded must not postpone the other threads for ever:
-//! one of its successors must come later in a well-founded order. Here that is the order of
-//! levels and, within a level, of hashes, which does not depend on the order of expansion. The
-//! owners report after the round; if there is no such successor, the worker tries another
-//! thread in the next round, or all of them.
+//! Each worker has its own beliefs about exclusive access (see `classify`), and publishes them from time to time
+//! when they change. The others hear of it before their next state; who relied on a belief that another has
+//! refuted runs the affected blocks again. A level ends when nobody has news and nobody has blocks to run again.
+//!
+//! A state of which only one thread was expanded must not postpone the other threads for ever: one of its
+//! successors must come later in a well-founded order. Here that is the order of levels: one of its successors
+//! must be of the next level. Levels are closed when they begin, by one worker, so the answer
+//! depends neither on the number of workers nor on their speed.
+
+mod meeting;
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mover_ir::program::{BoundMet, LocationId, Property, TemplateId};
@@ -32,64 +35,81 @@ use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
+use crate::parallel::meeting::Meeting;
 use crate::path_reconstruction::steps_through;
 use crate::persistent::{Compared, SetTables, StateVisitor};
-use crate::search::{Options, Searched, Wanted, common_halt, ends_in_deadlock, rank};
-use crate::store::{NO_PARENT, Store, scramble};
+use crate::search::{Options, Searched, Trial, Wanted, common_halt, ends_in_deadlock, rank};
+use crate::shared_store::{SharedStore, View};
+use crate::store::StoreFull;
 use mover_engine::{Control, Statistics, Stop, Violation};
 
-/// States that a worker expands before it looks at its mail.
-const STATES_PER_ROUND: usize = 1 << 11;
+/// States that a worker takes from a level at once, at most.
+const MOST_TAKEN: usize = 64;
 
-/// The same where a state takes longer and the beliefs of the other workers matter soon.
-const REDUCED_STATES_PER_ROUND: usize = 1 << 9;
-
-/// Letters that are read before the first is looked up, so that memory is asked in time.
-const MAX_PENDING: usize = 16;
-
-/// Lanes sent in a round after which a worker stops expanding.
-const LANES_PER_ROUND: usize = 1 << 20;
+/// Expansions between two looks at the clock, and between two publications of beliefs.
+const EXPANSIONS_PER_LOOK: u32 = 64;
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
-
-/// A state of some worker.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Address {
-    worker: u16,
-    number: u32,
-}
-
-/// States in transit to their owner.
-#[derive(Default)]
-struct Mail {
-    lanes: Vec<u64>,
-    letters: Vec<Letter>,
-}
-
-struct Letter {
-    lanes: u32,
-    /// Of the lanes, as by [`hash`].
-    hash: u64,
-    /// The number of the state it comes from.
-    from: u32,
-    asks: Option<Asks>,
-}
-
-/// A state that let a thread continue alone wants to know whether this one comes after it.
-#[derive(Clone, Copy)]
-enum Asks {
-    /// It has this hash and is of the present level.
-    WithHash(u64),
-    /// It is of an earlier level.
-    Again,
-}
 
 struct Found {
     property: Property,
     error: Option<(TemplateId, LocationId)>,
-    state: Address,
+    state: u32,
+    worker: usize,
     steps: Vec<Step>,
     depth: u32,
+}
+
+/// The states of one level, by the workers that found them.
+#[derive(Default)]
+struct Level {
+    segments: Vec<Segment>,
+    /// How many states a worker takes at once.
+    taken: usize,
+}
+
+struct Segment {
+    states: Vec<u32>,
+    /// The first that nobody has taken.
+    next: AtomicUsize,
+}
+
+impl Level {
+    fn new(found: Vec<Vec<u32>>) -> Self {
+        let total: usize = found.iter().map(Vec::len).sum();
+        let each = total / (found.len() * 16).max(1);
+        let segment = |states| Segment {
+            states,
+            next: AtomicUsize::new(0),
+        };
+        Level {
+            segments: found.into_iter().map(segment).collect(),
+            taken: each.clamp(1, MOST_TAKEN),
+        }
+    }
+
+    /// Takes some states, of one's own segment if there are any.
+    fn take(&self, own: usize) -> Option<(usize, Range<usize>)> {
+        let count = self.segments.len();
+        for number in (0..count).map(|offset| (own + offset) % count) {
+            let segment = &self.segments[number];
+            let len = segment.states.len();
+            if segment.next.load(Ordering::Relaxed) < len {
+                let start = segment.next.fetch_add(self.taken, Ordering::Relaxed);
+                if start < len {
+                    return Some((number, start..len.min(start + self.taken)));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// What a worker believes, and how often that has changed.
+#[derive(Default)]
+struct News {
+    beliefs: Option<Arc<Beliefs>>,
+    version: u64,
 }
 
 /// What all workers see.
@@ -99,20 +119,31 @@ struct Shared<'a> {
     sets: Option<&'a SetTables>,
     by_reach: bool,
     is_reduced: bool,
+    /// Whether it matters which states are closed.
+    closes: bool,
     errors: bool,
     deadlocks: bool,
     watches_races: bool,
     wanted: Wanted<'a>,
     keep_going: bool,
     control: &'a Control,
-    barrier: Barrier,
-    /// From worker to worker.
-    mail: Vec<Vec<Mutex<Mail>>>,
-    /// For each worker, which of its states lead to one that comes later.
-    fresh: Vec<Mutex<Vec<u32>>>,
-    beliefs: Vec<Mutex<Option<Beliefs>>>,
-    /// For each worker, whether it has states left in this level and after it.
-    left: Vec<Mutex<Left>>,
+    store: SharedStore,
+    meeting: Meeting,
+    level: Mutex<Arc<Level>>,
+    /// How many levels have begun.
+    levels: AtomicU32,
+    is_over: AtomicBool,
+    /// A level with fewer states is expanded by one worker.
+    narrow: usize,
+    /// For each worker, the states of the next level that it found.
+    next: Vec<Mutex<Vec<u32>>>,
+    /// Bytes of the present level and the next.
+    level_bytes: AtomicUsize,
+    news: Vec<Mutex<News>>,
+    /// How often news were published.
+    publications: AtomicU64,
+    /// Blocks that are to be run again in this level.
+    waiting: AtomicU64,
     found: Mutex<Vec<Found>>,
     violations: AtomicU64,
     /// States seen at the first violation that was asked for; 0 if there is none.
@@ -120,92 +151,38 @@ struct Shared<'a> {
     stopped: Mutex<Option<Stop>>,
     /// Whether `stopped` says why.
     has_stopped: AtomicBool,
-    /// For each worker, as of its last round.
+    /// For each worker, as of its last look.
     counts: Vec<Counts>,
 }
 
+/// Aligned, so that workers do not write to the same cache line.
 #[derive(Default)]
+#[repr(align(128))]
 struct Counts {
     states: AtomicU64,
     transitions: AtomicU64,
     bytes: AtomicU64,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Left {
-    in_level: bool,
-    at_all: bool,
+    persistent: AtomicU64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which worker owns a state.
-fn owner(hash: u64, workers: usize) -> usize {
-    (hash >> 32) as usize % workers
-}
-
-/// Lanes at the end that are zero do not count: they are threads that do not exist.
-fn hash(lanes: &[u64]) -> u64 {
-    let used = lanes
-        .iter()
-        .rposition(|&lane| lane != 0)
-        .map_or(0, |last| last + 1);
-    let used = lanes[..used].iter();
-    used.fold(0, |hash, &lane| scramble(hash ^ lane))
-}
-
-/// The state that was read last: the next differs from it in little.
-#[derive(Default)]
-struct LastRead {
-    lanes: Vec<u64>,
-    /// Of its lanes in the store.
-    numbers: Vec<u32>,
-    key: Vec<u32>,
-    hash: u64,
-}
-
-/// A state that has been read and is to be looked up.
-struct Pending {
-    /// Of its key.
-    hash: u64,
-    parent: Address,
-    /// Of its lanes.
-    hash_of_lanes: u64,
-    asks: Option<Asks>,
-}
-
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     number: usize,
-    store: Store,
-    parents: Vec<Address>,
-    numbers: Vec<u32>,
-    key: Vec<u32>,
-    last_read: LastRead,
-    /// The keys of `pending`, one after the other.
-    pending_keys: Vec<u32>,
-    pending: Vec<Pending>,
+    view: View<'a>,
     transitions: u64,
     bounds: BTreeSet<BoundMet>,
-    next: u32,
-    level_start: u32,
-    level_end: u32,
     depth: u32,
     /// Whether data races are still looked for.
     watches_races: bool,
-    /// The state that is being expanded.
-    state: u32,
-    /// Its queries to the owners of its successors.
-    asks: Option<Asks>,
-    outgoing: Vec<Mail>,
-    sent: usize,
+    /// Blocks that relied on a belief that was refuted.
     again: Vec<Block>,
-    /// States that let a thread continue alone in this round, and which.
-    went_on: Vec<(u32, usize)>,
-    /// States that could not let a thread continue alone, and which to try next.
-    to_retry: Vec<(u32, usize)>,
+    /// Which news of the others were heard: all publications, and those of each.
+    heard: u64,
+    versions: Vec<u64>,
     looks: u32,
 }
 
@@ -217,26 +194,30 @@ pub fn explore(
     workers: usize,
 ) -> Searched {
     let started = Instant::now();
-    let each = |_: usize| Mutex::new(Mail::default());
     let shared = Shared {
         machine,
         tables,
         sets,
         by_reach: options.run_time.is_some_and(|run_time| run_time.by_reach),
         is_reduced: options.movers.is_some(),
+        closes: tables.is_some() && sets.is_none(),
         errors: options.errors,
         deadlocks: options.deadlocks,
         watches_races: options.races && machine.has_accesses(),
         wanted: options.wanted,
         keep_going: options.keep_going,
         control: options.control,
-        barrier: Barrier::new(workers),
-        mail: (0..workers)
-            .map(|_| (0..workers).map(each).collect())
-            .collect(),
-        fresh: (0..workers).map(|_| Mutex::new(Vec::new())).collect(),
-        beliefs: (0..workers).map(|_| Mutex::new(None)).collect(),
-        left: (0..workers).map(|_| Mutex::new(Left::default())).collect(),
+        store: SharedStore::new(workers, machine.initial().len()),
+        meeting: Meeting::new(workers),
+        level: Mutex::default(),
+        levels: AtomicU32::new(0),
+        is_over: AtomicBool::new(false),
+        narrow: options.narrow * (workers - 1),
+        next: (0..workers).map(|_| Mutex::default()).collect(),
+        level_bytes: AtomicUsize::new(0),
+        news: (0..workers).map(|_| Mutex::default()).collect(),
+        publications: AtomicU64::new(0),
+        waiting: AtomicU64::new(0),
         found: Mutex::new(Vec::new()),
         violations: AtomicU64::new(0),
         states_at_first: AtomicU64::new(0),
@@ -244,41 +225,38 @@ pub fn explore(
         has_stopped: AtomicBool::new(false),
         counts: (0..workers).map(|_| Counts::default()).collect(),
     };
-    let mut depth = 0;
     let progress = options.progress;
-    let finished: Vec<Worker> = std::thread::scope(|scope| {
+    let finished: Vec<BTreeSet<BoundMet>> = std::thread::scope(|scope| {
+        let (working, is_working) = mpsc::channel::<()>();
         let handles: Vec<_> = (0..workers)
             .map(|number| {
-                let shared = &shared;
-                scope.spawn(move || Worker::new(shared, number).run())
+                let (shared, working) = (&shared, working.clone());
+                scope.spawn(move || {
+                    let _attendance = shared.meeting.attend();
+                    let bounds = Worker::new(shared, number).run();
+                    drop(working);
+                    bounds
+                })
             })
             .collect();
-        let mut next_progress = Instant::now() + PROGRESS_EVERY;
-        while !handles.iter().all(|handle| handle.is_finished()) {
-            std::thread::sleep(Duration::from_millis(1));
-            if Instant::now() >= next_progress {
-                next_progress = Instant::now() + PROGRESS_EVERY;
-                progress(&shared.statistics(started, 0));
-            }
+        drop(working);
+        // Nothing is ever sent; the channel is closed when the last worker has ended.
+        while let Err(RecvTimeoutError::Timeout) = is_working.recv_timeout(PROGRESS_EVERY) {
+            progress(&shared.statistics(started));
         }
         let joined = handles.into_iter().filter_map(|handle| handle.join().ok());
-        let mut workers = Vec::new();
-        for (worker, levels) in joined {
-            depth = depth.max(levels);
-            workers.push(worker);
-        }
-        workers
+        joined.collect()
     });
     if finished.len() < workers {
-        // A worker that panicked has taken states with it.
+        // A worker that panicked may not have expanded the states that it took.
         panic!("a worker of the parallel search failed");
     }
-    let mut statistics = shared.statistics(started, depth);
+    let mut statistics = shared.statistics(started);
     let mut found = std::mem::take(&mut *lock(&shared.found));
     // One of each property, whoever found it first.
     found.sort_by_key(|found| {
         let rank = rank(found.property, found.depth);
-        (rank, found.state.worker, found.state.number)
+        (rank, found.worker, found.state)
     });
     let mut known: BTreeSet<Property> = BTreeSet::new();
     found.retain(|found| known.insert(found.property));
@@ -288,22 +266,27 @@ pub fn explore(
         found.len() as u64
     };
     let gave_up = !shared.has_stopped() && !shared.is_done() && shared.is_enough();
-    let violations = found.iter().map(|found| Violation {
-        property: found.property,
-        error: found.error,
-        steps: rebuild(&shared, &finished, options.movers, found),
-    });
-    let violations: Vec<Violation> = violations.collect();
-    let bounds: BTreeSet<BoundMet> = finished
-        .iter()
-        .flat_map(|worker| worker.bounds.iter().copied())
-        .collect();
+    let mut violations = Vec::new();
+    for found in &found {
+        let Ok(steps) = rebuild(&shared, options.movers, found) else {
+            shared.stop(Stop::StoreFull);
+            continue;
+        };
+        violations.push(Violation {
+            property: found.property,
+            error: found.error,
+            steps,
+        });
+    }
+    let bounds: BTreeSet<BoundMet> = finished.into_iter().flatten().collect();
+    let stopped = *lock(&shared.stopped);
     Searched {
         violations,
         gave_up,
         dropped: None,
+        trial: Trial::First,
         bounds: bounds.into_iter().collect(),
-        stopped: *lock(&shared.stopped),
+        stopped,
         refusal: machine.refusal().map(str::to_string),
         broken_claims: Vec::new(),
         statistics,
@@ -311,12 +294,13 @@ pub fn explore(
 }
 
 impl Shared<'_> {
-    fn statistics(&self, started: Instant, depth: u64) -> Statistics {
+    fn statistics(&self, started: Instant) -> Statistics {
         Statistics {
             states: self.total(|counts| &counts.states),
             transitions: self.total(|counts| &counts.transitions),
-            depth,
-            bytes: self.total(|counts| &counts.bytes),
+            persistent: self.total(|counts| &counts.persistent),
+            depth: self.depth().into(),
+            bytes: self.bytes() as u64,
             time: started.elapsed(),
             ..Statistics::default()
         }
@@ -325,6 +309,17 @@ impl Shared<'_> {
     fn total(&self, count: fn(&Counts) -> &AtomicU64) -> u64 {
         let counts = self.counts.iter().map(count);
         counts.map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        self.store.bytes()
+            + self.total(|counts| &counts.bytes) as usize
+            + self.level_bytes.load(Ordering::Relaxed)
+            + self.machine.object_bytes()
+    }
+
+    fn depth(&self) -> u32 {
+        self.levels.load(Ordering::Relaxed).saturating_sub(1)
     }
 
     /// Whether all that is wanted was found.
@@ -349,167 +344,203 @@ impl Shared<'_> {
     fn has_stopped(&self) -> bool {
         self.has_stopped.load(Ordering::Acquire)
     }
+
+    fn set_level(&self, level: Level) {
+        *lock(&self.level) = Arc::new(level);
+    }
 }
 
 impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>, number: usize) -> Self {
-        let workers = shared.mail.len();
-        let mut worker = Worker {
+        Worker {
             shared,
             number,
-            store: Store::new(shared.machine.initial().len()),
-            parents: Vec::new(),
-            numbers: Vec::new(),
-            key: Vec::new(),
-            last_read: LastRead::default(),
-            pending_keys: Vec::new(),
-            pending: Vec::new(),
+            view: View::new(&shared.store, number),
             transitions: 0,
             bounds: BTreeSet::new(),
-            next: 0,
-            level_start: 0,
-            level_end: 0,
             depth: 0,
             watches_races: shared.watches_races,
-            state: 0,
-            asks: None,
-            outgoing: (0..workers).map(|_| Mail::default()).collect(),
-            sent: 0,
             again: Vec::new(),
-            went_on: Vec::new(),
-            to_retry: Vec::new(),
+            heard: 0,
+            versions: vec![0; shared.news.len()],
             looks: 0,
-        };
-        if owner(hash(shared.machine.initial()), workers) == number {
-            let nobody = Address {
-                worker: 0,
-                number: NO_PARENT,
-            };
-            worker.read(shared.machine.initial(), 0, nobody, None);
-            worker.look_up_pending();
         }
-        worker.level_end = worker.store.len();
-        worker
     }
 
-    /// Works until there is nothing left; returns how many levels there were.
-    fn run(mut self) -> (Self, u64) {
+    /// Works until there is nothing left; returns the bounds that it met.
+    fn run(mut self) -> BTreeSet<BoundMet> {
         let shared = self.shared;
         let mut expander = Expander::new(shared.machine, shared.keep_going);
         let classifier = shared
             .tables
             .map(|tables| Classifier::new(shared.machine, tables, shared.by_reach));
+        let keep_deadlocks = shared.deadlocks || shared.machine.uses_timeout();
         let mut blocks = shared.is_reduced.then(|| {
-            Blocks::new(shared.machine, classifier, shared.deadlocks).with_sets(shared.sets)
+            Blocks::new(shared.machine, classifier, keep_deadlocks).with_sets(shared.sets)
         });
-        let mut levels = 0;
+        if self.number == 0 {
+            let added = self.view.add_first(shared.machine.initial());
+            self.check(added);
+        }
         loop {
-            self.expand_some(&mut expander, &mut blocks);
-            for (to, mail) in self.outgoing.iter_mut().enumerate() {
-                *lock(&shared.mail[self.number][to]) = std::mem::take(mail);
+            let level = lock(&shared.level).clone();
+            self.expand_level(&level, &mut expander, &mut blocks);
+            self.publish(&mut blocks);
+            drop(level);
+            if !shared.meeting.wait() {
+                return self.bounds;
             }
-            self.sent = 0;
-            shared.barrier.wait();
-            self.look_up();
-            *lock(&shared.beliefs[self.number]) = blocks
-                .as_mut()
-                .and_then(|blocks| blocks.stepper.classifier.as_mut())
-                .and_then(|classifier| classifier.ledger.changed_beliefs());
-            shared.barrier.wait();
-            self.hear(&mut blocks);
-            let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
-            let bytes = self.store.bytes() + self.parents.capacity() * 8 + ledger;
-            let counts = &shared.counts[self.number];
-            counts.bytes.store(bytes as u64, Ordering::Relaxed);
-            let states = u64::from(self.store.len());
-            counts.states.store(states, Ordering::Relaxed);
-            counts
-                .transitions
-                .store(self.transitions, Ordering::Relaxed);
-            let waits = !self.again.is_empty() || !self.to_retry.is_empty();
-            *lock(&shared.left[self.number]) = Left {
-                in_level: self.next < self.level_end || waits,
-                at_all: self.next < self.store.len() || waits,
-            };
-            shared.barrier.wait();
-            let left = |which: fn(&Left) -> bool| shared.left.iter().any(|left| which(&lock(left)));
-            let has_stopped = shared.has_stopped();
-            let is_level_done = !left(|left| left.in_level);
-            let is_found = shared.is_done() || shared.is_enough();
-            let is_done = has_stopped || (is_level_done && (is_found || !left(|left| left.at_all)));
-            // No worker may change the data of the decision before all have decided.
-            shared.barrier.wait();
-            if is_done {
-                return (self, levels);
+            if shared.tables.is_some() {
+                self.hear(&mut blocks);
+                let waiting = self.again.len() as u64;
+                shared.waiting.fetch_add(waiting, Ordering::Relaxed);
+                if !shared.meeting.wait() {
+                    return self.bounds;
+                }
             }
-            if is_level_done {
-                self.depth += 1;
-                self.level_start = self.level_end;
-                self.level_end = self.store.len();
-                levels += 1;
+            if self.number == 0 {
+                self.next_level(&mut expander, &mut blocks);
             }
+            // Nobody reads the level before it has been chosen.
+            if !shared.meeting.wait() || shared.is_over.load(Ordering::Relaxed) {
+                return self.bounds;
+            }
+            self.depth = shared.depth();
         }
     }
 
-    fn expand_some(&mut self, expander: &mut Expander<'a>, blocks: &mut Option<Blocks<'a>>) {
+    /// Chooses what all do next, while the others wait; expands narrow levels itself.
+    fn next_level(&mut self, expander: &mut Expander<'a>, blocks: &mut Option<Blocks<'a>>) {
         let shared = self.shared;
-        let most = if shared.is_reduced {
-            REDUCED_STATES_PER_ROUND
-        } else {
-            STATES_PER_ROUND
-        };
-        for _ in 0..most {
-            if self.sent >= LANES_PER_ROUND {
+        // Those whose blocks are to be run again do so, the others have nothing to do.
+        let is_unfinished = shared.waiting.swap(0, Ordering::Relaxed) > 0;
+        shared.set_level(Level::default());
+        if is_unfinished && !shared.has_stopped() {
+            return;
+        }
+        loop {
+            let next = shared
+                .next
+                .iter()
+                .map(|next| std::mem::take(&mut *lock(next)));
+            let next: Vec<Vec<u32>> = next.collect();
+            let total: usize = next.iter().map(Vec::len).sum();
+            if shared.has_stopped() || shared.is_done() || shared.is_enough() || total == 0 {
+                shared.is_over.store(true, Ordering::Relaxed);
                 return;
             }
-            let (number, only, first) = if let Some((number, first)) = self.to_retry.pop() {
-                (number, None, first)
-            } else if let Some(block) = self.again.pop() {
-                (block.state, block.thread, 0)
-            } else if self.next < self.level_end {
-                self.next += 1;
-                (self.next - 1, None, 0)
-            } else {
-                return;
-            };
-            self.look(0);
-            if shared.has_stopped() {
+            shared.levels.fetch_add(1, Ordering::Relaxed);
+            self.depth = shared.depth();
+            let bytes = next.iter().map(|next| next.capacity() * 4).sum();
+            shared.level_bytes.store(bytes, Ordering::Relaxed);
+            if shared.closes {
+                let states = next.iter().flatten();
+                states.for_each(|&state| shared.store.close(state));
+            }
+            let level = Level::new(next);
+            if total >= shared.narrow {
+                shared.set_level(level);
                 return;
             }
-            self.state = number;
-            let lanes = &mut expander.work.lanes;
-            self.store
-                .load(number, &mut self.numbers, lanes, &mut self.key);
-            let expansion = match blocks {
-                Some(blocks) => {
-                    let lanes = expander.work.lanes.clone();
-                    self.run_blocks(blocks, &lanes, only, first)
-                }
-                None => {
-                    if self.watches_races && shared.machine.has_race(&expander.work.lanes) {
-                        self.report(Property::NoDataRace, None, Vec::new());
-                    }
-                    expander.expand(self)
-                }
-            };
-            if shared.machine.refusal().is_some() {
-                shared.stop(Stop::Refused);
-            }
-            let lanes = &expander.work.lanes;
-            if let (Expansion::Stuck, true) = (expansion, shared.deadlocks)
-                && !shared.machine.is_proper_end(lanes)
-            {
-                self.report(Property::NoDeadlock, None, Vec::new());
+            let published = shared.publications.load(Ordering::Relaxed);
+            self.expand_level(&level, expander, blocks);
+            self.publish(blocks);
+            if shared.publications.load(Ordering::Relaxed) != published {
+                // The others have to hear this before the search may end.
+                return;
             }
         }
     }
 
+    /// Expands states of the level, and blocks that are to be run again, until there are none left to take.
+    fn expand_level(
+        &mut self,
+        level: &Level,
+        expander: &mut Expander<'a>,
+        blocks: &mut Option<Blocks<'a>>,
+    ) {
+        let shared = self.shared;
+        let mut taken: (usize, Range<usize>) = (0, 0..0);
+        while !shared.has_stopped() {
+            let (number, only) = if let Some(block) = self.again.pop() {
+                (block.state, block.thread)
+            } else {
+                if taken.1.is_empty() {
+                    let Some(more) = level.take(self.number) else {
+                        break;
+                    };
+                    taken = more;
+                }
+                let (segment, range) = &mut taken;
+                let Some(position) = range.next() else {
+                    break;
+                };
+                (level.segments[*segment].states[position], None)
+            };
+            self.looks += 1;
+            if self.looks == EXPANSIONS_PER_LOOK {
+                self.looks = 0;
+                self.publish(blocks);
+                self.look(0);
+            }
+            if shared.publications.load(Ordering::Relaxed) != self.heard {
+                self.hear(blocks);
+            }
+            self.expand(number, only, expander, blocks);
+        }
+        let flushed = self.view.flush();
+        self.check(flushed);
+        lock(&shared.next[self.number]).append(&mut self.view.found);
+        self.count(blocks);
+    }
+
+    fn expand(
+        &mut self,
+        number: u32,
+        only: Option<u16>,
+        expander: &mut Expander<'a>,
+        blocks: &mut Option<Blocks<'a>>,
+    ) {
+        let machine = self.shared.machine;
+        let started = self.view.start(number, &mut expander.work.lanes);
+        if !self.check(started) {
+            return;
+        }
+        let expansion = match blocks {
+            Some(blocks) => match self.run_blocks(blocks, &expander.work.lanes, only) {
+                // Only steps that wait for `timeout` are left.
+                Expansion::Stuck if machine.uses_timeout() => match expander.expand(self) {
+                    Expansion::Stopped => Expansion::Stopped,
+                    Expansion::Done | Expansion::Stuck => Expansion::Done,
+                },
+                Expansion::Stuck => Expansion::Done,
+                ran => ran,
+            },
+            None => {
+                if self.watches_races && machine.has_race(&expander.work.lanes) {
+                    self.report(Property::NoDataRace, None, Vec::new());
+                }
+                expander.expand(self)
+            }
+        };
+        if machine.refusal().is_some() {
+            self.shared.stop(Stop::Refused);
+        }
+        let lanes = &expander.work.lanes;
+        if let (Expansion::Stuck, true) = (expansion, self.shared.deadlocks)
+            && !machine.is_proper_end(lanes)
+        {
+            self.report(Property::NoDeadlock, None, Vec::new());
+        }
+    }
+
+    /// Runs the blocks of a stored state, or that of one thread. If no thread has a step, the state is stuck; a
+    /// deadlock is reported here.
     fn run_blocks(
         &mut self,
         blocks: &mut Blocks<'a>,
         lanes: &[u64],
         only: Option<u16>,
-        first: usize,
     ) -> Expansion {
         let shared = self.shared;
         if only.is_none()
@@ -519,19 +550,20 @@ impl<'a> Worker<'a> {
                 deadlocks: shared.deadlocks,
                 races: self.watches_races,
             };
-            let expansion = sets.expand(blocks, lanes, self.state, compared, self);
+            let state = self.view.number;
+            let expansion = sets.expand(blocks, lanes, state, compared, self);
             blocks.sets = Some(sets);
             if let Some(classifier) = &mut blocks.stepper.classifier {
                 self.again.extend(classifier.ledger.take_invalid());
             }
-            return match expansion {
-                Expansion::Stopped => Expansion::Stopped,
-                Expansion::Done | Expansion::Stuck => Expansion::Done,
-            };
+            return expansion;
         }
         let is_run_time = blocks.stepper.classifier.is_some();
-        if only.is_none() && is_run_time && self.go_on(blocks, lanes, first) {
-            return Expansion::Done;
+        if only.is_none() && is_run_time {
+            match self.go_on(blocks, lanes) {
+                ControlFlow::Break(expansion) => return expansion,
+                ControlFlow::Continue(()) => {}
+            }
         }
         blocks.races.is_on = self.watches_races;
         blocks.races.clear();
@@ -539,13 +571,16 @@ impl<'a> Worker<'a> {
         let is_compared = shared.deadlocks || self.watches_races;
         let mut halts: Vec<Halts> = Vec::new();
         let mut counted_on = Vec::new();
+        let mut is_stuck = true;
         for thread in 0..shared.machine.threads(lanes) {
             if only.is_some_and(|only| usize::from(only) != thread) {
                 continue;
             }
             loop {
-                if let Expansion::Stopped = blocks.run(lanes, thread, self) {
-                    return Expansion::Stopped;
+                match blocks.run(lanes, thread, self) {
+                    Expansion::Stopped => return Expansion::Stopped,
+                    Expansion::Done => is_stuck = false,
+                    Expansion::Stuck => {}
                 }
                 let Some(classifier) = &mut blocks.stepper.classifier else {
                     break;
@@ -560,7 +595,7 @@ impl<'a> Worker<'a> {
                 } else {
                     let used = used.to_vec();
                     let block = Block {
-                        state: self.state,
+                        state: self.view.number,
                         thread: Some(thread as u16),
                     };
                     classifier.ledger.rely(block, &used);
@@ -573,7 +608,7 @@ impl<'a> Worker<'a> {
             counted_on.sort_unstable();
             counted_on.dedup();
             let block = Block {
-                state: self.state,
+                state: self.view.number,
                 thread: None,
             };
             classifier.ledger.rely(block, &counted_on);
@@ -590,193 +625,110 @@ impl<'a> Worker<'a> {
         {
             self.report(Property::NoDeadlock, None, steps);
         }
-        Expansion::Done
+        match is_stuck && only.is_none() {
+            true => Expansion::Stuck,
+            false => Expansion::Done,
+        }
     }
 
-    /// Expands one thread only, if possible; whether that is sufficient is known after the round.
-    fn go_on(&mut self, blocks: &mut Blocks<'a>, lanes: &[u64], first: usize) -> bool {
-        for thread in first..self.shared.machine.threads(lanes) {
+    /// Expands one thread only, if it can continue by left movers and one of the states that this leads to is of the
+    /// next level; then the expansion ends. What the others can do now they can do there.
+    fn go_on(&mut self, blocks: &mut Blocks<'a>, lanes: &[u64]) -> ControlFlow<Expansion> {
+        let shared = self.shared;
+        for thread in 0..shared.machine.threads(lanes) {
             if !blocks.can_go_on(lanes, thread) {
                 continue;
             }
-            let is_present = self.state >= self.level_start;
-            self.asks = Some(if is_present {
-                Asks::WithHash(hash(lanes))
-            } else {
-                Asks::Again
-            });
+            let flushed = self.view.flush();
+            self.view.met = Some(Vec::new());
             let expansion = blocks.go_on(lanes, thread, self);
-            self.asks = None;
-            if let Expansion::Stopped = expansion {
-                return true;
+            let flushed = flushed.and_then(|()| self.view.flush());
+            let met = self.view.met.take().unwrap_or_default();
+            if !self.check(flushed) || matches!(expansion, Expansion::Stopped) {
+                return ControlFlow::Break(Expansion::Stopped);
             }
             let Some(classifier) = &mut blocks.stepper.classifier else {
-                return false;
+                return ControlFlow::Continue(());
             };
             let (used, holds) = classifier.finish_block();
-            if !holds {
-                continue;
-            }
-            let used = used.to_vec();
-            let block = Block {
-                state: self.state,
-                thread: None,
-            };
-            classifier.ledger.rely(block, &used);
-            self.again.extend(classifier.ledger.take_invalid());
-            self.went_on.push((self.state, thread));
-            return true;
-        }
-        false
-    }
-
-    fn send(&mut self, lanes: &[u64]) {
-        self.transitions += 1;
-        let hash = hash(lanes);
-        let to = owner(hash, self.outgoing.len());
-        let mail = &mut self.outgoing[to];
-        mail.lanes.extend_from_slice(lanes);
-        mail.letters.push(Letter {
-            lanes: lanes.len() as u32,
-            hash,
-            from: self.state,
-            asks: self.asks,
-        });
-        self.sent += lanes.len();
-    }
-
-    /// Looks up the states that were sent to this worker.
-    fn look_up(&mut self) {
-        let shared = self.shared;
-        for from in 0..shared.mail.len() {
-            let mail = std::mem::take(&mut *lock(&shared.mail[from][self.number]));
-            let mut start = 0;
-            for letter in mail.letters {
-                let end = start + letter.lanes as usize;
-                let parent = Address {
-                    worker: from as u16,
-                    number: letter.from,
+            if holds && met.iter().any(|&number| !shared.store.is_closed(number)) {
+                let used = used.to_vec();
+                let block = Block {
+                    state: self.view.number,
+                    thread: None,
                 };
-                let lanes = &mail.lanes[start..end];
-                if !self.read(lanes, letter.hash, parent, letter.asks) {
-                    return;
-                }
-                start = end;
+                classifier.ledger.rely(block, &used);
+                self.again.extend(classifier.ledger.take_invalid());
+                return ControlFlow::Break(Expansion::Done);
             }
-            if !self.look_up_pending() {
-                return;
-            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether there was room; otherwise the search ends.
+    fn check(&self, added: Result<(), StoreFull>) -> bool {
+        if added.is_err() {
+            self.shared.stop(Stop::StoreFull);
+        }
+        added.is_ok()
+    }
+
+    fn meet_successor(
+        &mut self,
+        lanes: &[u64],
+        dirty: impl Iterator<Item = usize>,
+    ) -> ControlFlow<()> {
+        self.transitions += 1;
+        let added = self.view.add(lanes, dirty);
+        match self.check(added) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         }
     }
 
-    /// Merges what the other workers have found.
+    /// Tells the other workers what this one believes, if that has changed.
+    fn publish(&self, blocks: &mut Option<Blocks<'a>>) {
+        let changed = blocks
+            .as_mut()
+            .and_then(|blocks| blocks.stepper.classifier.as_mut())
+            .and_then(|classifier| classifier.ledger.changed_beliefs());
+        let Some(beliefs) = changed else {
+            return;
+        };
+        let shared = self.shared;
+        let mut news = lock(&shared.news[self.number]);
+        news.beliefs = Some(Arc::new(beliefs));
+        news.version += 1;
+        shared.publications.fetch_add(1, Ordering::Release);
+    }
+
+    /// Merges what the other workers have published.
     fn hear(&mut self, blocks: &mut Option<Blocks<'a>>) {
-        let fresh = std::mem::take(&mut *lock(&self.shared.fresh[self.number]));
-        let went_on = std::mem::take(&mut self.went_on);
-        let stuck = went_on.iter().filter(|(state, _)| !fresh.contains(state));
-        self.to_retry
-            .extend(stuck.map(|&(state, thread)| (state, thread + 1)));
+        let shared = self.shared;
+        // What is published from here on is heard the next time, perhaps again.
+        self.heard = shared.publications.load(Ordering::Acquire);
         let classifier = blocks
             .as_mut()
             .and_then(|blocks| blocks.stepper.classifier.as_mut());
-        if let Some(classifier) = classifier {
-            for (worker, beliefs) in self.shared.beliefs.iter().enumerate() {
-                if worker != self.number
-                    && let Some(beliefs) = &*lock(beliefs)
-                {
-                    classifier.ledger.hear(beliefs);
-                }
-            }
-            self.again.extend(classifier.ledger.take_invalid());
-        }
-    }
-
-    /// Reads a state that is to be looked up soon. False if there is no room for the states
-    /// read before.
-    fn read(
-        &mut self,
-        lanes: &[u64],
-        hash_of_lanes: u64,
-        parent: Address,
-        asks: Option<Asks>,
-    ) -> bool {
-        let is_first = lanes.len() > self.store.lanes() || self.last_read.lanes.is_empty();
-        if is_first {
-            if !self.look_up_pending() {
-                return false;
-            }
-            self.store.ensure_lanes(lanes.len());
-        }
-        let count = self.store.lanes();
-        let last = &mut self.last_read;
-        last.lanes.resize(count, 0);
-        last.numbers.resize(count, 0);
-        let mut fits = true;
-        let padding = std::iter::repeat(&0);
-        for (lane, &value) in lanes.iter().chain(padding).take(count).enumerate() {
-            if value == last.lanes[lane] && !is_first {
+        let Some(classifier) = classifier else {
+            return;
+        };
+        for (worker, heard) in self.versions.iter_mut().enumerate() {
+            if worker == self.number {
                 continue;
             }
-            let (number, has_room) = self.store.intern(lane, value);
-            fits &= has_room;
-            if fits && !is_first {
-                self.store.patch(&mut last.key, lane, number);
-                let change = self.store.hash_change(lane, last.numbers[lane], number);
-                last.hash = last.hash.wrapping_add(change);
+            let news = lock(&shared.news[worker]);
+            if news.version == *heard {
+                continue;
             }
-            last.lanes[lane] = value;
-            last.numbers[lane] = number;
-        }
-        if !fits {
-            // The states read before have keys of the present layout.
-            if !self.look_up_pending() {
-                return false;
-            }
-            self.store.relayout();
-        }
-        let last = &mut self.last_read;
-        if !fits || is_first {
-            last.hash = self.store.encode(&last.numbers, &mut last.key);
-        }
-        self.store.prefetch(last.hash);
-        self.pending_keys.extend_from_slice(&last.key);
-        self.pending.push(Pending {
-            hash: last.hash,
-            parent,
-            hash_of_lanes,
-            asks,
-        });
-        self.pending.len() < MAX_PENDING || self.look_up_pending()
-    }
-
-    /// Looks up the states that have been read, adds those that are new, and tells the workers
-    /// that asked. False if there is no room.
-    fn look_up_pending(&mut self) -> bool {
-        let words = self.store.words();
-        for (position, pending) in self.pending.drain(..).enumerate() {
-            let key = &self.pending_keys[position * words..(position + 1) * words];
-            let Ok(inserted) = self.store.insert(key, pending.hash, NO_PARENT) else {
-                self.shared.stop(Stop::StoreFull);
-                return false;
-            };
-            if inserted.is_new {
-                self.parents.push(pending.parent);
-            }
-            let number = inserted.number;
-            let comes_later = number >= self.level_end
-                || match pending.asks {
-                    Some(Asks::WithHash(asking)) => {
-                        number >= self.level_start && pending.hash_of_lanes > asking
-                    }
-                    _ => false,
-                };
-            if pending.asks.is_some() && comes_later {
-                let asking = usize::from(pending.parent.worker);
-                lock(&self.shared.fresh[asking]).push(pending.parent.number);
+            *heard = news.version;
+            let beliefs = news.beliefs.clone();
+            drop(news);
+            if let Some(beliefs) = beliefs {
+                classifier.ledger.hear(&beliefs);
             }
         }
-        self.pending_keys.clear();
-        true
+        self.again.extend(classifier.ledger.take_invalid());
     }
 
     fn report(
@@ -797,17 +749,15 @@ impl<'a> Worker<'a> {
         }
         let mut found = lock(&shared.found);
         // One of each property from each worker is enough to choose the first of all.
-        let is_known = found.iter().any(|other| {
-            usize::from(other.state.worker) == self.number && other.property == property
-        });
+        let is_known = found
+            .iter()
+            .any(|other| other.worker == self.number && other.property == property);
         if !is_known {
             found.push(Found {
                 property,
                 error,
-                state: Address {
-                    worker: self.number as u16,
-                    number: self.state,
-                },
+                state: self.view.number,
+                worker: self.number,
                 steps,
                 depth: self.depth,
             });
@@ -829,22 +779,30 @@ impl<'a> Worker<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Inspects the clock, the memory and requests to stop, from time to time.
-    fn look(&mut self, extra_bytes: usize) {
-        self.looks += 1;
-        if extra_bytes == 0 && !self.looks.is_multiple_of(64) {
-            return;
-        }
+    /// Tells how much this worker has done.
+    fn count(&self, blocks: &Option<Blocks<'a>>) {
+        let ledger = blocks.as_ref().map_or(0, Blocks::bytes);
+        let counts = &self.shared.counts[self.number];
+        let bytes = (self.view.bytes() + ledger) as u64;
+        counts.bytes.store(bytes, Ordering::Relaxed);
+        counts.states.store(self.view.added, Ordering::Relaxed);
+        let transitions = self.transitions;
+        counts.transitions.store(transitions, Ordering::Relaxed);
+        let persistent = blocks.as_ref().map_or(0, |blocks| blocks.tally.proper);
+        counts.persistent.store(persistent, Ordering::Relaxed);
+    }
+
+    /// Inspects the clock, the memory and requests to stop.
+    fn look(&self, extra_bytes: usize) {
         let shared = self.shared;
-        let all = shared.total(|counts| &counts.bytes) as usize;
-        let bytes = all + extra_bytes + self.store.next_growth();
+        let bytes = shared.bytes() + extra_bytes + shared.store.next_growth();
         if let Some(stop) = shared.control.stop_at(bytes) {
             shared.stop(stop);
         }
     }
 
     fn tick(&mut self, bytes: usize) -> ControlFlow<()> {
-        self.look(bytes.max(1));
+        self.look(bytes);
         if self.shared.has_stopped() {
             ControlFlow::Break(())
         } else {
@@ -856,10 +814,9 @@ impl<'a> Worker<'a> {
 impl Visitor for Worker<'_> {
     fn visit(&mut self, work: &Workspace, path: Path, event: Event) -> ControlFlow<()> {
         match event {
-            Event::Successor => self.send(&work.lanes),
-            Event::RunEnd(end) => return self.meet_run_end(end, || path.steps().collect()),
+            Event::Successor => self.meet_successor(&work.lanes, work.dirty()),
+            Event::RunEnd(end) => self.meet_run_end(end, || path.steps().collect()),
         }
-        ControlFlow::Continue(())
     }
 
     fn arrive(&mut self, work: &Workspace, thread: usize, path: Path) {
@@ -881,8 +838,8 @@ impl StateVisitor for Worker<'_> {
 
 impl BlockVisitor for Worker<'_> {
     fn emit(&mut self, lanes: &[u64]) -> ControlFlow<()> {
-        self.send(lanes);
-        ControlFlow::Continue(())
+        // The store sees itself which lanes have changed.
+        self.meet_successor(lanes, 0..lanes.len())
     }
 
     fn run_ends(&mut self, end: RunEnd, steps: Vec<Step>) -> ControlFlow<()> {
@@ -897,22 +854,20 @@ impl BlockVisitor for Worker<'_> {
 /// The whole path to a violation, found again from the parents.
 fn rebuild(
     shared: &Shared,
-    workers: &[Worker],
     movers: Option<&Movers>,
     found: &Found,
-) -> Vec<semantics::Step> {
+) -> Result<Vec<semantics::Step>, StoreFull> {
+    let mut view = View::new(&shared.store, 0);
     let mut states = Vec::new();
-    let mut at = found.state;
-    while at.number != NO_PARENT {
-        let worker = &workers[usize::from(at.worker)];
-        let (mut numbers, mut lanes, mut key) = (Vec::new(), Vec::new(), Vec::new());
-        worker
-            .store
-            .load(at.number, &mut numbers, &mut lanes, &mut key);
+    let mut at = Some(found.state);
+    while let Some(number) = at {
+        let mut lanes = Vec::new();
+        view.start(number, &mut lanes)?;
         states.push(lanes);
-        at = worker.parents[at.number as usize];
+        at = shared.store.parent(number);
     }
     states.reverse();
     let go_on = shared.keep_going;
-    steps_through(shared.machine, movers, go_on, &states, &found.steps)
+    let steps = steps_through(shared.machine, movers, go_on, &states, &found.steps);
+    Ok(steps)
 }

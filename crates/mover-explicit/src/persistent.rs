@@ -650,6 +650,7 @@ mod tests {
             reduction: Reduction::Dynamic,
             order,
             jobs,
+            narrow: 0,
             ..Explicit::default()
         }
     }

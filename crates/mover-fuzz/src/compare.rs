@@ -321,9 +321,8 @@ pub fn compare(
             } else {
                 &remembering
             };
-            // Blocks on one core take steps that wait for `timeout` separately.
-            let is_blocks = way.ignoring.is_none() && way.jobs == 1;
-            let movers = match is_blocks {
+            // Blocks take steps that wait for `timeout` separately.
+            let movers = match way.ignoring.is_none() {
                 true => task.movers_between_timeouts(),
                 false => task.movers(),
             };
@@ -428,6 +427,8 @@ fn run(task: &Task, way: Way) -> Result<Outcome, WrongAnswer> {
         left_only: way.reduction == Reduction::Left,
         order: way.order,
         jobs: way.jobs,
+        // Small programs have narrow levels only.
+        narrow: 0,
         persistent: way.persistent,
         ..Explicit::default()
     };

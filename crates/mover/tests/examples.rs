@@ -22,6 +22,47 @@ fn expectation(model: &Path) -> (String, Option<String>) {
     (verdict, words.next())
 }
 
+/// Several cores see the states of one core and take its steps.
+#[test]
+fn every_example_is_the_same_on_several_cores() {
+    let models = own_examples("promela", "pml");
+    let failures = on_all_cores(&models, |model| {
+        let mut failures = Vec::new();
+        let (verdict, _) = expectation(model);
+        for reduction in ["none", "static", "dynamic"] {
+            let answer = |jobs: &str| {
+                let options = ["check", "--json", "--engine", "explicit", "--reduce"];
+                let command = &mut mover();
+                let command = command.args(options).args([reduction, "--jobs", jobs]);
+                run(command.arg(model)).json()
+            };
+            let one = answer("1");
+            for jobs in ["2", "4"] {
+                let several = answer(jobs);
+                let told = format!("{} {reduction} --jobs {jobs}", model.display());
+                if several["verdict"] != verdict.as_str() {
+                    failures.push(format!("{told}: {}", several["verdict"]));
+                }
+                // A search that finds something ends some time after it.
+                let counts: &[&str] = match (reduction, verdict.as_str()) {
+                    (_, "unsafe") => &[],
+                    ("dynamic", _) => &["states"],
+                    _ => &["states", "transitions", "depth"],
+                };
+                for count in counts {
+                    let (one, several) = (&one[count], &several[count]);
+                    if !one.is_u64() || one != several {
+                        failures.push(format!("{told}: {several} {count} instead of {one}"));
+                    }
+                }
+            }
+        }
+        failures
+    });
+    let failures = failures.concat();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 #[test]
 fn every_example_has_its_verdict_and_its_counterexample_replays() {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");

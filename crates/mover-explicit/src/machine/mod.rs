@@ -10,6 +10,7 @@
 
 mod effects;
 mod renaming;
+mod step_cache;
 
 use mover_engine::EngineError;
 use mover_ir::expr::{Expr, resize};
@@ -26,6 +27,8 @@ use crate::layout::{Cell, Layout};
 use crate::memory::{Memory, Mentions};
 use crate::objects;
 use crate::races::CompiledAccess;
+
+pub use step_cache::{Reads, StepCache};
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -208,6 +211,8 @@ pub struct CompiledLocation {
     pub place: Place,
     /// Set if the run ends here.
     pub run_end: Option<RunEnd>,
+    /// What its enabled edges can be remembered by.
+    pub reads: Option<Reads>,
 }
 
 /// A location where the whole run ends, an error or a bound.
@@ -372,6 +377,7 @@ impl Machine {
                 has_lock: false,
             },
             run_end: None,
+            reads: None,
         }];
         let mut images = Vec::new();
         for (number, template) in program.templates.iter().enumerate() {
@@ -505,6 +511,20 @@ impl Machine {
     /// Appends all steps of the state.
     pub fn steps(&self, lanes: &[u64], steps: &mut Vec<Step>) {
         self.steps_where(lanes, false, steps);
+        if self.uses_timeout && steps.is_empty() {
+            self.steps_where(lanes, true, steps);
+        }
+    }
+
+    /// The same, with what is remembered of other states.
+    pub fn steps_by(&self, lanes: &[u64], cache: &mut StepCache, steps: &mut Vec<Step>) {
+        if self.priority_scheduling {
+            self.steps(lanes, steps);
+            return;
+        }
+        for thread in 0..self.slots(lanes) {
+            self.remembered_steps(lanes, thread, cache, steps);
+        }
         if self.uses_timeout && steps.is_empty() {
             self.steps_where(lanes, true, steps);
         }

@@ -54,6 +54,8 @@ pub(crate) struct Options<'a> {
     pub persistent: bool,
     /// How many cores to use; depth first it is always one.
     pub jobs: usize,
+    /// Levels with fewer states for each core but one are expanded by one core.
+    pub narrow: usize,
     /// Look for failed assertions (edges into error locations of that property);
     /// errors of other properties are always reported: a front end makes them only
     /// where they are asked for or where nothing can be said of what follows.
@@ -124,6 +126,8 @@ pub(crate) struct Searched {
     /// If the reduction was dropped after a trial: the share of the states that it was estimated to
     /// store.
     pub dropped: Option<f64>,
+    /// How far the trial of the reduction came.
+    pub trial: Trial,
     /// Bounds that runs were cut off at.
     pub bounds: Vec<BoundMet>,
     /// Set if not all states were seen; nothing is known of other properties then.
@@ -133,6 +137,17 @@ pub(crate) struct Searched {
     /// The user's claims of exclusive access and the accesses that violate them.
     pub broken_claims: Vec<BrokenClaim>,
     pub statistics: Statistics,
+}
+
+/// The trial of a reduction, which may be dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Trial {
+    /// It is the beginning of the search.
+    First,
+    /// The search ends with it.
+    Only,
+    /// The search ended with it and is to go on with this reduction; perhaps without persistent sets.
+    Passed { keeps_sets: bool },
 }
 
 /// Explores a valid program, with checkpoints on one core only. Fails if it does not fit explicit
@@ -159,17 +174,42 @@ pub(crate) fn explore(
     };
     let sets = set_tables(&machine, &options);
     let is_parallel = options.jobs > 1 && options.order == Order::BreadthFirst;
+    let known = (tables.as_ref(), sets.as_ref());
     let mut outcome = if is_parallel {
-        let workers = options.jobs.min(MOST_WORKERS);
-        parallel::explore(&machine, (tables.as_ref(), sets.as_ref()), options, workers)
+        in_parallel(&machine, known, options)?
     } else {
-        let search = Search::new(&machine, (tables.as_ref(), sets.as_ref()), options);
+        let search = Search::new(&machine, known, options);
         search.run_to_end(checkpoints)?.0
     };
     if let Some(tables) = &tables {
         outcome.broken_claims = tables.broken_claims();
     }
     Ok(outcome)
+}
+
+/// Explores on several cores. If a reduction may be dropped, one core tries it first, so that the decision does
+/// not depend on how many there are; a search that ends within the trial is over then.
+fn in_parallel<'m>(
+    machine: &'m Machine,
+    (tables, mut sets): (Option<&'m PhaseTables>, Option<&'m SetTables>),
+    options: Options,
+) -> Result<Searched, EngineError> {
+    if options.may_drop {
+        let trial = Options {
+            jobs: 1,
+            progress: &mut |_| (),
+            ..options
+        };
+        let mut search = Search::new(machine, (tables, sets), trial);
+        search.trial = Trial::Only;
+        let (outcome, _) = search.run_to_end(None)?;
+        match outcome.trial {
+            Trial::Passed { keeps_sets } => sets = sets.filter(|_| keeps_sets),
+            Trial::First | Trial::Only => return Ok(outcome),
+        }
+    }
+    let workers = options.jobs.min(MOST_WORKERS);
+    Ok(parallel::explore(machine, (tables, sets), options, workers))
 }
 
 /// What persistent sets need, if they are wanted and possible. Where `timeout` is used, all states are
@@ -233,6 +273,7 @@ struct Search<'m, 'o> {
     /// How often a limit that is reached during one expansion may still wait for its end.
     patience: u32,
     cursor: Cursor,
+    trial: Trial,
 }
 
 /// Where a search is in its order.
@@ -342,6 +383,7 @@ impl<'m, 'o> Search<'m, 'o> {
                 level_end: 1,
                 depth: 0,
             },
+            trial: Trial::First,
         }
     }
 
@@ -392,7 +434,12 @@ impl<'m, 'o> Search<'m, 'o> {
                     dropped = Some(share);
                     break;
                 }
-                if blocks.tally.proper < TRIAL / LEAST_SETS {
+                let keeps_sets = blocks.tally.proper >= TRIAL / LEAST_SETS;
+                if self.trial == Trial::Only {
+                    self.trial = Trial::Passed { keeps_sets };
+                    break;
+                }
+                if !keeps_sets {
                     blocks.drop_sets();
                 }
             }
@@ -512,6 +559,7 @@ impl<'m, 'o> Search<'m, 'o> {
             violations: violations.collect(),
             gave_up,
             dropped,
+            trial: self.trial,
             bounds: self.bounds.into_iter().collect(),
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),

@@ -107,6 +107,34 @@ fn every_example_has_its_verdict_and_its_counterexample_replays() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Several cores see the states of one core and take its steps.
+#[test]
+fn every_example_is_the_same_on_several_cores() {
+    let failures = on_all_cores(&examples(), |example| {
+        let answer = |jobs: &str| {
+            let options = ["check", "--json", "--engine", "explicit", "--reduce"];
+            let command = &mut mover();
+            let command = command.args(options).args(["none", "--jobs", jobs]);
+            run(command.args(&example.options).arg(&example.file)).json()
+        };
+        let (one, several) = (answer("1"), answer("4"));
+        // A search that finds something ends some time after it.
+        let same: &[&str] = match one["verdict"].as_str() {
+            Some("unsafe") => &["verdict", "property"],
+            _ => &["verdict", "states", "transitions", "depth"],
+        };
+        let differs = |what: &&&str| one[**what].is_null() || one[**what] != several[**what];
+        let told = |what: &&str| {
+            let Example { name, .. } = example;
+            let (one, several) = (&one[*what], &several[*what]);
+            format!("{name}: {what} {several} with 4 jobs, {one} with one")
+        };
+        same.iter().filter(differs).map(told).collect::<Vec<_>>()
+    });
+    let failures = failures.concat();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 /// A mutex that `main` initialises before it starts threads is still a lock to the
 /// reduction, and the counter under it is protected.
 #[test]
