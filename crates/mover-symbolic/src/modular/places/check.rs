@@ -14,7 +14,7 @@ use mover_ir::semantics::{Machine, State};
 use rustc_hash::FxHashMap;
 
 use super::control::{Context, End, Spot};
-use super::facts::{Fact, Follow, GiveUp, System};
+use super::facts::{Fact, Follow, GiveUp, Move, System};
 use super::predicates::Predicate;
 use crate::blast::Blaster;
 use crate::modular::trial::Random;
@@ -64,11 +64,14 @@ pub fn check(
             .filter_map(|other| other.seats.last().copied())
             .filter(Option::is_some)
             .collect();
+        others.sort_unstable();
         others.dedup();
-        let moves = match system.moves(context, &others, Follow::ALL) {
-            Ok(moves) => moves,
-            Err(GiveUp::Stopped) => return Ok(None),
-            Err(_) => return Err(wrong("the program")),
+        let own = system.own_moves(context, Follow::ALL);
+        let outside = system.interference(context, &others, Follow::ALL);
+        let moves: Vec<Move> = match (own, outside) {
+            (Ok(own), Ok(outside)) => own.into_iter().chain(outside).collect(),
+            (Err(GiveUp::Stopped), _) | (_, Err(GiveUp::Stopped)) => return Ok(None),
+            _ => return Err(wrong("the program")),
         };
         for step in &moves {
             let mut all = vec![step.way.condition];
@@ -129,6 +132,7 @@ fn conjunction(terms: &mut Terms, facts: &[Fact], predicates: &[Term]) -> Term {
 }
 
 const THREADS: std::ops::RangeInclusive<usize> = 2..=4;
+const NUMBERS: usize = 200;
 const WALKS: usize = 30;
 const STEPS: usize = 200;
 
@@ -261,7 +265,8 @@ fn look(
             if let Some(owner) = system.rules.owners.get(&number) {
                 let value = state.globals[offset];
                 let named = |&thread: &usize| owner.value_of(thread as u64) == Some(value);
-                if let Some(thread) = (0..state.threads.len()).find(named) {
+                // Also one that has gone, and whose slot is not there any more.
+                if let Some(thread) = (0..NUMBERS).find(named) {
                     let outside = fixed + width + 1;
                     let now = owner.value_of(slot(thread).unwrap_or(outside) as u64);
                     few.globals[offset] = now.unwrap_or(value);

@@ -134,6 +134,11 @@ impl<'p> Ways<'p> {
         }))
     }
 
+    /// The slot of a thread that is not in the view.
+    pub fn outside(&self) -> usize {
+        self.fixed + self.width
+    }
+
     /// The steps of the thread in a slot from its spot; a thread that is created takes the free slot.
     pub fn ways(
         &mut self,

@@ -80,6 +80,32 @@ impl Held {
         }
     }
 
+    /// No longer claims these facts.
+    fn give_up(&mut self, facts: &[Fact]) {
+        self.version += 1;
+        for fact in facts {
+            match fact[..] {
+                [(number, _)] => self.all[number] = BOTH,
+                [(guard, value), (number, _)] => {
+                    let position = self.guards.iter().position(|&other| other == guard);
+                    if let Some(position) = position {
+                        self.under[position][usize::from(!value)][number] = BOTH;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Claims nothing at all.
+    fn give_up_all(&mut self) {
+        self.version += 1;
+        self.all.fill(BOTH);
+        for under in &mut self.under {
+            under.iter_mut().for_each(|under| under.fill(BOTH));
+        }
+    }
+
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = Vec::new();
         for (number, &all) in self.all.iter().enumerate() {
@@ -142,6 +168,11 @@ impl Follow {
         twins: true,
     };
 }
+
+/// Conflicts after which a question is asked of a solver of its own, and after which what it is about
+/// is no longer claimed.
+const PATIENCE: u64 = 400;
+const PATIENCE_ANEW: u64 = 5_000;
 
 /// Contexts, at most.
 const MOST_CONTEXTS: usize = 6_000;
@@ -277,7 +308,8 @@ impl<'a, 'p> System<'a, 'p> {
         terms.iter().map(|&term| evaluation.holds(term)).collect()
     }
 
-    /// All contexts within a configuration of these threads, the largest first.
+    /// The largest contexts within a configuration of these threads. What holds in smaller ones is
+    /// said by these as well.
     fn within(&self, fixed: &[Spot], threads: &[(Spot, usize)]) -> Vec<(Context, Vec<usize>)> {
         let width = self.ways.width;
         let mut all = Vec::new();
@@ -285,7 +317,7 @@ impl<'a, 'p> System<'a, 'p> {
             let chosen = threads.iter().enumerate();
             let chosen = chosen.filter(|(number, _)| subset >> number & 1 == 1);
             let mut chosen: Vec<(Spot, usize)> = chosen.map(|(_, &thread)| thread).collect();
-            if chosen.len() > width {
+            if chosen.len() != width.min(threads.len()) {
                 continue;
             }
             // An empty seat is any slot: nothing is said of it.
@@ -295,22 +327,20 @@ impl<'a, 'p> System<'a, 'p> {
         all
     }
 
-    /// The steps of the threads of a context, and of one other thread at one of these spots.
-    pub fn moves(
-        &mut self,
-        context: &Context,
-        others: &[Spot],
-        follow: Follow,
-    ) -> Result<Vec<Move>, GiveUp> {
-        let (fixed, width) = (self.ways.fixed, self.ways.width);
-        let outside = fixed + width;
-        let threads: Vec<(Spot, usize)> = context
-            .seats
-            .iter()
-            .enumerate()
+    /// The threads of a context that is in the first slots of created threads.
+    fn threads(&self, context: &Context) -> Vec<(Spot, usize)> {
+        let seats = context.seats.iter().enumerate();
+        seats
             .filter(|(_, spot)| spot.is_some())
-            .map(|(number, &spot)| (spot, fixed + number))
-            .collect();
+            .map(|(number, &spot)| (spot, self.ways.fixed + number))
+            .collect()
+    }
+
+    /// The steps of the threads of a context.
+    pub fn own_moves(&mut self, context: &Context, follow: Follow) -> Result<Vec<Move>, GiveUp> {
+        let (fixed, width) = (self.ways.fixed, self.ways.width);
+        let outside = self.ways.outside();
+        let threads = self.threads(context);
         let sources = self.within(&context.fixed, &threads);
         let mut all = Vec::new();
         for (number, &spot) in context.fixed.iter().enumerate() {
@@ -376,6 +406,20 @@ impl<'a, 'p> System<'a, 'p> {
                 });
             }
         }
+        Ok(in_both_orders(all))
+    }
+
+    /// The steps of a thread outside of a context, at one of these spots.
+    pub fn interference(
+        &mut self,
+        context: &Context,
+        others: &[Spot],
+        follow: Follow,
+    ) -> Result<Vec<Move>, GiveUp> {
+        let (fixed, width) = (self.ways.fixed, self.ways.width);
+        let outside = self.ways.outside();
+        let threads = self.threads(context);
+        let mut all = Vec::new();
         for &other in others {
             let Some(spot) = other else { continue };
             if !follow.interference || !follow.twins && context.seats.contains(&other) {
@@ -404,17 +448,7 @@ impl<'a, 'p> System<'a, 'p> {
                 }
             }
         }
-        // What is said of two threads at one spot is said of both orders.
-        let mut both = Vec::new();
-        for step in all {
-            if step.target.has_twins() {
-                let mut other = step.clone();
-                other.slots.reverse();
-                both.push(other);
-            }
-            both.push(step);
-        }
-        Ok(both)
+        Ok(in_both_orders(all))
     }
 
     /// Whether a step changes something besides its own thread.
@@ -433,6 +467,20 @@ impl<'a, 'p> System<'a, 'p> {
     }
 }
 
+/// What is said of two threads at one spot is said of both orders.
+fn in_both_orders(all: Vec<Move>) -> Vec<Move> {
+    let mut both = Vec::new();
+    for step in all {
+        if step.target.has_twins() {
+            let mut other = step.clone();
+            other.slots.reverse();
+            both.push(other);
+        }
+        both.push(step);
+    }
+    both
+}
+
 fn spot_after(spot: (usize, usize), end: End) -> Spot {
     match end {
         End::At(location) => Some((spot.0, location)),
@@ -440,18 +488,41 @@ fn spot_after(spot: (usize, usize), end: End) -> Spot {
     }
 }
 
+/// A context with what was seen there, and the steps from it.
+struct Entry {
+    context: Context,
+    held: Held,
+    steps: Vec<Step>,
+    /// The number of threads outside whose steps are among them.
+    others: usize,
+    /// The facts as literals, by slots, with their version.
+    assumed: FxHashMap<Vec<usize>, (u32, Rc<[Lit]>)>,
+}
+
+/// A step, with contexts by their numbers.
+struct Step {
+    step: Move,
+    sources: Vec<(usize, Vec<usize>)>,
+    target: usize,
+    /// The predicates of the target after it.
+    after: Option<Rc<[Lit]>>,
+    /// The versions of its sources when it was last looked at.
+    looked: Vec<u32>,
+}
+
 /// The search for the fixpoint.
 pub struct Search<'s, 'a, 'p> {
     system: &'s mut System<'a, 'p>,
     blaster: Blaster,
-    pub found: FxHashMap<Context, Held>,
-    order: Vec<Context>,
-    /// For each step: the versions of its sources when it was last looked at.
-    looked: FxHashMap<(usize, usize), Vec<u32>>,
-    /// The facts of contexts as literals, by version and slots.
-    assumed: FxHashMap<(Context, Vec<usize>), (u32, Vec<Lit>)>,
+    entries: Vec<Entry>,
+    numbers: FxHashMap<Context, usize>,
+    /// The contexts that were reached, in order.
+    order: Vec<usize>,
+    /// By the places of the fixed threads: where one thread beside them may be.
+    beside: FxHashMap<Vec<Spot>, Vec<Spot>>,
     limit: Control,
     pub questions: u64,
+    pub anew: u64,
 }
 
 impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
@@ -461,12 +532,13 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         Search {
             system,
             blaster,
-            found: FxHashMap::default(),
+            entries: Vec::new(),
+            numbers: FxHashMap::default(),
             order: Vec::new(),
-            looked: FxHashMap::default(),
-            assumed: FxHashMap::default(),
+            beside: FxHashMap::default(),
             limit: limit.clone(),
             questions: 0,
+            anew: 0,
         }
     }
 
@@ -478,90 +550,185 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
         self.blaster.solver.effort()
     }
 
+    /// The contexts that were reached, with what holds there.
+    pub fn found(&self) -> impl Iterator<Item = (&Context, &Held)> {
+        let entries = self.order.iter().map(|&number| &self.entries[number]);
+        entries.map(|entry| (&entry.context, &entry.held))
+    }
+
     /// Finds the fixpoint.
     pub fn run(&mut self, follow: Follow) -> Result<(), GiveUp> {
         let start = self.system.start();
-        let mut held = self.system.held(&start);
-        let values = self.system.at_start(&held.predicates);
-        held.absorb(&values);
-        self.found.insert(start.clone(), held);
-        self.order.push(start);
+        let start = self.number(&start)?;
+        let values = self
+            .system
+            .at_start(&self.entries[start].held.predicates.clone());
+        self.absorb(start, &values);
         loop {
-            let mut grew = false;
-            let mut number = 0;
-            while number < self.order.len() {
-                let context = self.order[number].clone();
-                let others = others(&self.order, &self.found, &context);
-                let moves = self.system.moves(&context, &others, follow)?;
-                for (index, step) in moves.iter().enumerate() {
-                    grew |= self.follow(number, index, step)?;
-                }
-                number += 1;
-            }
+            // Steps of the threads of a context come first: they are few and lead on.
+            let mut grew = self.sweep(follow, false)?;
+            grew |= self.sweep(follow, true)?;
             if !grew {
                 return Ok(());
             }
         }
     }
 
-    fn follow(&mut self, context: usize, index: usize, step: &Move) -> Result<bool, GiveUp> {
-        let mut versions = Vec::new();
-        for (source, _) in &step.sources {
-            match self.found.get(source) {
-                Some(held) if held.is_reached() => versions.push(held.version),
-                _ => return Ok(false),
+    fn sweep(&mut self, follow: Follow, outside: bool) -> Result<bool, GiveUp> {
+        let mut any = false;
+        loop {
+            let mut grew = false;
+            let mut position = 0;
+            while position < self.order.len() {
+                let entry = self.order[position];
+                self.extend_steps(entry, follow, outside)?;
+                for index in 0..self.entries[entry].steps.len() {
+                    let step = &self.entries[entry].steps[index];
+                    if (step.step.mover == self.system.ways.outside()) == outside {
+                        grew |= self.follow(entry, index)?;
+                    }
+                }
+                position += 1;
+            }
+            any |= grew;
+            if !grew || outside {
+                return Ok(any);
             }
         }
-        // The others of a context come in an order that only grows, so the number of a step stays.
-        let key = (context, index);
-        if self.looked.get(&key) == Some(&versions) {
+    }
+
+    /// The number of a context, which may be new.
+    fn number(&mut self, context: &Context) -> Result<usize, GiveUp> {
+        if let Some(&known) = self.numbers.get(context) {
+            return Ok(known);
+        }
+        if self.entries.len() >= MOST_CONTEXTS {
+            return Err(GiveUp::Unsuited);
+        }
+        let number = self.entries.len();
+        self.numbers.insert(context.clone(), number);
+        self.entries.push(Entry {
+            context: context.clone(),
+            held: self.system.held(context),
+            steps: Vec::new(),
+            others: usize::MAX,
+            assumed: FxHashMap::default(),
+        });
+        Ok(number)
+    }
+
+    fn absorb(&mut self, entry: usize, values: &[bool]) {
+        let Entry { context, held, .. } = &mut self.entries[entry];
+        if !held.is_reached() {
+            self.order.push(entry);
+            let there = context.seats.iter().filter(|spot| spot.is_some());
+            if there.count() == 1 {
+                let spots = self.beside.entry(context.fixed.clone()).or_default();
+                spots.extend(context.seats.last().copied());
+            }
+        }
+        held.absorb(values);
+    }
+
+    /// Adds the steps that are new: at first all of the context's own threads, then those of
+    /// threads outside that were found since.
+    fn extend_steps(&mut self, entry: usize, follow: Follow, outside: bool) -> Result<(), GiveUp> {
+        let context = self.entries[entry].context.clone();
+        let is_first = self.entries[entry].others == usize::MAX;
+        let mut new = Vec::new();
+        if is_first {
+            new = self.system.own_moves(&context, follow)?;
+            self.entries[entry].others = 0;
+        }
+        if outside {
+            let known = self.entries[entry].others;
+            let spots = self.beside.get(&context.fixed);
+            let spots = spots.map_or(Vec::new(), |spots| spots[known..].to_vec());
+            self.entries[entry].others = known + spots.len();
+            new.extend(self.system.interference(&context, &spots, follow)?);
+        }
+        for step in new {
+            let mut sources = Vec::new();
+            for (context, slots) in &step.sources {
+                sources.push((self.number(context)?, slots.clone()));
+            }
+            let target = self.number(&step.target)?;
+            self.entries[entry].steps.push(Step {
+                step,
+                sources,
+                target,
+                after: None,
+                looked: Vec::new(),
+            });
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, entry: usize, index: usize) -> Result<bool, GiveUp> {
+        let step = &self.entries[entry].steps[index];
+        let versions = step.sources.iter();
+        let versions = versions.map(|(source, _)| self.entries[*source].held.version);
+        let versions: Vec<u32> = versions.collect();
+        // Version 0 is a context that was not reached: then the step is not possible.
+        if versions.contains(&0) || step.looked == versions {
             return Ok(false);
         }
+        let (condition, end) = (step.step.way.condition, step.step.way.end);
         let mut assumed = Vec::new();
-        for (source, slots) in &step.sources {
-            assumed.extend(self.facts(source, slots));
+        for (source, slots) in step.sources.clone() {
+            assumed.extend_from_slice(&self.facts(source, &slots));
         }
-        let possible = self.lit(step.way.condition);
-        if step.way.end == End::Bad {
+        let possible = self.lit(condition);
+        let grew = if end == End::Bad {
             assumed.push(possible);
-            if self.solve(&assumed)? {
+            let is_possible = match self.solve(&assumed)? {
+                Answer::Stopped => self.ask_anew(entry, index, &[])?.0 != Answer::Unsat,
+                answer => answer == Answer::Sat,
+            };
+            if is_possible {
                 return Err(GiveUp::Alarm);
             }
-            self.looked.insert(key, versions);
-            return Ok(false);
-        }
-        let grew = self.post(step, assumed, possible)?;
-        self.looked.insert(key, versions);
+            false
+        } else {
+            self.post(entry, index, assumed, possible)?
+        };
+        self.entries[entry].steps[index].looked = versions;
         Ok(grew)
     }
 
     /// Adds to a context what a step brings there.
-    fn post(&mut self, step: &Move, assumed: Vec<Lit>, possible: Lit) -> Result<bool, GiveUp> {
-        if !self.found.contains_key(&step.target) {
-            if self.order.len() >= MOST_CONTEXTS {
-                return Err(GiveUp::Unsuited);
-            }
-            let held = self.system.held(&step.target);
-            self.found.insert(step.target.clone(), held);
-        }
-        let predicates = self.found[&step.target].predicates.clone();
-        let after = self.system.after(&predicates, step);
-        let after: Vec<Lit> = after.into_iter().map(|term| self.lit(term)).collect();
+    fn post(
+        &mut self,
+        entry: usize,
+        index: usize,
+        assumed: Vec<Lit>,
+        possible: Lit,
+    ) -> Result<bool, GiveUp> {
+        let target = self.entries[entry].steps[index].target;
+        let after = self.after(entry, index);
         let mut assumptions = assumed;
         let known: FxHashSet<Lit> = assumptions.iter().copied().collect();
         assumptions.push(possible);
         let truth = self.blaster.solver.truth();
         let mut grew = false;
         loop {
-            let held = &self.found[&step.target];
-            let mut question = assumptions.clone();
+            let held = &self.entries[target].held;
+            let base = assumptions.len();
             let mut switch = None;
+            let mut open = Vec::new();
             if held.is_reached() {
                 let mut broken = Vec::new();
                 for fact in held.facts() {
+                    // Most facts are about what does not change.
+                    if let [(number, value)] = fact[..]
+                        && known.contains(&literal(&after, (number, value)))
+                    {
+                        continue;
+                    }
                     let holds = clause(&mut self.blaster, &fact, &after);
                     if holds != truth && !known.contains(&holds) {
                         broken.push(!holds);
+                        open.push(fact);
                     }
                 }
                 if broken.is_empty() {
@@ -570,29 +737,99 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
                 let one = self.blaster.solver.new_lit();
                 broken.push(!one);
                 self.blaster.solver.add(&broken);
-                question.push(one);
+                assumptions.push(one);
                 switch = Some(one);
             }
-            let answer = self.solve(&question);
-            let is_new = answer?;
-            if is_new {
-                let solver = &self.blaster.solver;
-                let values: Vec<bool> = after.iter().map(|&lit| solver.value(lit)).collect();
-                if let Some(held) = self.found.get_mut(&step.target) {
-                    if !held.is_reached() {
-                        self.order.push(step.target.clone());
-                    }
-                    held.absorb(&values);
-                }
-                grew = true;
-            }
+            let mut answer = self.solve(&assumptions)?;
+            assumptions.truncate(base);
+            let solver = &self.blaster.solver;
+            let mut values: Vec<bool> = match answer {
+                Answer::Sat => after.iter().map(|&lit| solver.value(lit)).collect(),
+                _ => Vec::new(),
+            };
             if let Some(switch) = switch {
                 self.blaster.solver.add(&[!switch]);
             }
-            if !is_new {
-                return Ok(grew);
+            if answer == Answer::Stopped {
+                (answer, values) = self.ask_anew(entry, index, &open)?;
+            }
+            match answer {
+                Answer::Unsat => return Ok(grew),
+                Answer::Sat => self.absorb(target, &values),
+                Answer::Stopped if open.is_empty() => {
+                    self.absorb(target, &vec![false; after.len()]);
+                    self.entries[target].held.give_up_all();
+                }
+                Answer::Stopped => self.entries[target].held.give_up(&open),
+            }
+            grew = true;
+        }
+    }
+
+    /// Asks for a step that breaks one of the facts, or if there are none for any, of a new solver
+    /// that decides on everything: better for hard questions. The values of the target's
+    /// predicates after that step.
+    fn ask_anew(
+        &mut self,
+        entry: usize,
+        index: usize,
+        open: &[Fact],
+    ) -> Result<(Answer, Vec<bool>), GiveUp> {
+        let step = &self.entries[entry].steps[index];
+        let mut blaster = Blaster::new(Solver::new(self.limit.clone()));
+        blaster.assert(&self.system.ways.terms, self.system.domain);
+        blaster.assert(&self.system.ways.terms, step.step.way.condition);
+        for (source, slots) in &step.sources {
+            let held = &self.entries[*source].held;
+            let before = self.system.before(&held.predicates, slots);
+            let lits: Vec<Lit> = before
+                .into_iter()
+                .map(|term| blaster.lit(&self.system.ways.terms, term))
+                .collect();
+            for fact in held.facts() {
+                let parts = fact.iter().map(|&part| literal(&lits, part));
+                let parts: Vec<Lit> = parts.collect();
+                blaster.solver.add(&parts);
             }
         }
+        let predicates = &self.entries[step.target].held.predicates;
+        let after: Vec<Lit> = self
+            .system
+            .after(predicates, &step.step)
+            .into_iter()
+            .map(|term| blaster.lit(&self.system.ways.terms, term))
+            .collect();
+        if !open.is_empty() {
+            let mut broken = Vec::new();
+            for fact in open {
+                broken.push(!clause(&mut blaster, fact, &after));
+            }
+            blaster.solver.add(&broken);
+        }
+        self.questions += 1;
+        self.anew += 1;
+        let answer = blaster.solver.solve_within(PATIENCE_ANEW, &[]);
+        if self.limit.is_over() {
+            return Err(GiveUp::Stopped);
+        }
+        let values = match answer {
+            Answer::Sat => after.iter().map(|&lit| blaster.solver.value(lit)).collect(),
+            _ => Vec::new(),
+        };
+        Ok((answer, values))
+    }
+
+    /// The predicates of a step's target after it.
+    fn after(&mut self, entry: usize, index: usize) -> Rc<[Lit]> {
+        let step = &self.entries[entry].steps[index];
+        if let Some(known) = &step.after {
+            return known.clone();
+        }
+        let predicates = &self.entries[step.target].held.predicates;
+        let after = self.system.after(predicates, &step.step);
+        let after: Rc<[Lit]> = after.into_iter().map(|term| self.lit(term)).collect();
+        self.entries[entry].steps[index].after = Some(after.clone());
+        after
     }
 
     fn lit(&mut self, term: Term) -> Lit {
@@ -600,68 +837,49 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
     }
 
     /// The facts of a context whose seats are these slots.
-    fn facts(&mut self, context: &Context, slots: &[usize]) -> Vec<Lit> {
-        let key = (context.clone(), slots.to_vec());
-        let held = &self.found[context];
+    fn facts(&mut self, entry: usize, slots: &[usize]) -> Rc<[Lit]> {
+        let Entry { held, assumed, .. } = &self.entries[entry];
         let version = held.version;
-        if let Some((of, lits)) = self.assumed.get(&key)
+        if let Some((of, lits)) = assumed.get(slots)
             && *of == version
         {
             return lits.clone();
         }
         let facts = held.facts();
-        let predicates = held.predicates.clone();
-        let before = self.system.before(&predicates, slots);
+        let before = self.system.before(&held.predicates, slots);
         let before: Vec<Lit> = before.into_iter().map(|term| self.lit(term)).collect();
-        let lits: Vec<Lit> = facts
+        let lits: Rc<[Lit]> = facts
             .iter()
             .map(|fact| clause(&mut self.blaster, fact, &before))
             .collect();
-        self.assumed.insert(key, (version, lits.clone()));
+        let assumed = &mut self.entries[entry].assumed;
+        assumed.insert(slots.to_vec(), (version, lits.clone()));
         lits
     }
 
-    fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, GiveUp> {
+    /// The answer; stopped if the question is hard.
+    fn solve(&mut self, assumptions: &[Lit]) -> Result<Answer, GiveUp> {
         if self.limit.stop().is_some() {
             return Err(GiveUp::Stopped);
         }
         self.questions += 1;
-        match self.blaster.solver.solve(assumptions) {
-            Answer::Sat => Ok(true),
-            Answer::Unsat => Ok(false),
-            Answer::Stopped => Err(GiveUp::Stopped),
+        let answer = self.blaster.solver.solve_within(PATIENCE, assumptions);
+        match self.limit.is_over() {
+            true => Err(GiveUp::Stopped),
+            false => Ok(answer),
         }
     }
 }
 
-/// The spots of threads beside the same fixed ones, in the order in which they were found.
-pub fn others(order: &[Context], found: &FxHashMap<Context, Held>, context: &Context) -> Vec<Spot> {
-    let mut spots = Vec::new();
-    for other in order {
-        let (last, rest) = match other.seats.split_last() {
-            Some((last, rest)) => (*last, rest),
-            None => continue,
-        };
-        let is_alone = rest.iter().all(Option::is_none);
-        if other.fixed == context.fixed
-            && is_alone
-            && last.is_some()
-            && found.get(other).is_some_and(Held::is_reached)
-        {
-            spots.push(last);
-        }
-    }
-    spots
+fn literal(lits: &[Lit], (number, value): (usize, bool)) -> Lit {
+    if value { lits[number] } else { !lits[number] }
 }
 
 /// The literal of a fact, given those of the predicates.
 fn clause(blaster: &mut Blaster, fact: &Fact, lits: &[Lit]) -> Lit {
-    let lit = |&(number, value): &(usize, bool)| {
-        if value { lits[number] } else { !lits[number] }
-    };
     let mut holds = !blaster.solver.truth();
-    for part in fact {
-        holds = blaster.or(holds, lit(part));
+    for &part in fact {
+        holds = blaster.or(holds, literal(lits, part));
     }
     holds
 }

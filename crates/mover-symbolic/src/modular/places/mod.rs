@@ -26,6 +26,7 @@ use mover_ir::program::Program;
 use mover_reduce::Reduction;
 use mover_reduce::transform::dead_values::{drop_useless_globals, forget_dead_values};
 
+use super::handles::without_arrays;
 use super::rules::Rules;
 use super::{PATIENCE, trial, unchecked};
 use crate::outcome::Question;
@@ -34,8 +35,35 @@ use control::Ways;
 use facts::{Follow, GiveUp, Search, System};
 use predicates::Pool;
 
-/// Threads of a context besides the fixed ones, at most, and the part of the time left for each.
-const SHARES: [f64; 2] = [0.4, 0.6];
+/// Cells of an array that is looked at.
+const LONGEST_ARRAY: u32 = 16;
+
+/// One analysis.
+struct Attempt {
+    /// Threads of a context besides the fixed ones.
+    width: usize,
+    many_guards: bool,
+    /// The part of the time left that it may take.
+    share: f64,
+}
+
+const ATTEMPTS: [Attempt; 3] = [
+    Attempt {
+        width: 1,
+        many_guards: false,
+        share: 0.3,
+    },
+    Attempt {
+        width: 2,
+        many_guards: false,
+        share: 0.6,
+    },
+    Attempt {
+        width: 2,
+        many_guards: true,
+        share: 1.0,
+    },
+];
 
 /// The facts of a program with contexts of so many threads, or why there are none.
 fn find(
@@ -53,12 +81,18 @@ fn find(
     let mut system = System::new(ways, pool, rules);
     let mut search = Search::new(&mut system, limit);
     if let Err(none) = search.run(follow) {
+        if std::env::var_os("DBG").is_some() {
+            eprintln!(
+                "{} contexts, {} questions, {} anew",
+                search.found().count(),
+                search.questions,
+                search.anew
+            );
+        }
         return Ok(Err(none));
     }
     let claims: Claims = search
-        .found
-        .iter()
-        .filter(|(_, held)| held.is_reached())
+        .found()
         .map(|(context, held)| {
             let claim = Claim {
                 predicates: held.predicates.clone(),
@@ -117,22 +151,20 @@ pub fn by_places(
     share: f64,
     started: Instant,
 ) -> Result<Option<Outcome>, EngineError> {
-    let mut small = program.clone();
+    let without = without_arrays(program, LONGEST_ARRAY);
+    let mut small = without.unwrap_or_else(|_| program.clone());
     drop_useless_globals(&mut small);
     forget_dead_values(&mut small);
-    let Some(pool) = Pool::new(&small, rules) else {
+    let Some(mut pool) = Pool::new(&small, rules) else {
         return Ok(None);
     };
     let left = question.limit.time_left().unwrap_or(PATIENCE);
     let limit = question.limit.within(left.mul_f64(share));
-    for (number, share) in SHARES.into_iter().enumerate() {
-        let width = number + 1;
+    for attempt in &ATTEMPTS {
+        let width = attempt.width;
+        pool.many_guards = attempt.many_guards;
         let left = limit.time_left().unwrap_or(PATIENCE);
-        let limit = if width < SHARES.len() {
-            limit.within(left.mul_f64(share))
-        } else {
-            limit.clone()
-        };
+        let limit = limit.within(left.mul_f64(attempt.share));
         let all = Follow::ALL;
         let found = find(&small, rules, &pool, width, question.errors, all, &limit)?;
         let (claims, mut statistics) = match found {

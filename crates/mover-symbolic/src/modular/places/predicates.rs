@@ -13,6 +13,7 @@ use mover_ir::expr::{BinaryOp, Expr, Ty, VariableRef, mask};
 use mover_ir::program::{Effect, Init, Program, Template};
 
 use super::control::{Context, Spot, Ways, view};
+use crate::modular::handles::live_variables;
 use crate::modular::rules::Rules;
 use crate::modular::views::{before, is_hard};
 use crate::term::{Term, Terms};
@@ -88,6 +89,8 @@ pub struct Pool {
     owners: Vec<(usize, Vec<u64>)>,
     /// Global variables with a changer.
     pub changed: Vec<usize>,
+    /// Whether any equality with a constant may be a guard, not only those of flags.
+    pub many_guards: bool,
 }
 
 const NARROW: u8 = 3;
@@ -346,7 +349,7 @@ impl Pool {
             }
             for &value in self.equal_to.get(&name).into_iter().flatten() {
                 all.insert(Predicate::Equals(operand, value));
-                if rank < 3 {
+                if rank < 2 || rank == 2 && self.many_guards {
                     guards.push((rank, Predicate::Equals(operand, value)));
                 }
                 if rank > 1 {
@@ -499,44 +502,6 @@ fn may_compare(comparison: &Expr, rules: &Rules) -> bool {
         }
     });
     may && size <= LARGEST
-}
-
-/// For each location the local variables that may be read before they are written.
-fn live_variables(body: &Template) -> Vec<BTreeSet<usize>> {
-    let mut live: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); body.locations.len()];
-    let mut grew = true;
-    while grew {
-        grew = false;
-        for number in (0..body.locations.len()).rev() {
-            for edge in &body.locations[number].edges {
-                let mut here = live[edge.target.index()].clone();
-                for effect in edge.effects.iter().rev() {
-                    for place in effect.written_places() {
-                        if let VariableRef::Local(id) = place.variable
-                            && body.locals[id.index()].len == 1
-                        {
-                            here.remove(&id.index());
-                        }
-                    }
-                    effect.walk(&mut |part| note_read(part, &mut here));
-                }
-                edge.guard.walk(&mut |part| note_read(part, &mut here));
-                if !here.is_subset(&live[number]) {
-                    live[number].append(&mut here);
-                    grew = true;
-                }
-            }
-        }
-    }
-    live
-}
-
-fn note_read(part: &Expr, live: &mut BTreeSet<usize>) {
-    if let Expr::Read(place) = part
-        && let VariableRef::Local(id) = place.variable
-    {
-        live.insert(id.index());
-    }
 }
 
 impl Ways<'_> {

@@ -13,7 +13,7 @@ use super::predicates::Pool;
 use super::{certify, find};
 use crate::modular::rules::Rules;
 use crate::modular::tests::{
-    Do, M, Random, X, Y, count, fails_with, program, question, random_program, unsafe_programs,
+    Do, G, M, Random, X, Y, count, fails_with, program, question, random_program, unsafe_programs,
 };
 
 /// What a search says, and whether its facts are certified.
@@ -31,9 +31,10 @@ fn said(program: &Program, width: usize, follow: Follow) -> Said {
     let Ok(rules) = Rules::new(program) else {
         return Said::Nothing;
     };
-    let Some(pool) = Pool::new(program, &rules) else {
+    let Some(mut pool) = Pool::new(program, &rules) else {
         return Said::Nothing;
     };
+    pool.many_guards = width > 1;
     let limit = Control::unlimited();
     let found = find(program, &rules, &pool, width, true, follow, &limit);
     let claims = match found.expect("a layout") {
@@ -86,7 +87,8 @@ fn the_check_notices_what_a_search_forgot() {
     ];
     for follow in forgetful {
         let mut noticed = 0;
-        for (what, program) in unsafe_programs() {
+        let twins = [("threads at one spot disturb each other", twins())];
+        for (what, program) in unsafe_programs().into_iter().chain(twins) {
             for width in 1..=2 {
                 let said = said(&program, width, follow);
                 assert_ne!(said, Said::Proved, "{what} is certified with {follow:?}");
@@ -95,6 +97,30 @@ fn the_check_notices_what_a_search_forgot() {
         }
         assert!(noticed > 0, "nothing was found with {follow:?}");
     }
+}
+
+/// All threads wait at one spot until the gate is open; the first to pass closes the way for those
+/// that stand where it stood.
+fn twins() -> Program {
+    use Do::*;
+    let mut made = program(&[&[Cas(X, 0, 1), AssertIs(X, 0)]], &[Set(G, 1)]);
+    let [first, second] = [0, 1].map(|number| made.templates[1].locations[number].clone());
+    let is_open = second.edges[0].guard.rewrite(&mut |part| match part {
+        Expr::Read(place) => Some(Expr::Read(Place {
+            variable: VariableRef::Global(VariableId(G)),
+            ..place.clone()
+        })),
+        Expr::Const { value: 0, width } => Some(Expr::constant(1, *width)),
+        _ => None,
+    });
+    let here = &mut made.templates[1].locations[0];
+    here.edges = vec![first.edges[0].clone(), second.edges[1].clone()];
+    here.edges[0].target = second.edges[0].target;
+    for edge in &mut here.edges {
+        edge.guard = edge.guard.clone().and(is_open.clone());
+    }
+    assert_eq!(fails_with(&made, 2), Some(true));
+    made
 }
 
 /// The changers make one thread enough for a lock made by hand.
@@ -119,7 +145,7 @@ fn locks_are_proved() {
 }
 
 const WIDE: Ty = Ty {
-    width: 16,
+    width: 8,
     signed: false,
 };
 
