@@ -153,6 +153,8 @@ pub fn tried(
         let machine = Machine::new(&few);
         for _ in 0..WALKS {
             let mut state = machine.initial();
+            // Steps of an atomic sequence are one step, and so is what they change.
+            let mut seen = state.clone();
             // For each variable with a changer, who that is.
             let mut changers: Vec<Option<usize>> = vec![None; system.pool.changed.len()];
             for _ in 0..STEPS {
@@ -165,13 +167,13 @@ pub fn tried(
                 }
                 let mut step = steps[random.below(steps.len() as u64) as usize];
                 step.choice = random.choice(machine.choices(&state, step).unwrap_or(0));
-                let next = machine.apply(&state, step);
-                note_changes(system, &state, &next, step.by.thread, &mut changers);
-                state = next;
+                state = machine.apply(&state, step);
                 if machine.error(&state).is_some() || machine.bound(&state).is_some() {
                     break;
                 }
                 if state.exclusive.is_none() {
+                    note_changes(system, &seen, &state, step.by.thread, &mut changers);
+                    seen = state.clone();
                     looked_at += 1;
                     look(system, &state, &changers, claims)?;
                 }

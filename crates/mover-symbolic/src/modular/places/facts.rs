@@ -522,7 +522,6 @@ pub struct Search<'s, 'a, 'p> {
     beside: FxHashMap<Vec<Spot>, Vec<Spot>>,
     limit: Control,
     pub questions: u64,
-    pub anew: u64,
 }
 
 impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
@@ -538,7 +537,6 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             beside: FxHashMap::default(),
             limit: limit.clone(),
             questions: 0,
-            anew: 0,
         }
     }
 
@@ -807,7 +805,6 @@ impl<'s, 'a, 'p> Search<'s, 'a, 'p> {
             blaster.solver.add(&broken);
         }
         self.questions += 1;
-        self.anew += 1;
         let answer = blaster.solver.solve_within(PATIENCE_ANEW, &[]);
         if self.limit.is_over() {
             return Err(GiveUp::Stopped);

@@ -81,14 +81,6 @@ fn find(
     let mut system = System::new(ways, pool, rules);
     let mut search = Search::new(&mut system, limit);
     if let Err(none) = search.run(follow) {
-        if std::env::var_os("DBG").is_some() {
-            eprintln!(
-                "{} contexts, {} questions, {} anew",
-                search.found().count(),
-                search.questions,
-                search.anew
-            );
-        }
         return Ok(Err(none));
     }
     let claims: Claims = search
@@ -170,12 +162,7 @@ pub fn by_places(
         let (claims, mut statistics) = match found {
             Ok(found) => found,
             Err(GiveUp::Unsuited) => return Ok(None),
-            Err(why) => {
-                if std::env::var_os("DBG").is_some() {
-                    eprintln!("width {width}: {why:?} after {:?}", started.elapsed());
-                }
-                continue;
-            }
+            Err(GiveUp::Alarm | GiveUp::Stopped) => continue,
         };
         let Some(certified) = certify(&small, rules, &pool, width, &claims, question)? else {
             return Ok(None);

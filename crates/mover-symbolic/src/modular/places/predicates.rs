@@ -354,7 +354,7 @@ impl Pool {
                 }
                 if rank > 1 {
                     for bound in [value, value.wrapping_add(1) & mask(ty.width)] {
-                        all.insert(below(operand, bound, ty));
+                        all.extend(below(operand, bound, ty, true));
                     }
                 }
             }
@@ -362,7 +362,7 @@ impl Pool {
                 all.insert(Predicate::Bit(operand, 0));
             }
             for &bound in self.below.get(&name).into_iter().flatten() {
-                all.insert(below(operand, bound, ty));
+                all.extend(below(operand, bound, ty, false));
             }
         }
         for (number, &(a, one, ty)) in scalars.iter().enumerate() {
@@ -444,12 +444,17 @@ pub fn people(context: &Context) -> Vec<(Who, Spot)> {
         .collect()
 }
 
-fn below(number: Operand, bound: u64, ty: Ty) -> Predicate {
-    Predicate::Below {
+/// None if it says nothing, or no more than an equality that is there as well.
+fn below(number: Operand, bound: u64, ty: Ty, has_equality: bool) -> Option<Predicate> {
+    let signed = ty.signed;
+    let least = if signed { 1 << (ty.width - 1) } else { 0 };
+    let from_least = bound.wrapping_sub(least) & mask(ty.width);
+    let says_more = from_least > 1 && from_least < mask(ty.width);
+    (says_more || !has_equality && from_least > 0).then_some(Predicate::Below {
         number,
         bound,
-        signed: ty.signed,
-    }
+        signed,
+    })
 }
 
 fn named(variable: VariableRef, template: usize) -> Named {

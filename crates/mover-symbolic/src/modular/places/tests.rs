@@ -271,6 +271,9 @@ fn facts_about_random_programs_are_judged_by_the_semantics() {
         }
         failing += usize::from(fails);
         safe += usize::from(!fails);
+        if number % 500 == 499 {
+            println!("{number}: {failing} fail, {safe} do not, {proved:?} are proved");
+        }
     }
     println!("{failing} fail, {safe} do not with 4 threads, {proved:?} of these are proved");
     assert!(failing * 5 > count, "too few programs fail");
