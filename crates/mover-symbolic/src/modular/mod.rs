@@ -92,7 +92,7 @@ const ATTEMPTS: [Attempt; 4] = [
 const WIDEST: usize = 3;
 const FEW_VALUES_SHARE: f64 = 0.25;
 /// The part of the time left for facts at places.
-const PLACES_SHARE: f64 = 0.6;
+const PLACES_SHARE: f64 = 0.7;
 
 /// For an attempt if there is no time limit.
 const PATIENCE: Duration = Duration::from_secs(600);

@@ -240,7 +240,7 @@ fn look(
         let places = (0..fixed).map(spot).collect();
         let (context, mut numbers) = Context::seated(places, &threads);
         // Either of two threads at one spot may have the first seat.
-        if context.has_twins() && state.threads.len() % 2 == 0 {
+        if context.has_twins() && state.threads.len().is_multiple_of(2) {
             numbers.reverse();
         }
         let Some(claim) = claims.get(&context) else {

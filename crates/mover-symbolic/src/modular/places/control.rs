@@ -278,11 +278,7 @@ impl<'p> Ways<'p> {
     }
 
     /// The edges that can be taken, each with when, by their priorities.
-    fn options<'e>(
-        &mut self,
-        begun: &Begun,
-        edges: &'e [Edge],
-    ) -> Result<Vec<(&'e Edge, Term, Option<Term>)>, NoWays> {
+    fn options<'e>(&mut self, begun: &Begun, edges: &'e [Edge]) -> Result<Vec<Ready<'e>>, NoWays> {
         let mut ready = Vec::new();
         for edge in edges {
             let view = view(&self.layout, &begun.state, begun.slot, begun.template);
@@ -327,6 +323,9 @@ impl<'p> Ways<'p> {
             .or_insert_with(|| terms.variable(format!("choice {step}"), width))
     }
 }
+
+/// An edge, when it can be taken, and what it chooses.
+type Ready<'e> = (&'e Edge, Term, Option<Term>);
 
 /// A way in the making.
 struct Begun {

@@ -119,7 +119,11 @@ impl Held {
             }
             for value in [false, true] {
                 for (number, &under) in under[usize::from(value)].iter().enumerate() {
-                    if number != guard && self.all[number] == BOTH && under != BOTH {
+                    if number == guard || self.all[number] != BOTH || under == BOTH {
+                        continue;
+                    }
+                    let decides = self.predicates[guard].decides(self.predicates[number]);
+                    if !(value && decides) {
                         facts.push(vec![(guard, !value), (number, under == seen(true))]);
                     }
                 }

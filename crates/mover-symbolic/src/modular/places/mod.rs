@@ -51,12 +51,12 @@ const ATTEMPTS: [Attempt; 3] = [
     Attempt {
         width: 1,
         many_guards: false,
-        share: 0.3,
+        share: 0.45,
     },
     Attempt {
         width: 2,
         many_guards: false,
-        share: 0.6,
+        share: 0.65,
     },
     Attempt {
         width: 2,

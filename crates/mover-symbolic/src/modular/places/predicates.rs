@@ -69,6 +69,23 @@ pub enum Predicate {
     },
 }
 
+impl Predicate {
+    /// The number that it is about, if it is about one only.
+    fn number(self) -> Option<Operand> {
+        match self {
+            Predicate::Bit(number, _)
+            | Predicate::Equals(number, _)
+            | Predicate::Below { number, .. } => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether it decides the other one if it holds: both are about one number, and it says which.
+    pub fn decides(self, other: Predicate) -> bool {
+        matches!(self, Predicate::Equals(..)) && self.number() == other.number()
+    }
+}
+
 /// A variable of the program or of a template.
 type Named = (Option<usize>, usize);
 
@@ -123,21 +140,31 @@ impl Pool {
             }
         }
         let mut assigned: BTreeMap<Named, bool> = BTreeMap::new();
+        let mut read: BTreeSet<usize> = BTreeSet::new();
+        let mut note_read = |part: &Expr| {
+            if let Expr::Read(place) = part
+                && let VariableRef::Global(id) = place.variable
+            {
+                read.insert(id.index());
+            }
+        };
         for (template, body) in program.templates.iter().enumerate() {
             if body.locals.iter().any(|local| local.addressable) {
                 return None;
             }
             for edge in body.locations.iter().flat_map(|location| &location.edges) {
                 pool.note_comparisons(template, &edge.guard);
+                edge.guard.walk(&mut note_read);
                 for effect in &edge.effects {
                     effect.walk(&mut |part| pool.note_comparison(template, part));
+                    effect.walk(&mut note_read);
                     for place in effect.written_places() {
                         let name = named(place.variable, template);
                         let value = match effect {
                             Effect::Assign { value, .. } => Some(value),
                             _ => None,
                         };
-                        let constant = value.is_some_and(|value| is_choice_of_constants(value));
+                        let constant = value.is_some_and(is_choice_of_constants);
                         let all = assigned.entry(name).or_insert(true);
                         *all &= constant;
                         if let Some(value) = value {
@@ -149,6 +176,9 @@ impl Pool {
             pool.live.push(live_variables(body));
             pool.find_comparisons(template, body, rules);
         }
+        // Of handles that were dropped nothing is left to be said.
+        pool.shared
+            .retain(|number| program.globals[*number].addressable || read.contains(number));
         pool.flags = assigned
             .into_iter()
             .filter_map(|(name, all)| all.then_some(name))
