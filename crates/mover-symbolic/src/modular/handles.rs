@@ -5,6 +5,7 @@
 //! program for any number of threads must not mention them. [`without_handles`] makes a program
 //! that does not, and that has every behaviour of the given one, whatever the length:
 //!
+//! - variables that are used within single edges only are split, one for each edge;
 //! - variables that may hold a handle, rows that are indexed by one, and sets of threads as bits are
 //!   dropped;
 //! - a condition over what was dropped may hold and may fail (it is weakened). So a join never waits,
@@ -19,7 +20,7 @@
 use std::collections::BTreeSet;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef};
-use mover_ir::program::{Edge, Effect, Init, Program, Variable};
+use mover_ir::program::{Edge, Effect, Init, Program, Template, Variable, VariableId};
 
 use super::rules::{Dependence, Refusal, names_the_thread};
 
@@ -42,38 +43,165 @@ struct Handles {
 
 /// The error says why there is no such program.
 pub fn without_handles(original: &Program) -> Result<Program, Refusal> {
-    let handles = Handles::find(original);
     let mut program = original.clone();
-    for (template, body) in program.templates.iter_mut().enumerate() {
-        for location in &mut body.locations {
-            location.accesses.clear();
-            for edge in &mut location.edges {
-                // There a thread that waits lets others move, and one that never waits does not.
-                if location.atomic && handles.reads_dropped(&edge.guard, template) {
-                    return Err(Refusal::AtomicWait(edge.text.clone()));
-                }
-                handles
-                    .forget_in(edge, template)
-                    .map_err(|reason| Refusal::OnEdge {
-                        reason,
-                        edge: edge.text.clone(),
-                    })?;
-            }
-        }
-        for (number, local) in body.locals.iter_mut().enumerate() {
-            if handles.holders.contains(&(Some(template), number)) {
-                forget(local)?;
-            }
-        }
-    }
-    for (number, global) in program.globals.iter_mut().enumerate() {
-        if handles.is_dropped((None, number)) {
-            forget(global)?;
-        }
-    }
+    program.templates.iter_mut().for_each(split_temporaries);
+    let handles = Handles::find(&program);
+    handles.drop_from(&mut program)?;
     program.presence = None;
     program.max_threads = program.max_threads.max(MANY);
     Ok(program)
+}
+
+/// The program without its arrays of more cells than this: what is read from them is any value.
+pub fn without_arrays(original: &Program, most: u32) -> Result<Program, Refusal> {
+    let mut program = original.clone();
+    let globals = original.globals.iter().enumerate();
+    let rows = globals.filter(|(_, global)| global.len > most && !global.addressable);
+    let handles = Handles {
+        rows: rows.map(|(number, _)| number).collect(),
+        ..Handles::default()
+    };
+    handles.drop_from(&mut program)?;
+    Ok(program)
+}
+
+impl Handles {
+    /// Takes what is dropped out of a program.
+    fn drop_from(&self, program: &mut Program) -> Result<(), Refusal> {
+        let handles = self;
+        for (template, body) in program.templates.iter_mut().enumerate() {
+            for location in &mut body.locations {
+                location.accesses.clear();
+                for edge in &mut location.edges {
+                    // There a thread that waits lets others move, and one that never waits does not.
+                    if location.atomic && handles.reads_dropped(&edge.guard, template) {
+                        return Err(Refusal::AtomicWait(edge.text.clone()));
+                    }
+                    handles
+                        .forget_in(edge, template)
+                        .map_err(|reason| Refusal::OnEdge {
+                            reason,
+                            edge: edge.text.clone(),
+                        })?;
+                }
+            }
+            for (number, local) in body.locals.iter_mut().enumerate() {
+                if handles.holders.contains(&(Some(template), number)) {
+                    forget(local)?;
+                }
+            }
+        }
+        for (number, global) in program.globals.iter_mut().enumerate() {
+            if handles.is_dropped((None, number)) {
+                forget(global)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives each edge its own copy of the local variables that are used within single edges only. One
+/// that holds a handle in one edge and a number in another would make that number a handle.
+fn split_temporaries(body: &mut Template) {
+    let live = live_variables(body);
+    for local in body.params as usize..body.locals.len() {
+        let variable = body.locals[local].clone();
+        let id = VariableRef::Local(VariableId(local as u32));
+        let edges = || body.locations.iter().flat_map(|location| &location.edges);
+        let is_simple = |effect: &Effect| match effect {
+            Effect::Assign { .. } | Effect::Havoc { .. } => true,
+            other => other
+                .written_places()
+                .iter()
+                .all(|place| place.variable != id),
+        };
+        if variable.len != 1
+            || variable.addressable
+            || live.iter().any(|live| live.contains(&local))
+            || !edges().flat_map(|edge| &edge.effects).all(is_simple)
+        {
+            continue;
+        }
+        let uses = edges().filter(|edge| mentions(edge, id)).count();
+        let mut copies = uses.saturating_sub(1);
+        for location in &mut body.locations {
+            for edge in &mut location.edges {
+                if copies == 0 || !mentions(edge, id) {
+                    continue;
+                }
+                copies -= 1;
+                let copy = VariableRef::Local(VariableId(body.locals.len() as u32));
+                body.locals.push(variable.clone());
+                let rename = &mut |part: &mut Expr| {
+                    if let Expr::Read(place) = part
+                        && place.variable == id
+                    {
+                        place.variable = copy;
+                    }
+                };
+                edge.guard.walk_mut(rename);
+                for effect in &mut edge.effects {
+                    effect.walk_mut(rename);
+                    if let Effect::Assign { place, .. } | Effect::Havoc { place, .. } = effect
+                        && place.variable == id
+                    {
+                        place.variable = copy;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn mentions(edge: &Edge, variable: VariableRef) -> bool {
+    let mut found = false;
+    let mut look = |part: &Expr| {
+        found |= matches!(part, Expr::Read(place) if place.variable == variable);
+    };
+    edge.guard.walk(&mut look);
+    for effect in &edge.effects {
+        effect.walk(&mut look);
+    }
+    let mut written = edge.effects.iter().flat_map(Effect::written_places);
+    found || written.any(|place| place.variable == variable)
+}
+
+/// For each location the local variables that may be read before they are written.
+pub(super) fn live_variables(body: &Template) -> Vec<BTreeSet<usize>> {
+    let mut live: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); body.locations.len()];
+    let mut grew = true;
+    while grew {
+        grew = false;
+        for number in (0..body.locations.len()).rev() {
+            for edge in &body.locations[number].edges {
+                let mut here = live[edge.target.index()].clone();
+                for effect in edge.effects.iter().rev() {
+                    for place in effect.written_places() {
+                        if let VariableRef::Local(id) = place.variable
+                            && body.locals[id.index()].len == 1
+                        {
+                            here.remove(&id.index());
+                        }
+                    }
+                    effect.walk(&mut |part| note_read(part, &mut here));
+                }
+                edge.guard.walk(&mut |part| note_read(part, &mut here));
+                if !here.is_subset(&live[number]) {
+                    live[number].append(&mut here);
+                    grew = true;
+                }
+            }
+        }
+    }
+    live
+}
+
+fn note_read(part: &Expr, live: &mut BTreeSet<usize>) {
+    if let Expr::Read(place) = part
+        && let VariableRef::Local(id) = place.variable
+    {
+        live.insert(id.index());
+    }
 }
 
 /// Nobody reads or writes it any more.

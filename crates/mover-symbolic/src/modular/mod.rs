@@ -24,6 +24,7 @@ mod certificate;
 mod configurations;
 mod handles;
 mod houdini;
+mod places;
 mod rules;
 mod samples;
 mod search;
@@ -48,6 +49,7 @@ use crate::layout::Bounds;
 use crate::outcome::{Question, stopped};
 use configurations::{Configurations, GiveUp};
 use handles::without_handles;
+use places::by_places;
 use rules::{Refusal, Rules};
 use search::{Found, ModularSearch};
 use view_sets::{Follow, ViewSets};
@@ -89,6 +91,8 @@ const ATTEMPTS: [Attempt; 4] = [
 /// Threads of an explicit view, at most, and the part of the time for all such attempts.
 const WIDEST: usize = 3;
 const FEW_VALUES_SHARE: f64 = 0.25;
+/// The part of the time left for facts at places.
+const PLACES_SHARE: f64 = 0.7;
 
 /// For an attempt if there is no time limit.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -113,10 +117,14 @@ pub fn check(
         ));
     }
     let rules = Rules::new(&program).map_err(refused)?;
-    match by_few_values(task, question, &program, &rules, started)? {
-        Some(outcome) => Ok(outcome),
-        None => by_formulas(task, question, &program, &rules, progress, started),
+    if let Some(outcome) = by_few_values(task, question, &program, &rules, started)? {
+        return Ok(outcome);
     }
+    let share = PLACES_SHARE;
+    if let Some(outcome) = by_places(task, question, &program, &rules, share, started)? {
+        return Ok(outcome);
+    }
+    by_formulas(task, question, &program, &rules, progress, started)
 }
 
 /// A proof by an invariant over bits and comparisons.

@@ -27,16 +27,16 @@ use crate::layout::Bounds;
 use crate::outcome::Question;
 
 /// The shared variables: numbers of two bits, a gate, and owners.
-const X: u32 = 0;
-const Y: u32 = 1;
-const G: u32 = 2;
-const M: u32 = 3;
+pub(super) const X: u32 = 0;
+pub(super) const Y: u32 = 1;
+pub(super) const G: u32 = 2;
+pub(super) const M: u32 = 3;
 const N: u32 = 4;
 const OWN: u32 = 5;
 
 /// A statement of a thread; it goes on to the next one.
 #[derive(Clone, Copy, Debug)]
-enum Do {
+pub(super) enum Do {
     Assume(u32, u64),
     AssertIs(u32, u64),
     AssertNot(u32, u64),
@@ -164,7 +164,7 @@ fn locations(statements: &[Do]) -> Vec<Location> {
 
 /// A program whose first thread creates threads of all templates in a loop, as many as it likes,
 /// and then does something.
-fn program(threads: &[&[Do]], after: &[Do]) -> Program {
+pub(super) fn program(threads: &[&[Do]], after: &[Do]) -> Program {
     let mut templates: Vec<Template> = Vec::new();
     let mut main = locations(after);
     // The loop is before the first statement.
@@ -207,7 +207,7 @@ fn program(threads: &[&[Do]], after: &[Do]) -> Program {
 }
 
 /// Whether some run with so many created threads at a time fails; none if there are too many states.
-fn fails_with(program: &Program, created: u32) -> Option<bool> {
+pub(super) fn fails_with(program: &Program, created: u32) -> Option<bool> {
     let few = Program {
         max_threads: 1 + created,
         ..program.clone()
@@ -231,7 +231,7 @@ fn fails_with(program: &Program, created: u32) -> Option<bool> {
     Some(false)
 }
 
-fn question(reduction: Reduction, limit: Control) -> Question {
+pub(super) fn question(reduction: Reduction, limit: Control) -> Question {
     Question {
         reduction,
         heuristics: Heuristics::ALL,
@@ -289,7 +289,7 @@ const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_secs(2);
 
 /// Each is the smallest program that some wrong variant of the proof takes for safe.
-fn unsafe_programs() -> Vec<(&'static str, Program)> {
+pub(super) fn unsafe_programs() -> Vec<(&'static str, Program)> {
     use Do::*;
     vec![
         (
@@ -614,7 +614,7 @@ fn certification_notices_what_a_search_forgot() {
     }
 }
 
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn below(&mut self, count: u64) -> u64 {
@@ -670,7 +670,7 @@ impl Random {
 }
 
 /// A random program with threads in a loop, and what is in it.
-fn random_program(random: &mut Random) -> (Program, String) {
+pub(super) fn random_program(random: &mut Random) -> (Program, String) {
     let is_gated = random.below(5) < 2;
     let threads: Vec<Vec<Do>> = (0..1 + random.below(2))
         .map(|_| random.thread(is_gated))
@@ -685,7 +685,7 @@ fn random_program(random: &mut Random) -> (Program, String) {
 }
 
 /// How many random programs are tried: so many, or as many in a long run.
-fn count(usual: usize, long: usize) -> usize {
+pub(super) fn count(usual: usize, long: usize) -> usize {
     let is_long = std::env::var_os("MOVER_LONG").is_some();
     if is_long { long } else { usual }
 }

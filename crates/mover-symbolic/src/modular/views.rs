@@ -761,7 +761,7 @@ impl<'a, 'p> Views<'a, 'p> {
     }
 }
 
-fn is_hard(op: BinaryOp) -> bool {
+pub(super) fn is_hard(op: BinaryOp) -> bool {
     use BinaryOp::*;
     matches!(op, Mul | UDiv | SDiv | URem | SRem)
 }
@@ -785,7 +785,7 @@ fn copies(body: &Template) -> Vec<Expr> {
 }
 
 /// What a comparison says before each assignment to one of its variables.
-fn before(body: &Template, comparison: &Expr) -> Vec<Expr> {
+pub(super) fn before(body: &Template, comparison: &Expr) -> Vec<Expr> {
     let mut found = Vec::new();
     for edge in body.locations.iter().flat_map(|location| &location.edges) {
         for effect in &edge.effects {
