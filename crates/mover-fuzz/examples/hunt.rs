@@ -61,9 +61,10 @@ fn judge(generator: &str, question: &str) -> Option<Examine> {
         ("protection", question) => {
             use mover_fuzz::subject::Asked;
 
-            let moment = std::time::Duration::from_millis(150);
+            let moment = std::time::Duration::from_millis(200);
             let asked = match question {
-                "" | "movers" => Asked::Movers(moment),
+                // Small programs need much less; the machine may be busy.
+                "" | "movers" => Asked::Movers(10 * moment),
                 "explicit" => Asked::Explicit,
                 "all" => Asked::All(moment),
                 _ => return None,
