@@ -447,10 +447,13 @@ impl Examination<'_> {
     fn only_asks(&self, at: EdgeRef, predicate: &Expr) -> bool {
         let edge = at.of(self.program);
         let body = &self.program.templates[at.template];
+        let negated = predicate.clone().negate();
         let mut without = edge.clone();
-        without.guard = edge
-            .guard
-            .rewrite(&mut |part| (part == predicate).then_some(Expr::TRUE));
+        without.guard = edge.guard.rewrite(&mut |part| match part {
+            part if part == predicate => Some(Expr::TRUE),
+            part if *part == negated => Some(Expr::FALSE),
+            _ => None,
+        });
         body.location(edge.target).error.is_some() && !touches(&without, self.cell)
     }
 
