@@ -1,6 +1,6 @@
 // expect: safe
 // Of a conjunction the part that excludes others is used; the whole is checked.
-// engines: explicit/none explicit/phase explicit/dynamic bmc ic3
+// engines: explicit/none,phase,dynamic
 // The owner is read by others, so it is no lock; without the claim there are more states.
 byte owner = 255, open = 1, x, seen;
 /*@ exclusive(x, owner == _pid && open == 1) */
