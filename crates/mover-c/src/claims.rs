@@ -7,8 +7,11 @@
 //! Section 4.1) a claim is checked before it is used, so a claim in text that the preprocessor
 //! excludes is harmless.
 //!
-//! The predicate ranges over a lock whose cell names the thread that holds it: mutexes, spin
-//! locks, and read-write locks as far as they are held for writing.
+//! The predicate ranges over locks whose cells name the thread that holds them: mutexes, spin
+//! locks, and read-write locks as far as they are held for writing. It is one comparison,
+//! `lock == self` or `locks[1] == self`, or several joined by `&&`.
+
+use std::fmt;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Exclusive, Variable, VariableId};
@@ -46,10 +49,14 @@ pub fn find(
                 problem("this is not a claim of exclusive access", loc)
                     .help(format!("write `{MACRO}(variable, mutex == self)`"))
             })?;
-            let lock = cell(globals, claim.lock).ok_or_else(|| {
-                let message = format!("there is no global lock `{}`", claim.lock);
-                problem(message, loc).help("name a global mutex that threads use")
-            })?;
+            let mut predicate = Expr::TRUE;
+            for lock in &claim.locks {
+                let part = held(globals, lock).ok_or_else(|| {
+                    let message = format!("there is no global lock `{lock}`");
+                    problem(message, loc).help("name a global mutex that threads use")
+                })?;
+                predicate = predicate.and(part);
+            }
             let span = Span::new(file, word.start, claim.end);
             let protected = variables(globals, claim.variable);
             if protected.is_empty() {
@@ -58,7 +65,7 @@ pub fn find(
             }
             claims.extend(protected.into_iter().map(|variable| Exclusive {
                 variable,
-                predicate: held(globals, lock),
+                predicate: predicate.clone(),
                 span,
             }));
         }
@@ -70,18 +77,25 @@ fn problem(message: impl Into<String>, loc: Loc) -> Problem {
     Problem::new(message, Some(loc)).code("C016")
 }
 
-/// That the thread has the lock.
-fn held(globals: &[Variable], lock: VariableId) -> Expr {
-    let ty = globals[lock.index()].ty;
-    let place = Place::scalar(VariableRef::Global(lock), ty);
-    Expr::binary(BinaryOp::Eq, Expr::Read(place), me())
-}
-
-/// The cell that names the thread which has a lock.
-fn cell(globals: &[Variable], name: &str) -> Option<VariableId> {
-    let is_it = |variable: &Variable| variable.name == name && variable.ty.width == 32;
-    let number = globals.iter().position(is_it)?;
-    Some(VariableId(number as u32))
+/// That the thread has the lock: the cell that names the thread which has it is its own.
+fn held(globals: &[Variable], lock: &Lock) -> Option<Expr> {
+    let named = |name: &str| {
+        let is_it = |variable: &Variable| variable.name == name && variable.ty.width == 32;
+        globals.iter().position(is_it)
+    };
+    // The front end may have split an array into its elements.
+    let (number, index) = match named(&lock.to_string()) {
+        Some(number) => (number, 0),
+        None => (named(lock.name)?, lock.index.unwrap_or(0)),
+    };
+    let variable = &globals[number];
+    let is_inside = index < u64::from(variable.len) && (lock.index.is_some() || variable.len == 1);
+    let place = Place::element(
+        VariableRef::Global(VariableId(number as u32)),
+        Expr::int(index as i64),
+        variable.ty,
+    );
+    is_inside.then(|| Expr::binary(BinaryOp::Eq, Expr::Read(place), me()))
 }
 
 /// The variables that hold the parts of what has this name in the source.
@@ -100,26 +114,94 @@ fn variables(globals: &[Variable], name: &str) -> Vec<VariableId> {
 
 struct Claim<'a> {
     variable: &'a str,
-    lock: &'a str,
+    /// All of them are held by who has access.
+    locks: Vec<Lock<'a>>,
     /// Where it ends in the text.
     end: usize,
 }
 
-/// Reads `(variable, lock == self)`.
+/// A lock by name, or an element of an array of locks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Lock<'a> {
+    name: &'a str,
+    index: Option<u64>,
+}
+
+impl fmt::Display for Lock<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(index) => write!(f, "{}[{index}]", self.name),
+            None => f.write_str(self.name),
+        }
+    }
+}
+
+/// What is left to read of a claim.
+struct Reader<'w, 'a> {
+    rest: &'w [Word<'a>],
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn eat(&mut self, wanted: &str) -> Option<()> {
+        let (first, rest) = self.rest.split_first()?;
+        (first.text == wanted).then(|| self.rest = rest)
+    }
+
+    fn name(&mut self) -> Option<&'a str> {
+        let (first, rest) = self.rest.split_first()?;
+        is_name(first.text).then(|| {
+            self.rest = rest;
+            first.text
+        })
+    }
+
+    /// A lock, or `self`.
+    fn side(&mut self) -> Option<Lock<'a>> {
+        let name = self.name()?;
+        let mut index = None;
+        if self.eat("[").is_some() {
+            let (first, rest) = self.rest.split_first()?;
+            index = Some(first.text.parse().ok()?);
+            self.rest = rest;
+            self.eat("]")?;
+        }
+        Some(Lock { name, index })
+    }
+
+    fn comparison(&mut self) -> Option<Lock<'a>> {
+        let left = self.side()?;
+        self.eat("=")?;
+        self.eat("=")?;
+        let right = self.side()?;
+        let own = Lock {
+            name: "self",
+            index: None,
+        };
+        match (left == own, right == own) {
+            (false, true) => Some(left),
+            (true, false) => Some(right),
+            _ => None,
+        }
+    }
+}
+
+/// Reads `(variable, lock == self && locks[1] == self)`.
 fn read<'a>(words: &[Word<'a>]) -> Option<Claim<'a>> {
-    let [open, variable, comma, left, first, second, right, close] = words.get(..8)? else {
-        return None;
-    };
-    let punctuation = [open, comma, first, second, close].map(|word| word.text);
-    let lock = match (left.text, right.text) {
-        (lock, "self") | ("self", lock) => lock,
-        _ => return None,
-    };
-    let fits = punctuation == ["(", ",", "=", "=", ")"] && is_name(variable.text) && is_name(lock);
-    fits.then_some(Claim {
-        variable: variable.text,
-        lock,
-        end: close.start + 1,
+    let mut reader = Reader { rest: words };
+    reader.eat("(")?;
+    let variable = reader.name()?;
+    reader.eat(",")?;
+    let mut locks = vec![reader.comparison()?];
+    while reader.eat("&").is_some() {
+        reader.eat("&")?;
+        locks.push(reader.comparison()?);
+    }
+    let end = reader.rest.first()?.start + 1;
+    reader.eat(")")?;
+    Some(Claim {
+        variable,
+        locks,
+        end,
     })
 }
 
@@ -229,8 +311,20 @@ mod tests {
             panic!("{found:?}");
         };
         let claim = read(&words[only + 1..]).expect("a claim");
-        assert_eq!((claim.variable, claim.lock), ("b", "m"));
+        let m = Lock {
+            name: "m",
+            index: None,
+        };
+        assert_eq!((claim.variable, &claim.locks[..]), ("b", &[m][..]));
         assert_eq!(claim.end, text.len());
+    }
+
+    #[test]
+    fn locks_are_joined_and_have_indices() {
+        let words = words("(b, m == self && self == locks[1])");
+        let claim = read(&words).expect("a claim");
+        let locks: Vec<String> = claim.locks.iter().map(Lock::to_string).collect();
+        assert_eq!(locks, ["m", "locks[1]"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use mover_cli::output::{OutputError, check_writable, print, write_file};
 use mover_cli::process::{exit_code, on_large_stack, parse};
 use mover_cli::{Cause, CliError, Exit, stderr_line};
 use mover_fuzz::compare::PassedOver;
-use mover_fuzz::subject::{Examined, Generator, Subject, engines};
+use mover_fuzz::subject::{Asked, Examined, Generator, Subject, engines};
 use mover_source::SourceMap;
 use totals::{Told, Totals, as_json, as_text, told_so_far};
 
@@ -46,16 +46,18 @@ struct FuzzArgs {
     #[arg(long = "for", value_name = "TIME")]
     duration: Option<String>,
 
-    /// What to generate: Promela models, C programs, programs of the intermediate representation,
-    /// transactional-memory algorithms, or all of them in turn
+    /// What to generate: Promela models, C programs, C programs about the ways to protect data,
+    /// programs of the intermediate representation, transactional-memory algorithms, or all of
+    /// them in turn
     #[arg(long, value_enum, default_value = "all")]
     generator: Made,
 
-    /// Engines to compare: all variants of explicit search, or the symbolic engines as well
+    /// What to ask: compare all variants of explicit search, or the symbolic engines as well, or
+    /// test whether the movers of each reduction commute
     #[arg(long, value_enum, default_value = "all")]
     engines: Engines,
 
-    /// Time limit of a symbolic engine for one answer, in milliseconds
+    /// Time limit of a symbolic engine for one answer, or of a test of movers, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 300)]
     patience: u64,
 
@@ -92,6 +94,7 @@ struct FuzzArgs {
 enum Made {
     Promela,
     C,
+    Protection,
     Ir,
     Tm,
     All,
@@ -101,6 +104,7 @@ enum Made {
 enum Engines {
     Explicit,
     All,
+    Movers,
 }
 
 /// What the command line asks for cannot be done.
@@ -141,8 +145,7 @@ enum NotWritten {
 /// What is to be tried.
 struct Plan<'a> {
     generators: Vec<Generator>,
-    /// For each answer of a symbolic engine; none if they are not asked.
-    patience: Option<Duration>,
+    asked: Asked,
     write: Option<&'a Path>,
 }
 
@@ -152,17 +155,30 @@ impl Plan<'_> {
             Made::All => true,
             Made::Promela => generator.name() == "promela",
             Made::C => generator.name() == "c",
+            Made::Protection => generator.name() == "protection",
             Made::Ir => generator.name() == "ir",
             Made::Tm => generator.name() == "tm",
         };
-        let generators: Vec<Generator> = Generator::ALL.iter().copied().filter(is_asked).collect();
+        // Transactional memories have no movers.
+        let has_question =
+            |generator: &Generator| args.engines != Engines::Movers || *generator != Generator::Tm;
+        let generators: Vec<Generator> = Generator::ALL
+            .iter()
+            .copied()
+            .filter(is_asked)
+            .filter(has_question)
+            .collect();
         if generators.is_empty() {
             return Err(CampaignError::NoGenerator);
         }
         let patience = Duration::from_millis(args.patience);
         Ok(Plan {
             generators,
-            patience: (args.engines == Engines::All).then_some(patience),
+            asked: match args.engines {
+                Engines::Explicit => Asked::Explicit,
+                Engines::All => Asked::All(patience),
+                Engines::Movers => Asked::Movers(patience),
+            },
             write: args.write.as_deref(),
         })
     }
@@ -196,7 +212,7 @@ fn run(args: &FuzzArgs) -> Result<Exit, CliError> {
         return Ok(Exit::Success);
     }
     if !args.replay.is_empty() {
-        return replay(args, plan.patience);
+        return replay(args, plan.asked);
     }
     let least = if duration.is_some() { 1 } else { args.count };
     let end = args.seed.checked_add(least);
@@ -275,12 +291,12 @@ fn ended(is_clean: bool) -> Result<Exit, CliError> {
 }
 
 /// Examines what was written once.
-fn replay(args: &FuzzArgs, patience: Option<Duration>) -> Result<Exit, CliError> {
+fn replay(args: &FuzzArgs, asked: Asked) -> Result<Exit, CliError> {
     let mut is_clean = true;
     let mut told = String::new();
     for file in &args.replay {
         let subject = Subject::read(file).map_err(|reason| CliError::input("U010", reason))?;
-        let said = match subject.examine(patience) {
+        let said = match subject.examine(asked) {
             Ok(Ok(_)) => "no mismatch".to_string(),
             Ok(Err(reason)) => {
                 if reason == PassedOver::Invalid {
@@ -344,11 +360,11 @@ fn keep(subject: &Subject, about: &str, file: &Path) -> Result<(), NotWritten> {
 fn try_seed(plan: &Plan, seed: u64) -> Result<Result<Examined, PassedOver>, Box<Told>> {
     let generator = plan.generator(seed).name();
     let subject = plan.subject(seed);
-    let mismatch = match subject.examine(plan.patience) {
+    let mismatch = match subject.examine(plan.asked) {
         Ok(examined) => return Ok(examined),
         Err(mismatch) => mismatch,
     };
-    let (subject, mismatch) = subject.smallest(mismatch, plan.patience);
+    let (subject, mismatch) = subject.smallest(mismatch, plan.asked);
     let written = plan.write.map(|folder| {
         let name = format!("{generator}-{seed}.{}", subject.extension());
         let file = folder.join(name);

@@ -160,11 +160,11 @@ pub fn as_text(totals: &Totals, names: &[String], started: Instant) -> String {
             let _ = write!(text, " {:8}", of.engines[number].0.answered);
         }
         let share = match sum.states {
-            0 => String::new(),
-            states => format!(
-                "{:.1} %",
-                states as f64 * 100.0 / all_states(0).max(1) as f64
-            ),
+            // Of those of the first way to search, if it was asked.
+            states if states > 0 && all_states(0) > 0 => {
+                format!("{:.1} %", states as f64 * 100.0 / all_states(0) as f64)
+            }
+            _ => String::new(),
         };
         let _ = writeln!(
             text,

@@ -5,18 +5,18 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mover_fuzz::subject::{Generator, Subject};
+use mover_fuzz::subject::{Asked, Generator, Subject};
 use mover_fuzz::{WAYS, programs, setting};
 
 /// Examines so many programs; gives how many there were to compare, and how many answers the
 /// engines had besides explicit search.
-fn examine(generator: Generator, count: u64, patience: Option<Duration>) -> (u64, u64) {
+fn examine(generator: Generator, count: u64, asked: Asked) -> (u64, u64) {
     let first = setting("MOVER_SEED", 1);
     let mut compared = 0;
     let mut answers = 0;
     for seed in first..first + programs(count) {
         let subject: Subject = generator.subject(seed);
-        match subject.examine(patience) {
+        match subject.examine(asked) {
             Ok(Err(_)) => {}
             Ok(Ok(examined)) => {
                 compared += 1;
@@ -24,7 +24,7 @@ fn examine(generator: Generator, count: u64, patience: Option<Duration>) -> (u64
                 answers += others.map(|tally| tally.answered).sum::<u64>();
             }
             Err(mismatch) => {
-                let (subject, mismatch) = subject.smallest(mismatch, patience);
+                let (subject, mismatch) = subject.smallest(mismatch, asked);
                 panic!(
                     "{} seed {seed}: {mismatch}\n{}",
                     generator.name(),
@@ -41,14 +41,41 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[cfg(feature = "c")]
 #[test]
 fn explicit_search_agrees_with_itself_on_random_c() {
-    let (compared, _) = examine(Generator::C, 80, None);
+    let (compared, _) = examine(Generator::C, 80, Asked::Explicit);
     assert!(compared * 2 >= programs(80), "only {compared}");
 }
 
 #[cfg(feature = "c")]
 #[test]
 fn all_engines_agree_on_random_c() {
-    let (compared, answers) = examine(Generator::C, 12, Some(PATIENCE));
+    let (compared, answers) = examine(Generator::C, 12, Asked::All(PATIENCE));
+    assert!(
+        answers > compared,
+        "{answers} answers for {compared} programs"
+    );
+}
+
+#[cfg(feature = "c")]
+#[test]
+fn explicit_search_agrees_with_itself_on_random_protection() {
+    let (compared, _) = examine(Generator::Protection, 60, Asked::Explicit);
+    assert!(compared * 2 >= programs(60), "only {compared}");
+}
+
+#[cfg(feature = "c")]
+#[test]
+fn all_engines_agree_on_random_protection() {
+    let (compared, answers) = examine(Generator::Protection, 12, Asked::All(PATIENCE));
+    assert!(
+        answers > compared,
+        "{answers} answers for {compared} programs"
+    );
+}
+
+#[cfg(feature = "c")]
+#[test]
+fn movers_commute_on_random_protection() {
+    let (compared, answers) = examine(Generator::Protection, 40, Asked::Movers(PATIENCE));
     assert!(
         answers > compared,
         "{answers} answers for {compared} programs"
@@ -57,7 +84,7 @@ fn all_engines_agree_on_random_c() {
 
 #[test]
 fn all_engines_agree_on_random_models() {
-    let (compared, answers) = examine(Generator::Promela, 40, Some(PATIENCE));
+    let (compared, answers) = examine(Generator::Promela, 40, Asked::All(PATIENCE));
     assert!(
         answers > compared,
         "{answers} answers for {compared} programs"
@@ -66,7 +93,7 @@ fn all_engines_agree_on_random_models() {
 
 #[test]
 fn all_engines_agree_on_random_programs_of_the_intermediate_language() {
-    let (compared, answers) = examine(Generator::Ir, 12, Some(PATIENCE / 2));
+    let (compared, answers) = examine(Generator::Ir, 12, Asked::All(PATIENCE / 2));
     assert!(
         answers > compared,
         "{answers} answers for {compared} programs"
@@ -75,14 +102,14 @@ fn all_engines_agree_on_random_programs_of_the_intermediate_language() {
 
 #[test]
 fn explicit_search_is_what_the_semantics_says_on_random_programs() {
-    let (compared, _) = examine(Generator::Ir, 400, None);
+    let (compared, _) = examine(Generator::Ir, 400, Asked::Explicit);
     let tried = programs(400);
     assert!(compared * 3 >= tried, "only {compared} of {tried}");
 }
 
 #[test]
 fn all_judges_agree_on_random_transactional_memories() {
-    let (compared, answers) = examine(Generator::Tm, 30, None);
+    let (compared, answers) = examine(Generator::Tm, 30, Asked::Explicit);
     let tried = programs(30);
     assert!(compared * 3 >= tried, "only {compared} of {tried}");
     assert!(answers > 10 * compared, "{answers} answers");
@@ -99,7 +126,7 @@ fn no_mismatch_comes_back() {
             continue;
         }
         let subject = Subject::read(&file).unwrap_or_else(|reason| panic!("{reason}"));
-        match subject.examine(Some(10 * PATIENCE)) {
+        match subject.examine(Asked::All(10 * PATIENCE)) {
             Ok(Ok(_)) => tried += 1,
             Ok(Err(reason)) => panic!("{}: {}", file.display(), reason.name()),
             Err(mismatch) => panic!("{}: {mismatch}", file.display()),

@@ -1,8 +1,9 @@
 //! Diagnostics for claims of exclusive access.
 //!
 //! A claim whose predicate violates the conditions on exclusive access predicates (Flanagan and
-//! Qadeer 2003) is an error: a reduction that relied on it could miss errors. A claim that some
-//! access violates is harmless, because the reduction then ignores it, but the user is told.
+//! Qadeer 2003) is an error: a reduction that relied on it could miss errors. An access that
+//! breaches a claim is an error of the program ([`mod@mover_reduce::transform::claim_edges`]); a
+//! reduction then ignores the claim, and the user is told.
 
 use mover_engine::{BrokenClaim, Task};
 use mover_ir::program::Program;
@@ -21,7 +22,7 @@ pub fn check(task: &Task) -> Result<(), CheckError> {
         .owners
         .flaws
         .iter()
-        .map(|(given, flaw)| complaint(program, *given, flaw))
+        .filter_map(|(given, flaw)| complaint(program, *given, flaw))
         .collect();
     if wrong.is_empty() {
         Ok(())
@@ -30,7 +31,8 @@ pub fn check(task: &Task) -> Result<(), CheckError> {
     }
 }
 
-fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
+/// What is wrong with a claim that a reduction would use.
+fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Option<Diagnostic> {
     let claim = &program.info.exclusive[given];
     let refused = |label: String| {
         Diagnostic::coded(
@@ -39,10 +41,9 @@ fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
         )
         .at(claim.span, label)
     };
-    match flaw {
-        Flaw::Form => refused("not about one variable and the number of the process".into()).help(
-            "write a condition over one global variable, not an array, and the number of the process, such as `owner == _pid + 1`; in C name a mutex to which the program has no pointer",
-        ),
+    let complaint = match flaw {
+        // It is checked where the variable is accessed, and no reduction uses it.
+        Flaw::Form => return None,
         Flaw::Values => refused("its variable can have too many values to check them all".into())
             .help("give the variable a smaller type, or assign only constants and `_pid` to it"),
         Flaw::Shared { value, threads } => refused(format!(
@@ -63,7 +64,8 @@ fn complaint(program: &Program, given: usize, flaw: &Flaw) -> Diagnostic {
             }
             .help("each process must acquire and release the access itself, and the condition for that must be in the same step")
         }
-    }
+    };
+    Some(complaint)
 }
 
 /// Warnings about accesses that do not keep to what the user claims.

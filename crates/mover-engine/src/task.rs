@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use mover_ir::program::{MemoryAccess, Program, Property};
 use mover_reduce::facts::races;
+use mover_reduce::transform::claim_edges::claim_edges;
 use mover_reduce::transform::race_edges::{TooManyRaces, race_edges};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Movers, NoMovers, PhaseFacts, movers_between_timeouts};
@@ -33,9 +34,12 @@ pub struct Computed {
 }
 
 impl Task {
-    /// Where `unreach-call` is not asked for, failed assertions have no effect.
+    /// Where `unreach-call` is asked for, breaches of claimed exclusive access are failed assertions;
+    /// where it is not, failed assertions have no effect.
     pub fn new(mut program: Program, properties: Vec<Property>) -> Task {
-        if !properties.contains(&Property::UnreachCall) {
+        if properties.contains(&Property::UnreachCall) {
+            claim_edges(&mut program);
+        } else {
             program.resume_after_errors();
         }
         Task::unchanged(program, properties)

@@ -105,9 +105,21 @@ const AROUND: &[(&str, &str)] = &[
 ];
 
 #[derive(Clone, PartialEq, Debug)]
-enum Statement {
+pub(crate) enum Statement {
     Simple(&'static str),
     Around(&'static str, &'static str, Vec<Statement>),
+}
+
+impl Statement {
+    /// Whether one of the texts in it is such.
+    pub(crate) fn any(&self, is_such: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Statement::Simple(text) => is_such(text),
+            Statement::Around(open, _, body) => {
+                is_such(open) || body.iter().any(|inner| inner.any(is_such))
+            }
+        }
+    }
 }
 
 /// A program.
@@ -248,7 +260,7 @@ fn statements(
         .collect()
 }
 
-fn write(body: &[Statement], depth: usize, text: &mut String) {
+pub(crate) fn write(body: &[Statement], depth: usize, text: &mut String) {
     let indent = "    ".repeat(depth);
     for statement in body {
         match statement {
@@ -263,7 +275,7 @@ fn write(body: &[Statement], depth: usize, text: &mut String) {
 }
 
 /// All lists with one statement less, or without what goes round some.
-fn with_less(body: &[Statement]) -> Vec<Vec<Statement>> {
+pub(crate) fn with_less(body: &[Statement]) -> Vec<Vec<Statement>> {
     let mut all = Vec::new();
     for number in 0..body.len() {
         let replaced = |by: Vec<Statement>| {

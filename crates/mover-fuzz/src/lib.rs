@@ -2,7 +2,7 @@
 //!
 //! Reductions are easy to get wrong: an error that a reduction hides is missed by every test
 //! that does not target it. So programs are generated at random ([`promela`], [`ir`], and with
-//! the feature `c` also C), every variant of the search is compared with the search of all
+//! the feature `c` also C, by operations and by what protects data), every variant of the search is compared with the search of all
 //! interleavings ([`mod@compare`], and with the feature `symbolic` the other engines), and a
 //! program on which they disagree is minimised until nothing can be removed ([`smallest`]).
 //! With the feature `tm` there are also transactional-memory algorithms, and all procedures
@@ -14,6 +14,8 @@ pub mod compare;
 mod cores;
 pub mod ir;
 pub mod promela;
+#[cfg(feature = "c")]
+pub mod protection;
 pub mod random;
 #[cfg(feature = "symbolic")]
 pub mod subject;
@@ -21,6 +23,7 @@ pub mod subject;
 pub mod symbolic;
 #[cfg(feature = "tm")]
 pub mod tm;
+pub mod trial;
 
 pub use compare::{Compared, Mismatch, PassedOver, WAYS, Way, compare};
 pub use cores::on_all_cores;

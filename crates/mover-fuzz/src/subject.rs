@@ -14,6 +14,7 @@ use mover_ir::program::{Program, Property};
 use crate::compare::{Compared, DEFINITION, Mismatch, PassedOver, Tally, WAYS, compare};
 use crate::promela::Model;
 use crate::symbolic::{VOTERS, vote};
+use crate::trial::{self, TRIALS};
 use crate::{MOST_STATES, ir, shrink};
 
 /// What makes programs.
@@ -22,6 +23,9 @@ pub enum Generator {
     Promela,
     #[cfg(feature = "c")]
     C,
+    /// C programs about the ways to protect data.
+    #[cfg(feature = "c")]
+    Protection,
     Ir,
     #[cfg(feature = "tm")]
     Tm,
@@ -33,6 +37,8 @@ impl Generator {
         Generator::Promela,
         #[cfg(feature = "c")]
         Generator::C,
+        #[cfg(feature = "c")]
+        Generator::Protection,
         Generator::Ir,
         #[cfg(feature = "tm")]
         Generator::Tm,
@@ -43,6 +49,8 @@ impl Generator {
             Generator::Promela => "promela",
             #[cfg(feature = "c")]
             Generator::C => "c",
+            #[cfg(feature = "c")]
+            Generator::Protection => "protection",
             Generator::Ir => "ir",
             #[cfg(feature = "tm")]
             Generator::Tm => "tm",
@@ -54,6 +62,8 @@ impl Generator {
             Generator::Promela => Subject::Promela(Model::random(seed)),
             #[cfg(feature = "c")]
             Generator::C => Subject::C(crate::c::Source::random(seed)),
+            #[cfg(feature = "c")]
+            Generator::Protection => Subject::Protection(crate::protection::Source::random(seed)),
             Generator::Ir => Subject::Ir(Box::new(ir::random(seed))),
             #[cfg(feature = "tm")]
             Generator::Tm => Subject::Tm(crate::tm::Text::random(seed)),
@@ -66,6 +76,8 @@ pub enum Subject {
     Promela(Model),
     #[cfg(feature = "c")]
     C(crate::c::Source),
+    #[cfg(feature = "c")]
+    Protection(crate::protection::Source),
     Ir(Box<Program>),
     #[cfg(feature = "tm")]
     Tm(crate::tm::Text),
@@ -96,7 +108,19 @@ pub fn engines() -> Vec<String> {
     names.extend(VOTERS.iter().map(|voter| voter.to_string()));
     #[cfg(feature = "tm")]
     names.extend(crate::tm::JUDGES.iter().map(|judge| judge.name().into()));
+    names.extend(TRIALS.iter().map(|trial| trial.to_string()));
     names
+}
+
+/// What is asked about a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// All variants of explicit search are compared.
+    Explicit,
+    /// The symbolic engines as well, each of which gets so much time for each question.
+    All(Duration),
+    /// Whether what is declared to commute does; so much time for each reduction.
+    Movers(Duration),
 }
 
 /// Why a file has no subject.
@@ -137,6 +161,8 @@ impl Subject {
             Subject::Promela(model) => model.text(),
             #[cfg(feature = "c")]
             Subject::C(source) => source.text(),
+            #[cfg(feature = "c")]
+            Subject::Protection(source) => source.text(),
             Subject::Ir(program) => mover_ir::print::print_program(program),
             #[cfg(feature = "tm")]
             Subject::Tm(algorithm) => algorithm.text(),
@@ -149,7 +175,7 @@ impl Subject {
         match self {
             Subject::Promela(_) => "pml",
             #[cfg(feature = "c")]
-            Subject::C(_) => "c",
+            Subject::C(_) | Subject::Protection(_) => "c",
             Subject::Ir(_) => ir::file::EXTENSION,
             #[cfg(feature = "tm")]
             Subject::Tm(_) => "tm",
@@ -195,6 +221,11 @@ impl Subject {
             Subject::Promela(model) => model.smaller().into_iter().map(Subject::Promela).collect(),
             #[cfg(feature = "c")]
             Subject::C(source) => source.smaller().into_iter().map(Subject::C).collect(),
+            #[cfg(feature = "c")]
+            Subject::Protection(source) => {
+                let smaller = source.smaller().into_iter();
+                smaller.map(Subject::Protection).collect()
+            }
             Subject::Ir(program) => {
                 let smaller = ir::smaller::smaller(program).into_iter();
                 smaller.map(|less| Subject::Ir(Box::new(less))).collect()
@@ -218,7 +249,7 @@ impl Subject {
                 text,
             }) => model(text),
             #[cfg(feature = "c")]
-            Subject::C(source) => match crate::c::program(&source.text())? {
+            Subject::C(_) | Subject::Protection(_) => match crate::c::program(&self.text())? {
                 Ok(program) => Ok(Some(program)),
                 Err(crate::c::Refused(reason)) => Err(NoProgram::Refused(reason)),
             },
@@ -234,12 +265,8 @@ impl Subject {
         }
     }
 
-    /// Searches the program in all ways; with patience also with the symbolic engines, each of
-    /// which gets so much time for each question.
-    pub fn examine(
-        &self,
-        patience: Option<Duration>,
-    ) -> Result<Result<Examined, PassedOver>, Mismatch> {
+    /// Asks all engines in question.
+    pub fn examine(&self, asked: Asked) -> Result<Result<Examined, PassedOver>, Mismatch> {
         let broken = |what: String| Mismatch {
             property: Property::UnreachCall.to_string(),
             way: "the program itself".into(),
@@ -256,7 +283,11 @@ impl Subject {
                 return examine_memory(text);
             }
             match self.program().map_err(|error| broken(error.to_string()))? {
-                Some(program) => examine(&program, patience),
+                Some(program) => match asked {
+                    Asked::Explicit => examine(&program, None),
+                    Asked::All(patience) => examine(&program, Some(patience)),
+                    Asked::Movers(patience) => examine_movers(&program, patience),
+                },
                 None => Ok(Err(PassedOver::Invalid)),
             }
         }));
@@ -268,11 +299,14 @@ impl Subject {
     }
 
     /// The smallest program that still shows a mismatch, and the mismatch.
-    pub fn smallest(&self, mismatch: Mismatch, patience: Option<Duration>) -> (Subject, Mismatch) {
+    pub fn smallest(&self, mismatch: Mismatch, asked: Asked) -> (Subject, Mismatch) {
         // What explicit search shows alone need not be asked of all engines again and again.
-        let patience = patience.filter(|_| self.examine(None).is_ok());
+        let asked = match asked {
+            Asked::All(_) if self.examine(Asked::Explicit).is_err() => Asked::Explicit,
+            asked => asked,
+        };
         shrink(self.clone(), mismatch, Subject::smaller, |subject| {
-            subject.examine(patience).err()
+            subject.examine(asked).err()
         })
     }
 }
@@ -315,6 +349,20 @@ fn examine(
     }))
 }
 
+fn examine_movers(
+    program: &Program,
+    patience: Duration,
+) -> Result<Result<Examined, PassedOver>, Mismatch> {
+    let tried = trial::try_all(program, patience)?;
+    let mut tallies = vec![Tally::default(); engines().len() - TRIALS.len()];
+    tallies.extend(tried);
+    Ok(Ok(Examined {
+        tallies,
+        is_wrong: false,
+        has_deadlock: false,
+    }))
+}
+
 #[cfg(feature = "tm")]
 fn examine_memory(text: &str) -> Result<Result<Examined, PassedOver>, Mismatch> {
     let judged = match crate::tm::judge(text)? {
@@ -323,6 +371,7 @@ fn examine_memory(text: &str) -> Result<Result<Examined, PassedOver>, Mismatch> 
     };
     let mut tallies = vec![Tally::default(); WAYS.len() + 1 + VOTERS.len()];
     tallies.extend(judged.tallies);
+    tallies.resize(engines().len(), Tally::default());
     Ok(Ok(Examined {
         tallies,
         is_wrong: judged.is_wrong,

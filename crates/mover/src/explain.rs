@@ -45,8 +45,9 @@ pub fn run(mut args: ExplainArgs) -> Result<Exit, CliError> {
     } else if args.plan {
         plan_text(&input.program)
     } else {
-        // Variables that a search would not keep are part of the source, too.
-        let task = Task::new(input.program, input.properties).keep_dead_values(true);
+        // Variables that a search would not keep are part of the source, too, and errors that a
+        // search adds are not.
+        let task = Task::unchanged(input.program, input.properties).keep_dead_values(true);
         let movers = task
             .movers()
             .map_err(|reason| CliError::input("U009", format!("{name}: {reason}")))?;

@@ -5,7 +5,9 @@
 //! and the thread's number: `m == _pid + 1`. They have two sources. The user can give them with
 //! the program; and a cell that names its owner is found by its pattern of use, also where it
 //! is not recognised as a plain lock because the owner may acquire it again (re-entrant locks,
-//! Section 5.2) or because not every path to a location acquires it.
+//! Section 5.2) or because not every path to a location acquires it. Of a predicate over several
+//! cells that the user gives, a part over one cell is used if it satisfies the conditions alone;
+//! the whole is checked at every access ([`crate::transform::claim_edges`]).
 //!
 //! The paper *assumes* two conditions on a predicate. Here they are checked before the search,
 //! for all values that the cell can have and for all threads:
@@ -27,6 +29,7 @@
 //! blocks after its first step is observable.
 
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef, mask};
+use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, Init, Program, VariableId};
 
 use crate::facts::access::{EdgeRef, edges};
@@ -69,7 +72,8 @@ impl OwnerCell {
 /// Why a predicate that the user has given cannot be used.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Flaw {
-    /// It is not about one cell that nothing points to and the thread's number.
+    /// No part of it is about one cell that nothing points to and the thread's number. It is
+    /// checked, but not used.
     Form,
     /// The cell can have too many values to check them all.
     Values,
@@ -94,12 +98,7 @@ impl Owners {
             flaws: Vec::new(),
         };
         for (number, exclusive) in program.info.exclusive.iter().enumerate() {
-            let found = only_cell(program, &exclusive.predicate)
-                .ok_or(Flaw::Form)
-                .and_then(|variable| {
-                    examine(program, alone, threads, variable, &exclusive.predicate)
-                });
-            match found {
+            match examine_given(program, alone, threads, &exclusive.predicate) {
                 Ok(cell) => owners.cells.push(OwnerCell {
                     given: Some(number),
                     is_lock: cell.is_lock && !is_lock(cell.variable),
@@ -169,6 +168,28 @@ fn only_cell(program: &Program, predicate: &Expr) -> Option<VariableId> {
         _ => fits = false,
     });
     found.filter(|&variable| fits && is_single_cell(program, variable))
+}
+
+/// Examines a predicate that a user has given. Of a conjunction a part over one cell suffices: who
+/// has access by the whole has it by the part.
+fn examine_given(
+    program: &Program,
+    alone: &Alone,
+    threads: u32,
+    predicate: &Expr,
+) -> Result<OwnerCell, Flaw> {
+    if let Some(variable) = only_cell(program, predicate) {
+        return examine(program, alone, threads, variable, predicate);
+    }
+    let mut parts = conjunction(predicate).into_iter().filter_map(|literal| {
+        let part = match literal.holds {
+            true => literal.condition,
+            false => literal.condition.negate(),
+        };
+        let variable = only_cell(program, &part)?;
+        examine(program, alone, threads, variable, &part).ok()
+    });
+    parts.next().ok_or(Flaw::Form)
 }
 
 /// The predicate that the cell contains the value that a thread writes to claim it.
@@ -422,6 +443,20 @@ impl Examination<'_> {
         }
     }
 
+    /// Whether an edge ends the run, and what it reads of the cell is whether the predicate holds.
+    fn only_asks(&self, at: EdgeRef, predicate: &Expr) -> bool {
+        let edge = at.of(self.program);
+        let body = &self.program.templates[at.template];
+        let negated = predicate.clone().negate();
+        let mut without = edge.clone();
+        without.guard = edge.guard.rewrite(&mut |part| match part {
+            part if part == predicate => Some(Expr::TRUE),
+            part if *part == negated => Some(Expr::FALSE),
+            _ => None,
+        });
+        body.location(edge.target).error.is_some() && !touches(&without, self.cell)
+    }
+
     fn judge(&self, variable: VariableId, predicate: &Expr) -> Result<OwnerCell, Flaw> {
         let mut found = OwnerCell {
             variable,
@@ -438,6 +473,10 @@ impl Examination<'_> {
                 .iter()
                 .any(|other| other.priority > edge.priority && touches(other, self.cell));
             if !looks_at_other && !touches(edge, self.cell) {
+                continue;
+            }
+            // Whether it is possible is up to the thread itself, by the second condition.
+            if !looks_at_other && self.only_asks(at, predicate) {
                 continue;
             }
             let (mut ends_with, mut ends_without, mut begins_without) = (false, false, false);

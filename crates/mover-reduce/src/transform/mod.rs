@@ -3,10 +3,12 @@
 //! - [`mod@fuse`]: atomic sequences become single edges, so that a lock acquired in two
 //!   statements is acquired in one step;
 //! - [`dead_values`]: dead values are reset, so that they do not distinguish states;
+//! - [`mod@claim_edges`]: breaches of claimed exclusive access become errors;
 //! - [`mod@race_edges`]: data races become errors, for engines that know only errors;
 //! - [`mod@unfold`]: loops of the first thread are unrolled, with one template for each thread
 //!   started.
 
+pub mod claim_edges;
 pub mod dead_values;
 pub mod fuse;
 pub mod race_edges;

@@ -1,7 +1,8 @@
-// expect: error P040
-// A predicate of several processes or of another form is refused.
-// engines: explicit/phase
-// message: not about one variable
+// expect: unsafe unreach-call
+// A predicate that does not say which process has access is checked, but no reduction uses it: it
+// holds for another process, too.
+// engines: explicit/none explicit/phase bmc ic3
+// message: `x` is accessed while `owner == seen` holds for another thread
 byte owner = 255, x, seen;
 /*@ exclusive(x, owner == seen) */
 active [2] proctype P() { byte t;
