@@ -97,7 +97,6 @@ struct Shared<'a> {
     machine: &'a Machine,
     tables: Option<&'a PhaseTables>,
     sets: Option<&'a SetTables>,
-    by_reach: bool,
     is_reduced: bool,
     errors: bool,
     deadlocks: bool,
@@ -222,7 +221,6 @@ pub fn explore(
         machine,
         tables,
         sets,
-        by_reach: options.run_time.is_some_and(|run_time| run_time.by_reach),
         is_reduced: options.movers.is_some(),
         errors: options.errors,
         deadlocks: options.deadlocks,
@@ -398,7 +396,7 @@ impl<'a> Worker<'a> {
         let mut expander = Expander::new(shared.machine, shared.keep_going);
         let classifier = shared
             .tables
-            .map(|tables| Classifier::new(shared.machine, tables, shared.by_reach));
+            .map(|tables| Classifier::new(shared.machine, tables));
         let mut blocks = shared.is_reduced.then(|| {
             Blocks::new(shared.machine, classifier, shared.deadlocks).with_sets(shared.sets)
         });

@@ -15,8 +15,8 @@ use mover_engine::EngineError;
 use mover_ir::expr::{Expr, resize};
 use mover_ir::program::{BoundMet, Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::Movers;
 use mover_reduce::facts::access::EdgeRef;
-use mover_reduce::{Movers, PhaseFacts};
 
 use crate::classify::PhaseTables;
 use crate::code::{Code, CodeArg, Compiler, Target, View};
@@ -26,6 +26,7 @@ use crate::layout::{Cell, Layout};
 use crate::memory::{Memory, Mentions};
 use crate::objects;
 use crate::races::CompiledAccess;
+use crate::search::RunTime;
 
 /// One step: an edge of a thread and, for a rendezvous, one of its partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -401,8 +402,10 @@ impl Machine {
     }
 
     /// What run-time classification needs, for the program this machine was made of.
-    pub fn phase_tables(&self, program: &Program, facts: &PhaseFacts) -> PhaseTables {
-        PhaseTables::new(program, &self.layout, &self.memory, facts, &self.locations)
+    pub(crate) fn phase_tables(&self, program: &Program, run_time: RunTime) -> PhaseTables {
+        let RunTime { facts, plan } = run_time;
+        let locations = &self.locations;
+        PhaseTables::new(program, &self.layout, &self.memory, facts, plan, locations)
     }
 
     fn initial_lanes(&self, program: &Program) -> Vec<u64> {
