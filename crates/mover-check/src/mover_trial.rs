@@ -50,19 +50,16 @@ pub fn try_movers(
     let facts = (run_time != Reduction::Static)
         .then(|| task.facts())
         .flatten();
+    let plan = (run_time == Reduction::Dynamic)
+        .then(|| task.plan())
+        .flatten();
     let MoverCheck {
         wrong,
         stopped,
         refusal,
         states,
         pairs,
-    } = check_movers(
-        movers,
-        facts,
-        run_time == Reduction::Dynamic,
-        control,
-        progress,
-    )?;
+    } = check_movers(movers, facts, plan, control, progress)?;
     if let Some(wrong) = wrong {
         return Ok(MoverTrial::Wrong(Box::new(wrong)));
     }

@@ -68,7 +68,7 @@ fn what_several_parts_need_is_computed_once() {
         let computed = task.computed();
         assert_eq!(computed.movers, 1);
         assert!(
-            computed.facts <= 1 && computed.unfoldings <= 1,
+            computed.facts <= 1 && computed.unfoldings <= 1 && computed.plans <= 1,
             "{computed:?}"
         );
     }

@@ -20,7 +20,7 @@ pub use outcome::{
     BrokenClaim, Conclusion, EngineError, Outcome, Proof, ReplayError, SolverEffort, Statistics,
     Unchecked, UpTo, Violation,
 };
-pub use task::{Computed, Task};
+pub use task::{Computed, PlanKey, Task};
 
 /// Told several times a second how far an engine has come.
 pub type Progress<'p> = dyn FnMut(&Statistics) + Send + 'p;

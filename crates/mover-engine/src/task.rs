@@ -1,14 +1,17 @@
 //! A program and its properties, with everything that is computed from them once.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mover_ir::program::{MemoryAccess, Program, Property};
+use mover_reduce::facts::pointer_provenance::pointers_stay;
 use mover_reduce::facts::races;
+use mover_reduce::facts::thread_bound::most_threads;
+use mover_reduce::movers_between_timeouts;
 use mover_reduce::transform::claim_edges::claim_edges;
 use mover_reduce::transform::race_edges::{TooManyRaces, race_edges};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
-use mover_reduce::{Movers, NoMovers, PhaseFacts, movers_between_timeouts};
+use mover_reduce::{Heuristics, Movers, NoMovers, PhaseFacts, Reduction, ReductionPlan};
 
 /// A program, what is asked of it, and what several parts of mover need to know about it. Each
 /// thing is computed on first use, and then shared.
@@ -18,11 +21,28 @@ pub struct Task {
     keep_dead_values: bool,
     movers: OnceLock<Result<Movers, NoMovers>>,
     facts: OnceLock<PhaseFacts>,
+    plan: OnceLock<ReductionPlan>,
+    /// The program and the unfolded program, where it had to be noted that their pointers stay.
+    staying: [OnceLock<Option<Program>>; 2],
+    to_encode: Mutex<Vec<(PlanKey, Arc<ReductionPlan>)>>,
     unfolded: OnceLock<Option<Unfolded>>,
     races_as_errors: OnceLock<Result<Box<Task>, TooManyRaces>>,
     /// The accesses of each location of each template, where data races are not asked for.
     set_aside: Vec<Vec<Vec<MemoryAccess>>>,
-    computed: [AtomicU32; 3],
+    computed: [AtomicU32; 4],
+}
+
+/// With more threads than this, the plan for explicit search has no conditions on the other threads.
+const MOST_THREADS: u32 = 20;
+
+/// Which plan of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanKey {
+    pub unfold: bool,
+    pub reduction: Reduction,
+    pub heuristics: Heuristics,
+    /// How many thread numbers are encoded.
+    pub threads: usize,
 }
 
 /// How often things were computed; never more than once each.
@@ -31,6 +51,7 @@ pub struct Computed {
     pub movers: u32,
     pub facts: u32,
     pub unfoldings: u32,
+    pub plans: u32,
 }
 
 impl Task {
@@ -61,6 +82,9 @@ impl Task {
             keep_dead_values: false,
             movers: OnceLock::new(),
             facts: OnceLock::new(),
+            plan: OnceLock::new(),
+            staying: Default::default(),
+            to_encode: Mutex::default(),
             unfolded: OnceLock::new(),
             races_as_errors: OnceLock::new(),
             set_aside,
@@ -118,6 +142,23 @@ impl Task {
         }))
     }
 
+    /// The plan of the reduction `dynamic` for the program that [`Task::movers_between_timeouts`] is about;
+    /// none if nothing moves.
+    pub fn plan(&self) -> Option<&ReductionPlan> {
+        let movers = self.movers_between_timeouts().ok()?;
+        Some(self.plan.get_or_init(|| {
+            self.count(3);
+            let threads = most_threads(&movers.fused.program);
+            // The conditions name every thread.
+            let reduction = if threads <= MOST_THREADS && !ReductionPlan::is_dear(movers) {
+                Reduction::Dynamic
+            } else {
+                Reduction::Phase
+            };
+            ReductionPlan::of(movers, reduction, Heuristics::ALL, Some(threads as usize))
+        }))
+    }
+
     /// The program with its first thread's loops unrolled, if that can be done.
     pub fn unfolded(&self) -> Option<&Unfolded> {
         let unfolded = self.unfolded.get_or_init(|| {
@@ -125,6 +166,35 @@ impl Task {
             unfold(&self.program)
         });
         unfolded.as_ref()
+    }
+
+    /// The program that symbolic engines encode: unfolded if asked for and possible.
+    pub fn program_to_encode(&self, unfold: bool) -> &Program {
+        let unfolded = unfold.then(|| self.unfolded()).flatten();
+        let program = unfolded.map_or(&self.program, |unfolded| &unfolded.program);
+        let staying = self.staying[usize::from(unfolded.is_some())].get_or_init(|| {
+            (!program.pointers_stay && pointers_stay(program)).then(|| Program {
+                pointers_stay: true,
+                ..program.clone()
+            })
+        });
+        staying.as_ref().unwrap_or(program)
+    }
+
+    /// The plan of that program.
+    pub fn plan_to_encode(&self, key: PlanKey) -> Arc<ReductionPlan> {
+        let mut plans = self
+            .to_encode
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = plans.iter().find(|(known, _)| *known == key) {
+            return Arc::clone(plan);
+        }
+        let program = self.program_to_encode(key.unfold);
+        let plan = ReductionPlan::new(program, key.reduction, key.heuristics, key.threads);
+        let plan = Arc::new(plan);
+        plans.push((key, Arc::clone(&plan)));
+        plan
     }
 
     /// Whether data races are asked for and some access may be part of one.
@@ -167,11 +237,12 @@ impl Task {
     }
 
     pub fn computed(&self) -> Computed {
-        let [movers, facts, unfoldings] = &self.computed;
+        let [movers, facts, unfoldings, plans] = &self.computed;
         Computed {
             movers: movers.load(Ordering::Relaxed),
             facts: facts.load(Ordering::Relaxed),
             unfoldings: unfoldings.load(Ordering::Relaxed),
+            plans: plans.load(Ordering::Relaxed),
         }
     }
 }

@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 use mover_engine::{Control, EngineError, Progress, Statistics, Stop};
 use mover_ir::program::{LocationId, TemplateId};
-use mover_reduce::{Movers, PhaseFacts};
+use mover_reduce::{Movers, PhaseFacts, ReductionPlan};
 
 use crate::blocks::same_state;
 use crate::classify::Classifier;
@@ -94,23 +94,24 @@ pub struct NotAMover {
 }
 
 /// Tests the movers of a program. With facts, those are tried that a search finds out on the way
-/// (with `by_reach` also by what other threads can still reach).
+/// (with a plan also by what other threads can still do).
 pub fn check_movers(
     movers: &Movers,
     facts: Option<&PhaseFacts>,
-    by_reach: bool,
+    plan: Option<&ReductionPlan>,
     control: &Control,
     progress: &mut Progress,
 ) -> Result<MoverCheck, EngineError> {
     let machine = Machine::with_movers(movers)?;
     let started = Instant::now();
-    let tables = facts.map(|facts| machine.phase_tables(&movers.fused.program, facts));
-    let classifier = match (&tables, facts) {
-        (Some(tables), Some(facts)) => {
+    let run_time = facts.map(|facts| RunTime { facts, plan });
+    let tables = run_time.map(|known| machine.phase_tables(&movers.fused.program, known));
+    let classifier = match (&tables, run_time) {
+        (Some(tables), Some(run_time)) => {
             let reduced = Options {
                 order: Order::BreadthFirst,
                 movers: Some(movers),
-                run_time: Some(RunTime { facts, by_reach }),
+                run_time: Some(run_time),
                 jobs: 1,
                 narrow: 0,
                 errors: true,
@@ -137,7 +138,7 @@ pub fn check_movers(
                     pairs: 0,
                 });
             }
-            let mut classifier = Classifier::new(&machine, tables, by_reach);
+            let mut classifier = Classifier::new(&machine, tables);
             if let Some(ledger) = ledger {
                 classifier.ledger = ledger;
             }

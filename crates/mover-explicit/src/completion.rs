@@ -128,11 +128,10 @@ pub(crate) fn explore(
     let machine = Machine::with_movers(movers)?;
     let tables = options
         .run_time
-        .map(|run_time| machine.phase_tables(&movers.fused.program, run_time.facts));
+        .map(|run_time| machine.phase_tables(&movers.fused.program, run_time));
     let classifier = tables
         .as_ref()
-        .zip(options.run_time)
-        .map(|(tables, run_time)| Classifier::new(&machine, tables, run_time.by_reach));
+        .map(|tables| Classifier::new(&machine, tables));
     let mut search = CompletionSearch::new(&machine, movers, ignoring, options, classifier);
     search.run();
     while search.has_counted_on_what_fell() {

@@ -130,7 +130,10 @@ impl Explicit {
             Reduction::None | Reduction::Static => None,
             Reduction::Phase | Reduction::Dynamic => Some(RunTime {
                 facts: task.facts()?,
-                by_reach: self.reduction == Reduction::Dynamic,
+                plan: match self.reduction {
+                    Reduction::Dynamic => Some(task.plan()?),
+                    _ => None,
+                },
             }),
         }
     }

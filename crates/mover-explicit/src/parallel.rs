@@ -117,7 +117,6 @@ struct Shared<'a> {
     machine: &'a Machine,
     tables: Option<&'a PhaseTables>,
     sets: Option<&'a SetTables>,
-    by_reach: bool,
     is_reduced: bool,
     /// Whether it matters which states are closed.
     closes: bool,
@@ -198,7 +197,6 @@ pub fn explore(
         machine,
         tables,
         sets,
-        by_reach: options.run_time.is_some_and(|run_time| run_time.by_reach),
         is_reduced: options.movers.is_some(),
         closes: tables.is_some() && sets.is_none(),
         errors: options.errors,
@@ -373,7 +371,7 @@ impl<'a> Worker<'a> {
         let mut expander = Expander::new(shared.machine, shared.keep_going);
         let classifier = shared
             .tables
-            .map(|tables| Classifier::new(shared.machine, tables, shared.by_reach));
+            .map(|tables| Classifier::new(shared.machine, tables));
         let keep_deadlocks = shared.deadlocks || shared.machine.uses_timeout();
         let mut blocks = shared.is_reduced.then(|| {
             Blocks::new(shared.machine, classifier, keep_deadlocks).with_sets(shared.sets)

@@ -55,8 +55,11 @@ pub fn try_all(program: &Program, patience: Duration) -> Result<Vec<Tally>, Mism
         let control = Control::unlimited()
             .within(patience)
             .with_memory(Some(1 << 28));
-        let by_reach = trial.0 == Reduction::Dynamic;
-        let checked = check_movers(movers, facts, by_reach, &control, &mut |_| {});
+        let plan = match trial.0 {
+            Reduction::Dynamic => task.plan(),
+            _ => None,
+        };
+        let checked = check_movers(movers, facts, plan, &control, &mut |_| {});
         let checked = checked.map_err(|error| fails(error.to_string()))?;
         if let Some(wrong) = told(&movers.fused.program, &checked) {
             return Err(fails(wrong));

@@ -15,8 +15,8 @@ pub mod plan;
 pub mod present;
 pub mod transform;
 
-pub use plan::conditions::{Condition, Conditions, Reduction};
 pub use plan::dynamic::Heuristics;
 pub use plan::movers::{Mover, Movers, NoMovers, Protection, forgetful_movers, movers};
 pub use plan::movers::{movers_between_timeouts, movers_up_to_numbers};
 pub use plan::phase::PhaseFacts;
+pub use plan::reduction_plan::{Class, EdgePlan, Reduction, ReductionPlan};

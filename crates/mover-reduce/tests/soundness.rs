@@ -1,9 +1,9 @@
 //! What the plan calls a mover moves: tried on every reachable state of every model.
 //!
-//! The definitions and the exact claims are in `judge`. There are four plans: the static
+//! The definitions and the exact claims are in `judge`. There are five plans: the static
 //! movers, those of the program that forgets dead values, the classes that transactions are made
-//! of, and the conditions of the reduction `dynamic`. (Those of `phase` that only explicit search
-//! knows are tried by that engine's own check of its movers.)
+//! of, and the plans of the reductions `phase` and `dynamic`. (What a plan lets explicit search
+//! assume is tried by that engine's own check of its movers.)
 
 mod common;
 mod judge;
@@ -29,12 +29,12 @@ fn try_plans(program: &Program, most_states: usize, total: &mut Tried) -> Result
     let (Ok(movers), Ok(forgetful)) = (movers(program), forgetful_movers(program)) else {
         return Ok(false);
     };
-    let dynamic = Claims::of_conditions(program, Reduction::Dynamic);
     let plans = [
         ("static", Claims::of_movers(&movers)),
         ("dead values forgotten", Claims::of_movers(&forgetful)),
         ("transactions", Claims::of_classes(&movers)),
-        ("dynamic", dynamic),
+        ("phase", Claims::of_plan(program, Reduction::Phase)),
+        ("dynamic", Claims::of_plan(program, Reduction::Dynamic)),
     ];
     for (plan, claims) in plans {
         match judge(&claims, most_states) {

@@ -49,12 +49,12 @@ fn check_within(
 ) -> Result<(Outcome, bool), EngineError> {
     let started = Instant::now();
     let prepared = Prepared::new(task, question)?;
-    let conditions = &prepared.conditions;
+    let plan = &prepared.plan;
     let blocks = prepared.blocks(question)?;
     let mut search = BoundedSearch::new(&blocks, question);
-    let mut declined = conditions.declined.clone();
+    let mut declined = plan.declined.clone();
     if question.peephole {
-        match Peephole::new(&conditions.program) {
+        match Peephole::new(&plan.program) {
             Ok(peephole) => search.peephole = Some(peephole),
             Err(reason) => declined = Some(reason.to_string()),
         }
@@ -110,7 +110,7 @@ fn check_within(
     let reduction = if is_peephole {
         "peephole"
     } else {
-        conditions.reduction.name()
+        plan.reduction.name()
     };
     let outcome = Outcome {
         bounds: bounds.into_iter().collect(),
@@ -127,7 +127,7 @@ const DUMPED: u64 = 10;
 /// The question whether a violation is at most this many blocks away, in SMT-LIB.
 pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     let prepared = Prepared::new(task, question)?;
-    let conditions = &prepared.conditions;
+    let plan = &prepared.plan;
     let blocks = prepared.blocks(question)?;
     let mut search = BoundedSearch::new(&blocks, question);
     let depth = question.depth.unwrap_or(DUMPED);
@@ -147,7 +147,7 @@ pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     let comment = format!(
         "{}: is a violation at most {depth} blocks away? (reduction {})\nsat: yes, unsat: no",
         task.program().info.name,
-        conditions.reduction
+        plan.reduction
     );
     Ok(smtlib::script(&search.terms, &comment, &[any]))
 }

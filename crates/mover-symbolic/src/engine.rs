@@ -98,6 +98,7 @@ impl SymbolicOptions {
         Question {
             reduction,
             heuristics: self.heuristics,
+            cheaper: false,
             peephole: false,
             unfold: self.unfold,
             errors: task.asks_for_errors(),

@@ -24,6 +24,14 @@
 //! the counterexample are tried in place of the bits ([`crate::system::refine`]); a comparison
 //! that works becomes a predicate.
 //!
+//! **Conditions on places.** With the reduction `dynamic` a step may move where no other thread can reach
+//! a conflicting one any more. A block then ends in more ways, and lemmas depend on where the others are: on
+//! classic mutual exclusion programs proofs took up to seven times as long. Elsewhere the same conditions
+//! shorten a proof to a tenth, and the formula does not say which. So the plan and its cheaper form
+//! ([`mover_reduce::ReductionPlan::without_conditions_on_places`]) take turns, each longer than the one before, until
+//! one of them has an answer. A turn is measured in questions and conflicts, so that a search is the same
+//! each time.
+//!
 //! **Reached states.** The search begins with a random walk; the states that it reaches prevent
 //! lemmas from excluding reachable states ([`reached`]).
 
@@ -69,9 +77,10 @@ pub fn check(
     let mut ignores_beyond = false;
     let mut asked_bounds = BTreeSet::from(BoundKind::ALL);
     let mut bounds = BTreeSet::new();
+    let mut turn = FIRST_TURN;
     loop {
         let prepared = Prepared::new(task, &question)?;
-        let conditions = &prepared.conditions;
+        let plan = &prepared.plan;
         let blocks = prepared.blocks(&question)?;
         // First a run that leaves the bounds counts as bad; if there is one, they
         // grow, and in the end the answer is for runs that do not leave them.
@@ -94,19 +103,30 @@ pub fn check(
                 ..Statistics::default()
             };
             return Ok(Outcome {
-                declined: conditions.declined.clone(),
+                declined: plan.declined.clone(),
                 ..Outcome::new(
                     stopped(&question.limit, so_far, "another --reduce"),
                     statistics,
-                    conditions.reduction.name(),
+                    plan.reduction.name(),
                 )
             });
         };
         let mut search = Ic3Search::new(&mut system, &question, started, total, Vec::new());
+        search.turn = prepared.has_cheaper_plan.then_some(turn);
         let found = search.run(progress);
+        let turn_is_over = search.turn_is_over();
         total = search.effort();
         let statistics = search.statistics();
         let (conclusion, proof) = match found {
+            Found::Stopped if turn_is_over => {
+                question.cheaper = !question.cheaper;
+                turn *= if turn == FIRST_TURN {
+                    SECOND_TURN
+                } else {
+                    NEXT_TURN
+                };
+                continue;
+            }
             Found::Stopped => {
                 let depth = statistics.depth;
                 let so_far = format!("; safe up to {depth} blocks");
@@ -133,7 +153,7 @@ pub fn check(
             Found::Invariant(clauses) => {
                 match certificate::prove(&system, &question, &also_bad, &clauses)? {
                     Some(mut proof) => {
-                        if question.carry_over && conditions.reduction != Reduction::None {
+                        if question.carry_over && plan.reduction != Reduction::None {
                             let patience = CARRYING_OVER + 3 * started.elapsed();
                             let limit = question.limit.within(patience);
                             let question = Question {
@@ -158,9 +178,9 @@ pub fn check(
         };
         return Ok(Outcome {
             bounds: bounds.into_iter().collect(),
-            declined: conditions.declined.clone(),
+            declined: plan.declined.clone(),
             proof,
-            ..Outcome::new(conclusion, statistics, conditions.reduction.name())
+            ..Outcome::new(conclusion, statistics, plan.reduction.name())
         });
     }
 }
@@ -168,7 +188,7 @@ pub fn check(
 /// The question whether the invariant found can be broken, in SMT-LIB.
 pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
     let prepared = Prepared::new(task, question)?;
-    let conditions = &prepared.conditions;
+    let plan = &prepared.plan;
     let blocks = prepared.blocks(question)?;
     let also_bad = AlsoBad {
         beyond: true,
@@ -187,7 +207,7 @@ pub fn dump(task: &Task, question: &Question) -> Result<String, EngineError> {
                  breaks it? (reduction {})\nunsat: the proof holds",
                 task.program().info.name,
                 excluded.len(),
-                conditions.reduction
+                plan.reduction
             );
             Ok(crate::smtlib::script(&terms, &comment, &[broken]))
         }
@@ -363,7 +383,17 @@ struct Ic3Search<'s, 'a, 'p> {
     unrefined: FxHashMap<usize, (u64, u64)>,
     obligations: Vec<Obligation>,
     looked_at: u64,
+    /// After how many questions and conflicts a turn is over.
+    turn: Option<u64>,
 }
+
+/// Questions and conflicts of the first turn; see above.
+const FIRST_TURN: u64 = 4_000;
+
+/// How many times as long the second turn is, the first one of the cheaper form, and how many times as long
+/// each further one.
+const SECOND_TURN: u64 = 8;
+const NEXT_TURN: u64 = 4;
 
 /// A solver is built anew after this many clauses that were needed only once.
 const MOST_TEMPORARY: usize = 2_000;
@@ -400,6 +430,7 @@ impl<'s, 'a, 'p> Ic3Search<'s, 'a, 'p> {
             unrefined: FxHashMap::default(),
             obligations: Vec::new(),
             looked_at: 0,
+            turn: None,
             retired: SolverEffort::default(),
             system,
             question,
@@ -497,6 +528,13 @@ impl<'s, 'a, 'p> Ic3Search<'s, 'a, 'p> {
         }
     }
 
+    fn turn_is_over(&self) -> bool {
+        let effort = self.effort();
+        let spent = effort.questions + effort.conflicts;
+        let before = self.before.questions + self.before.conflicts;
+        self.turn.is_some_and(|turn| spent - before > turn) && !self.question.limit.is_over()
+    }
+
     fn try_run(&mut self, progress: &mut dyn FnMut(&Statistics)) -> Result<Found, Stop> {
         // The states to begin with themselves.
         let mut assumptions = self.in_frame(0);
@@ -530,6 +568,9 @@ impl<'s, 'a, 'p> Ic3Search<'s, 'a, 'p> {
     }
 
     fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, Stop> {
+        if self.turn_is_over() {
+            return Err(Stop);
+        }
         match self.relation.solver().solve(assumptions) {
             Answer::Sat => Ok(true),
             Answer::Unsat => Ok(false),

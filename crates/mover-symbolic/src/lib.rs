@@ -41,11 +41,12 @@ pub use layout::Bounds;
 pub use token::encode::ContextBound;
 pub use token::pairs::Pairs;
 
-use mover_engine::{EngineError, Task};
+use std::sync::Arc;
+
+use mover_engine::{EngineError, PlanKey, Task};
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics::Step;
-use mover_reduce::Conditions;
-use mover_reduce::facts::pointer_provenance::pointers_stay;
+use mover_reduce::ReductionPlan;
 use mover_reduce::transform::unfold::Unfolded;
 
 use blocks::Blocks;
@@ -56,36 +57,36 @@ use term::{Term, Terms};
 /// A program made ready for an engine.
 struct Prepared<'t> {
     unfolded: Option<&'t Unfolded>,
-    /// The mover conditions for the threads that are encoded.
-    conditions: Conditions,
+    /// For the threads that are encoded.
+    plan: Arc<ReductionPlan>,
+    /// Whether the plan has a form without conditions on places.
+    has_cheaper_plan: bool,
 }
 
 impl<'t> Prepared<'t> {
     fn new(task: &'t Task, question: &Question) -> Result<Prepared<'t>, EngineError> {
         let unfolded = question.unfold.then(|| task.unfolded()).flatten();
-        let program = unfolded.map_or(task.program(), |unfolded| &unfolded.program);
-        let staying;
-        let program = if !program.pointers_stay && pointers_stay(program) {
-            staying = Program {
-                pointers_stay: true,
-                ..program.clone()
-            };
-            &staying
-        } else {
-            program
-        };
-        let layout = Layout::new(program, question.bounds)?;
-        let threads = layout.slots.len();
-        let conditions = Conditions::new(program, question.reduction, question.heuristics, threads);
+        let layout = Layout::new(task.program_to_encode(question.unfold), question.bounds)?;
+        let plan = task.plan_to_encode(PlanKey {
+            unfold: question.unfold,
+            reduction: question.reduction,
+            heuristics: question.heuristics,
+            threads: layout.slots.len(),
+        });
+        let cheaper = plan.without_conditions_on_places();
         Ok(Prepared {
             unfolded,
-            conditions,
+            has_cheaper_plan: cheaper.is_some(),
+            plan: match cheaper {
+                Some(cheaper) if question.cheaper => Arc::new(cheaper),
+                _ => plan,
+            },
         })
     }
 
     fn blocks(&self, question: &Question) -> Result<Blocks<'_>, EngineError> {
         Blocks::new(
-            &self.conditions,
+            &self.plan,
             question.bounds,
             question.deadlocks,
             question.limit.clone(),
@@ -95,7 +96,7 @@ impl<'t> Prepared<'t> {
     /// The bounds of the program that is encoded, each with the one of the original that it is.
     fn bounds(&self) -> Vec<(BoundMet, BoundMet)> {
         let mut bounds = Vec::new();
-        for (template, body) in self.conditions.program.templates.iter().enumerate() {
+        for (template, body) in self.plan.program.templates.iter().enumerate() {
             for (location, place) in body.locations.iter().enumerate() {
                 if place.bound.is_none() {
                     continue;

@@ -14,6 +14,8 @@ use crate::sat::Solver;
 pub struct Question {
     pub reduction: Reduction,
     pub heuristics: Heuristics,
+    /// Whether the cheaper form of the plan is used, if it has one.
+    pub cheaper: bool,
     /// Whether bounded model checking leaves out runs that differ only in the order of
     /// neighbours; only without another reduction.
     pub peephole: bool,

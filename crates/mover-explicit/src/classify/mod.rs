@@ -42,7 +42,11 @@
 //!
 //! With `dynamic`, an object that no other thread can still reach is exclusive as well (Günther
 //! et al. 2017, Table 2), and the accesses of a thread before it has started any thread that
-//! uses the variable are not recorded.
+//! uses the variable are not recorded. Reachability is known by location and variable, without
+//! evaluating anything; the other conditions of the plan (`mover_reduce::ReductionPlan`: pointers
+//! and indices that differ, compare-and-swap cells that are settled, locks through pointers) are
+//! compiled, and evaluated where beliefs do not suffice. They are about the states beside one edge,
+//! so they are not used inside of atomic sequences.
 //!
 //! Locks inside objects (`q->m`) and the fields they protect are known before the search
 //! (`mover_reduce::facts::object_locks`).
@@ -59,7 +63,7 @@ use crate::code::View;
 use crate::machine::{Machine, Moves, Step, Workspace};
 
 use ledger::Key;
-use tables::{CompiledTouch, LocationFacts, Meets};
+use tables::{CompiledTouch, LocationFacts, Meets, WhenId};
 
 pub use ledger::{Beliefs, Block, Ledger, restore_blocks, save_blocks};
 pub use tables::PhaseTables;
@@ -88,6 +92,7 @@ enum Touched {
         object: ObjectId,
         variable: u32,
         writes: bool,
+        when: Option<WhenId>,
     },
     /// A channel whose end can continue by itself now.
     ReadyEnd {
@@ -102,6 +107,7 @@ enum Touched {
         /// Whether locks inside it make it move.
         left: bool,
         right: bool,
+        when: Option<WhenId>,
     },
     /// Leaves when it can; others may wait for it.
     Leaves {
@@ -147,8 +153,6 @@ pub struct Classifier<'m> {
     machine: &'m Machine,
     tables: &'m PhaseTables,
     pub ledger: Ledger,
-    /// Whether what no other thread can reach is exclusive.
-    by_reach: bool,
     /// Objects that the present block counts on.
     used: Vec<ObjectId>,
     held: Vec<ObjectId>,
@@ -179,12 +183,11 @@ fn in_hand_for<'a>(writes: bool, all: &'a [ObjectId], to_write: &'a [ObjectId]) 
 }
 
 impl<'m> Classifier<'m> {
-    pub fn new(machine: &'m Machine, tables: &'m PhaseTables, by_reach: bool) -> Self {
+    pub fn new(machine: &'m Machine, tables: &'m PhaseTables) -> Self {
         Classifier {
             machine,
             tables,
             ledger: Ledger::new(tables.cells + tables.owners.len() as u32),
-            by_reach,
             used: Vec::new(),
             held: Vec::new(),
             in_hand: Vec::new(),
@@ -373,6 +376,12 @@ impl<'m> Classifier<'m> {
                 self.machine.apply(&mut work, step);
             }
         }
+        // Conditions are about the states beside one edge, which are inside of the sequence.
+        for touched in &mut touched {
+            if let Touched::Data { when, .. } | Touched::Object { when, .. } = touched {
+                *when = None;
+            }
+        }
         let is_first_left = looked.edges[steps[0].edge()].is_left;
         if is_first_left && !offers {
             let at = self.standing(before, thread);
@@ -438,8 +447,10 @@ impl<'m> Classifier<'m> {
                     cells,
                     variable,
                     writes,
+                    when,
                 } => {
-                    let is_alone = is_only || self.by_reach && here.alone[*variable as usize];
+                    let is_alone =
+                        is_only || self.tables.by_reach && here.alone[*variable as usize];
                     for claim in &self.tables.claims {
                         let is_kept = is_alone
                             || claim.variable != *variable
@@ -466,6 +477,7 @@ impl<'m> Classifier<'m> {
                             object,
                             variable: *variable,
                             writes: *writes,
+                            when: *when,
                         });
                     }
                 }
@@ -511,6 +523,7 @@ impl<'m> Classifier<'m> {
                     writes,
                     left,
                     right,
+                    when,
                 } => {
                     let object = self.ledger.number(Key::Object(*object));
                     if !is_only {
@@ -521,6 +534,7 @@ impl<'m> Classifier<'m> {
                         object,
                         left: *left,
                         right: *right,
+                        when: *when,
                     });
                 }
                 CompiledTouch::Leaves { in_order } => {
@@ -570,10 +584,21 @@ impl<'m> Classifier<'m> {
     /// Whether no other thread can still make a conflicting access to the variable.
     fn out_of_reach(&self, lanes: &[u64], thread: usize, variable: u32, writes: bool) -> bool {
         let variable = variable as usize;
-        self.by_reach
+        self.tables.by_reach
             && self.others(lanes, thread).all(|facts| {
                 !(facts.writes_ahead[variable] || writes && facts.reads_ahead[variable])
             })
+    }
+
+    /// Whether the plan's condition for an access holds. One that has ended has no local variables that
+    /// it could be about.
+    fn holds(&self, at: &Standing, when: Option<WhenId>, left: bool) -> bool {
+        let Some(when) = when.map(|when| &self.tables.whens[when as usize]) else {
+            return false;
+        };
+        let condition = if left { &when.left } else { &when.right };
+        let is_there = || self.machine.pc(at.view.lanes, at.view.thread) != 0;
+        (condition.as_ref()).is_some_and(|code| is_there() && at.view.eval(code) != 0)
     }
 
     /// Whether the thread has what was accessed to itself, in a state where it
@@ -611,9 +636,11 @@ impl<'m> Classifier<'m> {
                     object,
                     variable,
                     writes,
+                    when,
                 } => {
                     self.out_of_reach(lanes, thread, variable, writes)
                         || self.is_exclusive(thread, object)
+                        || self.holds(at, when, left)
                 }
                 Touched::ReadyEnd { whole, end } => {
                     self.is_exclusive(thread, whole) || (left && self.is_exclusive(thread, end))
@@ -622,9 +649,10 @@ impl<'m> Classifier<'m> {
                     object,
                     left: moves_left,
                     right: moves_right,
+                    when,
                 } => {
                     let moves = if left { moves_left } else { moves_right };
-                    moves || self.is_exclusive(thread, object)
+                    moves || self.is_exclusive(thread, object) || self.holds(at, when, left)
                 }
                 Touched::Channel(object) => self.is_exclusive(thread, object),
                 Touched::Leaves { in_order } => {

@@ -11,12 +11,13 @@ use std::sync::OnceLock;
 use mover_engine::BrokenClaim;
 use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, LocationId, Program, TemplateId, VariableId};
-use mover_reduce::PhaseFacts;
 use mover_reduce::facts::access::{EdgeRef, Object};
 use mover_reduce::facts::access_exprs::{End, Touch};
 use mover_reduce::facts::lock_rows::LockPlace;
 use mover_reduce::facts::owners::OwnerCell;
 use mover_reduce::facts::rw_locks::{Mode, RwLock};
+use mover_reduce::plan::reduction_plan::is_about_places;
+use mover_reduce::{PhaseFacts, ReductionPlan};
 
 use super::ObjectId;
 use crate::checkpoint::{CheckpointError, Sink, Source, nonsense};
@@ -42,6 +43,7 @@ pub(super) enum CompiledTouch {
         cells: PickedCell,
         variable: u32,
         writes: bool,
+        when: Option<WhenId>,
     },
     Channel {
         channel: Option<Code>,
@@ -54,6 +56,7 @@ pub(super) enum CompiledTouch {
         /// Whether locks inside the object make it move, whatever the beliefs.
         left: bool,
         right: bool,
+        when: Option<WhenId>,
     },
     Leaves {
         in_order: bool,
@@ -61,6 +64,16 @@ pub(super) enum CompiledTouch {
     /// Tells those who wait that the thread has ended.
     Finishes,
     Seen,
+}
+
+/// The conditions of an access, see [`PhaseTables::whens`].
+pub(super) type WhenId = u32;
+
+/// When an access moves to the left and to the right, whatever the beliefs.
+#[derive(Debug)]
+pub(super) struct When {
+    pub(super) left: Option<Code>,
+    pub(super) right: Option<Code>,
 }
 
 #[derive(Debug, Default)]
@@ -117,6 +130,10 @@ pub struct PhaseTables {
     pub(super) claims: Vec<Claim>,
     /// The cells that say which threads there are, if the program has such.
     pub(super) presence: Vec<Code>,
+    /// Whether what no other thread can reach is exclusive.
+    pub(super) by_reach: bool,
+    /// The conditions of the plan.
+    pub(super) whens: Vec<When>,
 }
 
 /// What the user says protects a variable.
@@ -143,6 +160,7 @@ impl PhaseTables {
         layout: &Layout,
         memory: &Memory,
         facts: &PhaseFacts,
+        plan: Option<&ReductionPlan>,
         locations: &[CompiledLocation],
     ) -> Self {
         let mut firsts = Vec::new();
@@ -154,6 +172,8 @@ impl PhaseTables {
         let mut tabling = Tabling {
             program,
             facts,
+            plan,
+            whens: Vec::new(),
             firsts,
             compiler: Compiler::new(program, layout, memory),
             has_rendezvous: program.has_rendezvous(),
@@ -176,6 +196,8 @@ impl PhaseTables {
             signed,
             claims,
             presence,
+            by_reach: plan.is_some(),
+            whens: tabling.whens,
         }
     }
 
@@ -227,6 +249,8 @@ impl PhaseTables {
 struct Tabling<'a> {
     program: &'a Program,
     facts: &'a PhaseFacts,
+    plan: Option<&'a ReductionPlan>,
+    whens: Vec<When>,
     /// The first object of each global variable.
     firsts: Vec<ObjectId>,
     /// For the present template.
@@ -236,7 +260,7 @@ struct Tabling<'a> {
 
 impl Tabling<'_> {
     fn location(
-        &self,
+        &mut self,
         template: usize,
         location: usize,
         compiled: &CompiledLocation,
@@ -283,7 +307,7 @@ impl Tabling<'_> {
         }
     }
 
-    fn edge(&self, at: EdgeRef) -> EdgeFacts {
+    fn edge(&mut self, at: EdgeRef) -> EdgeFacts {
         let facts = self.facts;
         let EdgeRef {
             template,
@@ -304,15 +328,12 @@ impl Tabling<'_> {
             .chain(taken)
             .chain(self.rw_cells(|lock| lock.taken_by(at).is_some()))
             .collect();
+        let touches = facts.touches.of(template, location, edge).iter();
+        let touches = touches.map(|touched| self.touch(at, touched)).collect();
         EdgeFacts {
             takes_lock: !takes.is_empty() || facts.object_locks.takes(at),
             takes,
-            touches: facts
-                .touches
-                .of(template, location, edge)
-                .iter()
-                .map(|touched| self.touch(at, touched))
-                .collect(),
+            touches,
             takes_to_read: self
                 .rw_cells(|lock| lock.taken_by(at) == Some(Mode::Reads))
                 .map(|cell| cell.first)
@@ -346,7 +367,7 @@ impl Tabling<'_> {
             .map(|cell| self.pick(cell.index(), Some(&Expr::int(0))))
     }
 
-    fn touch(&self, at: EdgeRef, touch: &Touch) -> CompiledTouch {
+    fn touch(&mut self, at: EdgeRef, touch: &Touch) -> CompiledTouch {
         match touch {
             Touch::Cells { variable, .. } if self.program.presence == Some(*variable) => {
                 if self.facts.quiet_ends.contains(&at) {
@@ -367,10 +388,20 @@ impl Tabling<'_> {
                 if is_lock {
                     CompiledTouch::Lock(cells)
                 } else {
+                    let of_variable = |object: &Object| matches!(object, Object::Cell(v, _) | Object::Variable(v) if v == variable);
+                    let needs = self.plan.map(|plan| &plan.edge(at).needs);
+                    let mut objects = (needs.into_iter().flatten().flatten())
+                        .map(|need| need.object)
+                        .filter(of_variable);
+                    // An edge that accesses several of the cells is decided by beliefs.
+                    let first = objects.next();
+                    let object = first.filter(|first| objects.all(|other| other == *first));
                     CompiledTouch::Cells {
                         cells,
                         variable: variable.0,
                         writes: *writes,
+                        // What other threads can reach is known by variable, without code.
+                        when: object.and_then(|object| self.when(at, object, false)),
                     }
                 }
             }
@@ -384,12 +415,31 @@ impl Tabling<'_> {
                 writes: *writes,
                 left: self.facts.object_locks.moves(at, *object, true),
                 right: self.facts.object_locks.moves(at, *object, false),
+                when: self.when(at, *object, true),
             },
             Touch::Leaves { in_order } => CompiledTouch::Leaves {
                 in_order: *in_order,
             },
             Touch::Counts | Touch::Seen => CompiledTouch::Seen,
         }
+    }
+
+    /// The plan's conditions for an access, if there are any.
+    fn when(&mut self, at: EdgeRef, object: Object, with_places: bool) -> Option<WhenId> {
+        let edge = self.plan?.edge(at);
+        let code = |left| {
+            let condition = edge.when(object, left)?;
+            (with_places || !is_about_places(condition)).then(|| self.compiler.expr(condition))
+        };
+        let when = When {
+            left: code(true),
+            right: code(false),
+        };
+        if when.left.is_none() && when.right.is_none() {
+            return None;
+        }
+        self.whens.push(when);
+        Some(self.whens.len() as WhenId - 1)
     }
 
     fn meets(&self, at: EdgeRef) -> Meets {

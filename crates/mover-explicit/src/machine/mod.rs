@@ -16,8 +16,8 @@ use mover_engine::EngineError;
 use mover_ir::expr::{Expr, resize};
 use mover_ir::program::{BoundMet, Init, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
+use mover_reduce::Movers;
 use mover_reduce::facts::access::EdgeRef;
-use mover_reduce::{Movers, PhaseFacts};
 
 use crate::classify::PhaseTables;
 use crate::code::{Code, CodeArg, Compiler, Target, View};
@@ -27,6 +27,7 @@ use crate::layout::{Cell, Layout};
 use crate::memory::{Memory, Mentions};
 use crate::objects;
 use crate::races::CompiledAccess;
+use crate::search::RunTime;
 
 pub use step_cache::{Reads, StepCache};
 
@@ -407,8 +408,10 @@ impl Machine {
     }
 
     /// What run-time classification needs, for the program this machine was made of.
-    pub fn phase_tables(&self, program: &Program, facts: &PhaseFacts) -> PhaseTables {
-        PhaseTables::new(program, &self.layout, &self.memory, facts, &self.locations)
+    pub(crate) fn phase_tables(&self, program: &Program, run_time: RunTime) -> PhaseTables {
+        let RunTime { facts, plan } = run_time;
+        let locations = &self.locations;
+        PhaseTables::new(program, &self.layout, &self.memory, facts, plan, locations)
     }
 
     fn initial_lanes(&self, program: &Program) -> Vec<u64> {

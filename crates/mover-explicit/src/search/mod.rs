@@ -22,7 +22,7 @@ use mover_engine::{BrokenClaim, Control, EngineError, Progress, Statistics, Stop
 use mover_ir::program::{BoundMet, LocationId, Program, Property, TemplateId};
 use mover_ir::semantics;
 use mover_reduce::facts::conflicts::Conflicts;
-use mover_reduce::{Movers, PhaseFacts};
+use mover_reduce::{Movers, PhaseFacts, ReductionPlan};
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Source};
@@ -111,8 +111,8 @@ impl Wanted<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct RunTime<'a> {
     pub facts: &'a PhaseFacts,
-    /// Whether what no other thread can reach any more counts as exclusive.
-    pub by_reach: bool,
+    /// With `dynamic`: the conditions under which accesses move, whatever was recorded.
+    pub plan: Option<&'a ReductionPlan>,
 }
 
 /// What a search came to.
@@ -168,7 +168,7 @@ pub(crate) fn explore(
     };
     let tables = match (options.movers, options.run_time) {
         (Some(movers), Some(run_time)) => {
-            Some(machine.phase_tables(&movers.fused.program, run_time.facts))
+            Some(machine.phase_tables(&movers.fused.program, run_time))
         }
         _ => None,
     };
@@ -216,7 +216,7 @@ fn in_parallel<'m>(
 /// needed in which no thread can move.
 fn set_tables(machine: &Machine, options: &Options) -> Option<SetTables> {
     let (movers, run_time) = (options.movers?, options.run_time?);
-    if !options.persistent || !run_time.by_reach || machine.uses_timeout() {
+    if !options.persistent || run_time.plan.is_none() || machine.uses_timeout() {
         return None;
     }
     let conflicts = Conflicts::new(movers, run_time.facts);
@@ -572,10 +572,7 @@ impl<'m, 'o> Search<'m, 'o> {
 
     fn blocks(&self) -> Blocks<'m> {
         let options = &self.limits.options;
-        let classifier = self
-            .tables
-            .zip(options.run_time)
-            .map(|(tables, run_time)| Classifier::new(self.machine, tables, run_time.by_reach));
+        let classifier = (self.tables).map(|tables| Classifier::new(self.machine, tables));
         let keep_deadlocks = options.deadlocks || self.machine.uses_timeout();
         let blocks = Blocks::new(self.machine, classifier, keep_deadlocks);
         let mut blocks = blocks.with_sets(self.sets);

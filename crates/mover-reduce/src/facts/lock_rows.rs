@@ -411,7 +411,7 @@ fn renamed(edge: &Edge, held: &[LockPlace], given_back: &[&LockPlace]) -> Vec<Lo
 }
 
 /// Whether an edge writes a local variable that the index consists of.
-fn changes(edge: &Edge, index: &Expr) -> bool {
+pub(crate) fn changes(edge: &Edge, index: &Expr) -> bool {
     edge.effects
         .iter()
         .flat_map(Effect::written_places)

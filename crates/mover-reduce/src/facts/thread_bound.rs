@@ -10,7 +10,19 @@ use mover_ir::program::{Effect, Program, Template};
 
 /// Upper bound on the number of threads, at most the program's limit.
 pub fn most_threads(program: &Program) -> u32 {
-    let limit = u64::from(program.max_threads);
+    match starts(program) {
+        Some(started) => {
+            let all: u64 = started.iter().sum();
+            all.min(u64::from(program.max_threads)) as u32
+        }
+        None => program.max_threads,
+    }
+}
+
+/// By template: how many threads run it in the course of a run, or some number greater than 1 if
+/// that is not known; none if templates start each other in a cycle.
+pub fn starts(program: &Program) -> Option<Vec<u64>> {
+    let limit = u64::from(program.max_threads.max(2));
     let mut started: Vec<u64> = vec![0; program.templates.len()];
     for instance in &program.initial {
         started[instance.template.index()] += 1;
@@ -37,12 +49,11 @@ pub fn most_threads(program: &Program) -> u32 {
             next[spawned] = (next[spawned] + times).min(limit);
         }
         if next == started {
-            let all: u64 = started.iter().sum();
-            return all.min(limit) as u32;
+            return Some(started);
         }
         started = next;
     }
-    program.max_threads
+    None
 }
 
 /// The templates that a template spawns, one entry per edge, with whether the edge can be taken

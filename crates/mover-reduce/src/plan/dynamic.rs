@@ -18,6 +18,10 @@
 //!   address in local variables ([`crate::facts::pointer_locks`]); the addresses are equal,
 //!   this thread holds the lock, and j can no longer change its own address.
 //!
+//! A conflict counts only if another thread can have it: not the edges of a template that one thread
+//! runs, once, for that thread itself. The form of the plan for readers has no condition that never
+//! holds, because an initial thread stays for ever where it can reach a conflicting edge.
+//!
 //! Each of these conditions, once it holds, prevents β from accessing what α accesses for as
 //! long as all of them hold, so no step of another thread makes the conjunction false again
 //! (Definition 12). This is the argument in which the paper's statements need care, and ours
@@ -27,17 +31,24 @@
 //! value is harmless, so there is no condition on the value written; and a step that writes the
 //! cell is not a right mover, whatever the cell contains afterwards.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, Ty, VariableRef, mask};
+use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, Place, Ty, VariableRef};
 use mover_ir::graph::{FixedBitSet, control_flow, reaches};
-use mover_ir::literal::conjunction;
 use mover_ir::program::{Edge, Effect, LocationId, Program, TemplateId, VariableId};
+use mover_ir::simplify::fold_binary;
 
-use crate::facts::access::{EdgeRef, Object};
+use crate::facts::access::{EdgeRef, Object, edges as all_edges};
 use crate::facts::pointer_locks::{PointerLocks, own_mark};
 use crate::facts::points_to::PointsTo;
-use crate::plan::movers::{Movers, Protection};
+use crate::facts::thread_bound::starts;
+use crate::plan::movers::Movers;
+use crate::plan::spots::{
+    Spot, apart, expected_value, is_multiple, is_picked_before, locals_of, remote, remote_spot,
+    written_locals,
+};
 
 /// Which of the conditions are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,65 +71,76 @@ pub struct Dynamic<'m> {
     program: &'m Program,
     heuristics: Heuristics,
     threads: usize,
+    /// Whether every thread may run every template, so that the same is said of all threads.
+    is_generic: bool,
     /// By template and location: the reachable locations.
     reach: Vec<Vec<FixedBitSet>>,
+    /// Templates that at most one thread runs in the course of a run.
+    is_single: Vec<bool>,
+    /// Templates that are started during a run.
+    is_spawned: Vec<bool>,
     points_to: PointsTo<'m>,
     locks: PointerLocks,
+    /// What was found by [`Dynamic::spots`].
+    spots: RefCell<KnownSpots>,
 }
 
-/// A part of an object that an edge accesses, selected by local variables.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Spot {
-    /// The address of the first byte, or, in a variable without address, the index.
-    at: Expr,
-    /// Bytes from the address on; 0 for an index.
-    bytes: u64,
-    /// The value that is there.
-    value: Expr,
-    written: bool,
+/// The parts of an object that an edge accesses.
+struct Spots {
+    spots: Vec<Spot>,
+    /// The same for the same parts.
+    text: String,
 }
+
+type KnownSpots = BTreeMap<(EdgeRef, Object), Option<Rc<Spots>>>;
+
+/// Parts and the edges that access them, by template and text.
+type Compared<'c> = BTreeMap<(usize, &'c str), (&'c [Spot], Vec<EdgeRef>)>;
 
 /// An edge that conflicts.
 struct Conflict {
     by: EdgeRef,
     /// The accessed parts of the object, if selected only by local variables.
-    spots: Option<Vec<Spot>>,
+    spots: Option<Rc<Spots>>,
+}
+
+/// Locations by template, see [`Dynamic::ways`].
+struct Ways {
+    coming: Vec<Vec<LocationId>>,
+    changing: Vec<Vec<LocationId>>,
 }
 
 impl<'m> Dynamic<'m> {
-    pub fn new(movers: &'m Movers, heuristics: Heuristics, threads: usize) -> Self {
+    /// For so many thread numbers; for two arbitrary ones if there is no number.
+    pub fn new(movers: &'m Movers, heuristics: Heuristics, threads: Option<usize>) -> Self {
         let program = &movers.fused.program;
         let points_to = PointsTo::new(program);
+        let started = starts(program);
+        let mut is_spawned = vec![false; program.templates.len()];
+        for (_, edge) in all_edges(program) {
+            for template in spawned(edge) {
+                is_spawned[template.index()] = true;
+            }
+        }
         Dynamic {
+            is_single: (0..program.templates.len())
+                .map(|template| (started.as_ref()).is_some_and(|counts| counts[template] <= 1))
+                .collect(),
+            is_spawned,
             locks: PointerLocks::find(program, &movers.table, &points_to),
             movers,
             program,
             heuristics,
-            threads,
+            threads: threads.unwrap_or(2),
+            is_generic: threads.is_none(),
             reach: program
                 .templates
                 .iter()
                 .map(|body| reaches(&control_flow(body)))
                 .collect(),
             points_to,
+            spots: RefCell::default(),
         }
-    }
-
-    /// When the edge is a left mover, evaluated before it is taken.
-    pub fn left(&self, at: EdgeRef) -> Expr {
-        let held = self.movers.locks.held_before(at);
-        self.all_objects(at, |object| self.exclusive(at, object, &held, true), true)
-    }
-
-    /// When the edge was a right mover, evaluated after it was taken.
-    pub fn right(&self, at: EdgeRef) -> Expr {
-        let spawns = |effect: &Effect| matches!(effect, Effect::Spawn { .. });
-        if at.of(self.program).effects.iter().any(spawns) {
-            // The steps of the new thread cannot come before it.
-            return Expr::FALSE;
-        }
-        let held = self.movers.locks.held_after(at);
-        self.all_objects(at, |object| self.exclusive(at, object, &held, false), false)
     }
 
     /// Whether the edge acquires a lock given by an address.
@@ -130,31 +152,9 @@ impl<'m> Dynamic<'m> {
                 .any(|object| self.locks.objects.contains(object))
     }
 
-    fn exclusive(&self, at: EdgeRef, object: Object, held: &BTreeSet<Object>, left: bool) -> bool {
-        match &self.movers.protection[&object] {
-            Protection::Lock => self.movers.locks.lock_moves(at, object, left),
-            Protection::OneThread | Protection::NeverWritten => true,
-            Protection::By(lock) => held.contains(lock),
-            Protection::Unprotected => self.movers.object_locks.moves(at, object, left),
-        }
-    }
-
-    fn all_objects(&self, at: EdgeRef, exclusive: impl Fn(Object) -> bool, left: bool) -> Expr {
-        let accesses = self.movers.table.of(at);
-        let mut all = Expr::TRUE;
-        for (&object, &written) in accesses {
-            if !exclusive(object) {
-                all = all.and(self.alone(at, object, written, left));
-                if all == Expr::FALSE {
-                    break;
-                }
-            }
-        }
-        all
-    }
-
-    /// The condition that no other thread interferes with the edge's access to the object.
-    fn alone(&self, at: EdgeRef, object: Object, written: bool, left: bool) -> Expr {
+    /// The condition that no other thread interferes with the edge's access to the object, in the state
+    /// before a left mover or in the one after a right mover.
+    pub fn alone(&self, at: EdgeRef, object: Object, written: bool, left: bool) -> Expr {
         if self.heuristics.pointers && self.locks.objects.contains(&object) {
             let edge = at.of(self.program);
             let moves = if self.locks.takes(edge) {
@@ -172,10 +172,10 @@ impl<'m> Dynamic<'m> {
             .movers
             .table
             .iter()
-            .filter(|(_, accesses)| {
-                accesses
-                    .get(&object)
-                    .is_some_and(|&writes| writes || written)
+            .filter(|(by, accesses)| {
+                let is_own = by.template == at.template && self.is_single[at.template];
+                let accessed = accesses.get(&object);
+                !is_own && accessed.is_some_and(|&writes| writes || written)
             })
             .map(|(by, _)| Conflict {
                 by,
@@ -195,9 +195,13 @@ impl<'m> Dynamic<'m> {
             })
             .collect();
         let mut settled = self.out_of_reach(at, object, &rest, left);
+        if settled == plain {
+            // The value makes no difference.
+            return plain;
+        }
         for spot in spots {
             let value = Expr::constant(expected as i64, spot.value.width());
-            settled = settled.and(Expr::binary(BinaryOp::Ne, spot.value, value));
+            settled = settled.and(fold_binary(BinaryOp::Ne, spot.value, value));
         }
         plain.or(settled)
     }
@@ -216,9 +220,9 @@ impl<'m> Dynamic<'m> {
         let mine = Some(at)
             .filter(|_| self.heuristics.pointers && !matches!(object, Object::Cell(..)))
             .and_then(|at| self.spots(at, object))
-            .filter(|spots| left || self.outlast(at, spots));
+            .filter(|known| left || self.outlast(at, &known.spots));
         // Edges whose parts can be compared are grouped by the expressions that select the parts.
-        let mut compared: BTreeMap<(usize, String), (Vec<Spot>, Vec<EdgeRef>)> = BTreeMap::new();
+        let mut compared: Compared = BTreeMap::new();
         let mut locked: BTreeMap<(usize, String), (Expr, Vec<EdgeRef>)> = BTreeMap::new();
         let held_during = self.lock_held(at, left);
         let mut dangerous: Vec<EdgeRef> = Vec::new();
@@ -236,12 +240,13 @@ impl<'m> Dynamic<'m> {
                 continue;
             }
             match (&mine, &conflict.spots) {
-                (Some(_), Some(spots)) => {
-                    let key = (conflict.by.template, format!("{spots:?}"));
-                    let group = compared
-                        .entry(key)
-                        .or_insert_with(|| (spots.clone(), Vec::new()));
-                    group.1.push(conflict.by);
+                (Some(_), Some(known)) => {
+                    let key = (conflict.by.template, known.text.as_str());
+                    let group = compared.entry(key);
+                    group
+                        .or_insert((&known.spots, Vec::new()))
+                        .1
+                        .push(conflict.by);
                 }
                 _ => dangerous.push(conflict.by),
             }
@@ -249,7 +254,32 @@ impl<'m> Dynamic<'m> {
         if !dangerous.is_empty() && !self.heuristics.reachability {
             return Expr::FALSE;
         }
-        let away = self.before(&dangerous);
+        let mut away = self.before(&dangerous);
+        let compared = compared.iter();
+        let compared: Vec<(usize, &[Spot], Ways)> = compared
+            .map(|(&(template, _), (spots, edges))| {
+                join(&mut away, self.before_spawn(edges));
+                (template, *spots, self.ways(template, spots, edges))
+            })
+            .collect();
+        let locked: Vec<(usize, &Expr, Ways)> = locked
+            .iter()
+            .map(|((template, _), (theirs, edges))| {
+                join(&mut away, self.before_spawn(edges));
+                let spot = Spot {
+                    at: theirs.clone(),
+                    bytes: 0,
+                    value: theirs.clone(),
+                    written: false,
+                };
+                (*template, theirs, self.ways(*template, &[spot], edges))
+            })
+            .collect();
+        // Readers are spared conditions that never hold. Engines are not yet: that a step may move also
+        // decides where blocks cut loops, and proofs by induction depend on it.
+        if self.is_generic && self.somebody_stays(at.template, &away) {
+            return Expr::FALSE;
+        }
         let mut all = match &held_during {
             Some(address) if !locked.is_empty() => {
                 let lock = Expr::load(address.clone(), Ty::unsigned(32));
@@ -258,53 +288,93 @@ impl<'m> Dynamic<'m> {
             _ => Expr::TRUE,
         };
         for thread in 0..self.threads {
+            if self.is_always_own(at.template, thread) {
+                continue;
+            }
             let mut harmless = self.not_at(thread, &away);
-            for ((template, _), (spots, edges)) in &compared {
-                harmless = harmless.and(self.not_at(thread, &self.before_spawn(edges)));
+            for (template, spots, ways) in &compared {
+                let id = TemplateId(*template as u32);
                 let mut beside = Expr::TRUE;
-                for theirs in spots {
-                    for own in mine.iter().flatten() {
+                for theirs in *spots {
+                    for own in mine.iter().flat_map(|mine| &mine.spots) {
                         if own.written || theirs.written {
-                            let template = TemplateId(*template as u32);
-                            beside = beside.and(apart(own, &remote_spot(theirs, thread, template)));
+                            beside = beside.and(apart(own, &remote_spot(theirs, thread, id)));
                         }
                     }
                 }
-                let changes = self.changers(*template, spots, edges);
-                beside = beside.and(self.not_at(thread, &self.before_within(&changes)));
-                let past = if self.heuristics.reachability {
-                    self.not_at(thread, &self.before_within(edges))
-                } else {
-                    // Without it only threads of other templates are known to be past the edges.
-                    let everywhere = self.everywhere(*template);
-                    self.not_at(thread, &everywhere)
-                };
-                harmless = harmless.and(past.or(beside));
+                let stays = self.not_at(thread, &ways.changing);
+                let past = self.not_at(thread, &ways.coming);
+                harmless = harmless.and(past.or(beside.and(stays)));
             }
-            for ((template, _), (theirs, edges)) in &locked {
+            for (template, theirs, ways) in &locked {
                 let Some(own) = &held_during else { continue };
-                harmless = harmless.and(self.not_at(thread, &self.before_spawn(edges)));
                 let id = TemplateId(*template as u32);
-                let same = Expr::binary(BinaryOp::Eq, own.clone(), remote(theirs, thread, id));
-                let spot = Spot {
-                    at: theirs.clone(),
-                    bytes: 0,
-                    value: theirs.clone(),
-                    written: false,
-                };
-                let changes = self.changers(*template, &[spot], edges);
-                let stays = self.not_at(thread, &self.before_within(&changes));
-                let past = if self.heuristics.reachability {
-                    self.not_at(thread, &self.before_within(edges))
-                } else {
-                    self.not_at(thread, &self.everywhere(*template))
-                };
+                let same = fold_binary(BinaryOp::Eq, own.clone(), remote(theirs, thread, id));
+                let stays = self.not_at(thread, &ways.changing);
+                let past = self.not_at(thread, &ways.coming);
                 harmless = harmless.and(past.or(same.and(stays)));
             }
-            let itself = Expr::binary(BinaryOp::Eq, Expr::ThreadId, Expr::int(thread as i64));
-            all = all.and(itself.or(harmless));
+            if self.may_be(at.template, thread) {
+                let itself = Expr::binary(BinaryOp::Eq, Expr::ThreadId, Expr::int(thread as i64));
+                harmless = itself.or(harmless);
+            }
+            all = all.and(harmless);
         }
         all
+    }
+
+    /// Where a thread of the template can still reach one of the edges itself, and where it can still change
+    /// the local variables that the spots are selected by before it does.
+    fn ways(&self, template: usize, spots: &[Spot], edges: &[EdgeRef]) -> Ways {
+        Ways {
+            coming: match self.heuristics.reachability {
+                true => self.before_within(edges),
+                // Without it only threads of other templates are known to be past the edges.
+                false => self.everywhere(template),
+            },
+            changing: self.before_within(&self.changers(template, spots, edges)),
+        }
+    }
+
+    /// Whether a thread with this number can run the template.
+    fn may_be(&self, template: usize, thread: usize) -> bool {
+        let initial = self.program.initial.get(thread);
+        self.is_generic
+            || self.is_spawned[template]
+            || initial.is_some_and(|first| first.template.index() == template)
+    }
+
+    /// Whether a thread that runs the template has this number.
+    fn is_always_own(&self, template: usize, thread: usize) -> bool {
+        self.is_single[template]
+            && !self.is_spawned[template]
+            && !self.is_generic
+            && self.may_be(template, thread)
+    }
+
+    /// Whether besides a thread of the template there is always another one at one of the locations: an
+    /// initial thread that never leaves them. Then the condition that nobody is there never holds.
+    fn somebody_stays(&self, template: usize, locations: &[Vec<LocationId>]) -> bool {
+        let mut ever = 0;
+        for instance in &self.program.initial {
+            let number = instance.template.index();
+            let body = &self.program.templates[number];
+            let reach = &self.reach[number][body.entry.index()];
+            let stays = (body.locations.iter().enumerate()).all(|(location, place)| {
+                let exits = |edge: &Edge| edge.effects.contains(&Effect::Exit);
+                let is_inside = locations[number].contains(&LocationId(location as u32))
+                    && !place.edges.iter().any(exits);
+                let is_reached = location == body.entry.index() || reach.contains(location);
+                !is_reached || is_inside || place.ends_run()
+            });
+            // One of those that run the template itself may be the thread in question.
+            ever += match (stays, number == template) {
+                (true, true) => 1,
+                (true, false) => 2,
+                (false, _) => 0,
+            };
+        }
+        ever >= 2
     }
 
     /// The address of a lock that the thread holds before and after the edge.
@@ -349,25 +419,20 @@ impl<'m> Dynamic<'m> {
         for edge in edges {
             sources[edge.template].insert(edge.location);
         }
-        let plain = sources.clone();
         self.close_under_spawns(&mut sources);
-        for (all, plain) in sources.iter_mut().zip(plain) {
-            *all = all.difference(&plain).copied().collect();
-        }
-        // A location that both spawns and has one of the edges counts as spawning.
-        for (template, body) in self.program.templates.iter().enumerate() {
-            for (location, place) in body.locations.iter().enumerate() {
-                let spawns = place
-                    .edges
-                    .iter()
-                    .flat_map(|edge| &edge.effects)
-                    .any(|effect| matches!(effect, Effect::Spawn { .. }));
-                if spawns {
-                    sources[template].insert(location);
-                }
+        let danger = self.reaching(&sources);
+        let mut spawners: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.reach.len()];
+        for (at, edge) in all_edges(self.program) {
+            if spawned(edge).any(|made| self.is_entered(&danger, made)) {
+                spawners[at.template].insert(at.location);
             }
         }
-        self.reaching(&sources)
+        self.reaching(&spawners)
+    }
+
+    /// Whether a new thread of the template begins at one of the locations.
+    fn is_entered(&self, locations: &[Vec<LocationId>], made: TemplateId) -> bool {
+        locations[made.index()].contains(&self.program.template(made).entry)
     }
 
     fn everywhere(&self, template: usize) -> Vec<Vec<LocationId>> {
@@ -382,16 +447,9 @@ impl<'m> Dynamic<'m> {
         loop {
             let danger = self.reaching(sources);
             let mut grew = false;
-            for (template, body) in self.program.templates.iter().enumerate() {
-                for (location, place) in body.locations.iter().enumerate() {
-                    for effect in place.edges.iter().flat_map(|edge| &edge.effects) {
-                        if let Effect::Spawn { template: made, .. } = effect {
-                            let entry = self.program.template(*made).entry;
-                            if danger[made.index()].contains(&entry) {
-                                grew |= sources[template].insert(location);
-                            }
-                        }
-                    }
+            for (at, edge) in all_edges(self.program) {
+                if spawned(edge).any(|made| self.is_entered(&danger, made)) {
+                    grew |= sources[at.template].insert(at.location);
                 }
             }
             if !grew {
@@ -413,19 +471,21 @@ impl<'m> Dynamic<'m> {
             .collect()
     }
 
+    /// The condition that a thread is at none of the locations.
     fn not_at(&self, thread: usize, locations: &[Vec<LocationId>]) -> Expr {
-        locations
-            .iter()
-            .enumerate()
-            .filter(|(_, locations)| !locations.is_empty())
-            .fold(Expr::TRUE, |all, (template, locations)| {
-                let at = Expr::ThreadAt {
-                    thread: Box::new(Expr::constant(thread as i64, INDEX_WIDTH)),
-                    template: TemplateId(template as u32),
-                    locations: locations.clone(),
-                };
-                all.and(at.negate())
-            })
+        let mut all = Expr::TRUE;
+        for (template, locations) in locations.iter().enumerate() {
+            if locations.is_empty() || !self.may_be(template, thread) {
+                continue;
+            }
+            let at = Expr::ThreadAt {
+                thread: Box::new(Expr::constant(thread as i64, INDEX_WIDTH)),
+                template: TemplateId(template as u32),
+                locations: locations.clone(),
+            };
+            all = all.and(at.negate());
+        }
+        all
     }
 
     /// Edges of a template that write a local variable of the spots and can be followed by one of the
@@ -467,7 +527,20 @@ impl<'m> Dynamic<'m> {
     /// selected by local variables with their values before the edge. Whether an object is alive is
     /// read by every access and changed only by edges that allocate or free, for which the result is
     /// `None`.
-    fn spots(&self, at: EdgeRef, object: Object) -> Option<Vec<Spot>> {
+    fn spots(&self, at: EdgeRef, object: Object) -> Option<Rc<Spots>> {
+        let key = (at, object);
+        if let Some(known) = self.spots.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.find_spots(at, object).map(|spots| {
+            let text = format!("{spots:?}");
+            Rc::new(Spots { spots, text })
+        });
+        self.spots.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn find_spots(&self, at: EdgeRef, object: Object) -> Option<Vec<Spot>> {
         if !matches!(
             object,
             Object::Cell(..) | Object::Variable(_) | Object::Site(_)
@@ -510,7 +583,9 @@ impl<'m> Dynamic<'m> {
                 {
                     return None;
                 }
-                Effect::Store { address, value } if self.may_be(at.template, address, object) => {
+                Effect::Store { address, value }
+                    if self.may_point_to(at.template, address, object) =>
+                {
                     let ty = Ty::unsigned(value.width());
                     self.address_spot(address, ty, true, &changed, &mut spots)?;
                 }
@@ -553,7 +628,7 @@ impl<'m> Dynamic<'m> {
     ) -> Option<()> {
         match expr {
             Expr::Read(place) => self.place_spot(place, object, false, changed, spots),
-            Expr::Load { address, ty } if self.may_be(template, address, object) => {
+            Expr::Load { address, ty } if self.may_point_to(template, address, object) => {
                 self.address_spot(address, *ty, false, changed, spots)
             }
             _ => Some(()),
@@ -561,7 +636,7 @@ impl<'m> Dynamic<'m> {
     }
 
     /// Whether an address may point into the object.
-    fn may_be(&self, template: usize, address: &Expr, object: Object) -> bool {
+    fn may_point_to(&self, template: usize, address: &Expr, object: Object) -> bool {
         let targets = self.points_to.targets(template, address);
         match object {
             Object::Cell(id, _) | Object::Variable(id) => targets.globals.contains(&id),
@@ -648,8 +723,8 @@ impl<'m> Dynamic<'m> {
 
     /// The part that an edge writes by compare-and-swap, and the value it expects there.
     fn swapped(&self, at: EdgeRef, object: Object) -> Option<(Spot, u64)> {
-        let spots = self.spots(at, object)?;
-        let mut written = spots.into_iter().filter(|spot| spot.written);
+        let known = self.spots(at, object)?;
+        let mut written = known.spots.iter().filter(|spot| spot.written).cloned();
         let (Some(spot), None) = (written.next(), written.next()) else {
             return None;
         };
@@ -676,8 +751,8 @@ impl<'m> Dynamic<'m> {
         if !self.heuristics.monotonic || (written && !left) {
             return None;
         }
-        let spots = self.spots(at, object)?;
-        if spots.is_empty() || (!left && !self.outlast(at, &spots)) {
+        let spots = &self.spots(at, object)?.spots;
+        if spots.is_empty() || (!left && !self.outlast(at, spots)) {
             return None;
         }
         let expected = if written {
@@ -701,57 +776,28 @@ impl<'m> Dynamic<'m> {
                 return None;
             }
             if !distinct.iter().any(|known| known.value == spot.value) {
-                distinct.push(spot);
+                distinct.push(spot.clone());
             }
         }
         Some((distinct, expected))
     }
 }
 
-/// Whether an expression consists of local variables that have not been changed yet.
-fn is_picked_before(expr: &Expr, changed: &[VariableId]) -> bool {
-    is_local(expr) && !locals_of(expr).iter().any(|local| changed.contains(local))
-}
-
-/// Whether an address is certainly a multiple of a power of two.
-fn is_multiple(expr: &Expr, of: u64) -> bool {
-    match expr {
-        Expr::Const { value, .. } => value.is_multiple_of(of),
-        Expr::Address { .. } => true,
-        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
-            is_multiple(a, of) && is_multiple(b, of)
-        }
-        Expr::Binary(BinaryOp::Mul, a, b) => is_multiple(a, of) || is_multiple(b, of),
-        Expr::Binary(BinaryOp::Shl, a, b) => {
-            is_multiple(a, of)
-                || b.as_const()
-                    .is_some_and(|by| by < 64 && (1u64 << by).is_multiple_of(of))
-        }
-        Expr::Resize { arg, .. } => is_multiple(arg, of),
-        Expr::If(_, a, b) => is_multiple(a, of) && is_multiple(b, of),
-        _ => of == 1,
+/// Adds locations to others, by template.
+fn join(all: &mut [Vec<LocationId>], more: Vec<Vec<LocationId>>) {
+    for (all, more) in all.iter_mut().zip(more) {
+        all.extend(more);
+        all.sort_unstable();
+        all.dedup();
     }
 }
 
-/// The condition that two parts of an object do not overlap.
-fn apart(a: &Spot, b: &Spot) -> Expr {
-    if a.bytes == 0 || b.bytes == 0 {
-        return differ(a.at.clone(), b.at.clone());
-    }
-    // Neither begins inside the other; differences wrap around.
-    let distance = |from: &Expr, to: &Expr| Expr::binary(BinaryOp::Sub, to.clone(), from.clone());
-    let width = a.at.width();
-    let bytes = |count: u64| Expr::constant(count as i64, width);
-    let behind = Expr::binary(BinaryOp::ULe, bytes(a.bytes), distance(&a.at, &b.at));
-    let before = Expr::binary(BinaryOp::ULe, bytes(b.bytes), distance(&b.at, &a.at));
-    behind.and(before)
-}
-
-fn remote_spot(spot: &Spot, thread: usize, template: TemplateId) -> Spot {
-    Spot {
-        at: remote(&spot.at, thread, template),
-        ..spot.clone()
-    }
+/// The templates that an edge starts threads of.
+fn spawned(edge: &Edge) -> impl Iterator<Item = TemplateId> + '_ {
+    edge.effects.iter().filter_map(|effect| match effect {
+        Effect::Spawn { template, .. } => Some(*template),
+        _ => None,
+    })
 }
 
 fn variable_of(object: Object) -> Option<VariableId> {
@@ -759,108 +805,4 @@ fn variable_of(object: Object) -> Option<VariableId> {
         Object::Cell(id, _) | Object::Variable(id) => Some(id),
         _ => None,
     }
-}
-
-/// Whether an expression consists of constants, the thread's number and local scalars or arrays.
-fn is_local(expr: &Expr) -> bool {
-    let mut local = true;
-    expr.walk(&mut |expr| {
-        local &= match expr {
-            Expr::Const { .. }
-            | Expr::Address { .. }
-            | Expr::ThreadId
-            | Expr::Unary(..)
-            | Expr::Binary(..)
-            | Expr::If(..)
-            | Expr::Resize { .. } => true,
-            Expr::Read(place) => matches!(place.variable, VariableRef::Local(_)),
-            _ => false,
-        };
-    });
-    local
-}
-
-fn locals_of(expr: &Expr) -> Vec<VariableId> {
-    let mut locals = Vec::new();
-    expr.walk(&mut |expr| {
-        if let Expr::Read(place) = expr
-            && let VariableRef::Local(id) = place.variable
-        {
-            locals.push(id);
-        }
-    });
-    locals
-}
-
-fn written_locals(edge: &Edge) -> Vec<VariableId> {
-    edge.effects
-        .iter()
-        .flat_map(Effect::written_places)
-        .filter_map(|place| match place.variable {
-            VariableRef::Local(id) => Some(id),
-            VariableRef::Global(_) => None,
-        })
-        .collect()
-}
-
-/// The expression with local variables read from another thread.
-fn remote(expr: &Expr, thread: usize, template: TemplateId) -> Expr {
-    let number = || Expr::constant(thread as i64, INDEX_WIDTH);
-    expr.rewrite(&mut |expr| match expr {
-        Expr::ThreadId => Some(number()),
-        Expr::Read(place) => match place.variable {
-            VariableRef::Local(variable) => Some(Expr::RemoteRead {
-                thread: Box::new(number()),
-                template,
-                variable,
-                index: Box::new(remote(&place.index, thread, template)),
-                ty: place.ty,
-            }),
-            VariableRef::Global(_) => Some(expr.clone()),
-        },
-        _ => None,
-    })
-}
-
-/// The condition that two indices differ, whatever their widths.
-fn differ(a: Expr, b: Expr) -> Expr {
-    let width = a.width().max(b.width());
-    Expr::binary(BinaryOp::Ne, a.resize(width, false), b.resize(width, false))
-}
-
-/// The constant to which the guard equates a value in memory.
-fn expected_value(guard: &Expr, there: &Expr) -> Option<u64> {
-    let is_there = |expr: &Expr| match (expr, there) {
-        (Expr::Read(a), Expr::Read(b)) => a == b,
-        (Expr::Load { address: a, ty: s }, Expr::Load { address: b, ty: t }) => {
-            a == b && s.width == t.width
-        }
-        _ => false,
-    };
-    let reads = |expr: &Expr| match expr {
-        Expr::Resize {
-            arg,
-            width,
-            signed: false,
-        } => is_there(arg) && arg.width() <= *width,
-        _ => is_there(expr),
-    };
-    conjunction(guard)
-        .iter()
-        .find_map(|literal| match &literal.condition {
-            Expr::Binary(BinaryOp::Eq, a, b) if literal.holds => {
-                let value = if reads(a) {
-                    b.as_const()
-                } else if reads(b) {
-                    a.as_const()
-                } else {
-                    None
-                };
-                value.filter(|&value| value <= mask(there.width()))
-            }
-            condition if condition.width() == 1 && is_there(condition) => {
-                Some(u64::from(literal.holds))
-            }
-            _ => None,
-        })
 }

@@ -17,11 +17,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mover_ir::expr::{BinaryOp, Expr, Place, VariableRef};
 use mover_ir::program::{Effect, Program};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
 use crate::facts::access_exprs::{Touch, Touches};
-use crate::facts::lock_rows::{LockPlace, LockRows};
+use crate::facts::lock_rows::{LockPlace, LockRows, changes};
 use crate::facts::locks::LockSet;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
@@ -144,59 +145,76 @@ impl<'a> Classes<'a> {
             // The steps of the new thread cannot come before it.
             return false;
         }
-        let rows: &[LockPlace] = match side {
-            Side::Before => self.rows.held(at.template, at.location),
-            Side::After => {
+        let left = side == Side::Before;
+        let mut accessed = self.movers.table.of(at).keys();
+        accessed.all(|&object| self.exclusive(at, object, left) == Expr::TRUE)
+    }
+
+    /// When the thread has exclusive access to an object, in the state before the edge or in the one after
+    /// it; as far as that follows from locks.
+    pub(crate) fn exclusive(&self, at: EdgeRef, object: Object, left: bool) -> Expr {
+        let rows: &[LockPlace] = match left {
+            true => self.rows.held(at.template, at.location),
+            false => {
                 let target = at.of(self.program()).target.index();
                 self.rows.held(at.template, target)
             }
         };
         let locks = &self.movers.locks;
-        let mut held = match side {
-            Side::Before => locks.held_before(at),
-            Side::After => locks.held_after(at),
+        let is_exclusive = match self.protection(object) {
+            Protection::OneThread | Protection::NeverWritten => true,
+            Protection::By(lock) => {
+                let held = match left {
+                    true => locks.held_before(at),
+                    false => locks.held_after(at),
+                };
+                held.contains(&lock) || rows.iter().filter_map(known_cell).any(|held| held == lock)
+            }
+            Protection::Lock if locks.locks.contains(&object) => locks.lock_moves(at, object, left),
+            Protection::Lock => return self.has_cells(at, object, rows, left),
+            Protection::Unprotected => self.movers.object_locks.moves(at, object, left),
         };
-        held.extend(rows.iter().filter_map(known_cell));
-        let accesses = self.movers.table.of(at);
-        accesses
-            .keys()
-            .all(|&object| match self.protection(object) {
-                Protection::OneThread | Protection::NeverWritten => true,
-                Protection::By(lock) => held.contains(&lock),
-                Protection::Lock if locks.locks.contains(&object) => {
-                    locks.lock_moves(at, object, side == Side::Before)
-                }
-                Protection::Lock => self.has_cells(at, object, rows),
-                Protection::Unprotected => {
-                    let left = side == Side::Before;
-                    self.movers.object_locks.moves(at, object, left)
-                }
-            })
+        if is_exclusive {
+            Expr::TRUE
+        } else {
+            Expr::FALSE
+        }
     }
 
-    /// Whether all accessed cells of an array of locks are among those held.
-    fn has_cells(&self, at: EdgeRef, object: Object, held: &[LockPlace]) -> bool {
+    /// When all accessed cells of an array of locks are held: those that the thread must hold at its
+    /// location, and those that have its mark.
+    fn has_cells(&self, at: EdgeRef, object: Object, held: &[LockPlace], left: bool) -> Expr {
         let (Object::Cell(row, _) | Object::Variable(row)) = object else {
-            return false;
+            return Expr::FALSE;
         };
-        let mut any = false;
-        let all = self
-            .touches
-            .of(at.template, at.location, at.edge)
-            .iter()
-            .all(|touch| match touch {
-                Touch::Cells {
-                    variable, index, ..
-                } if *variable == row => {
-                    any = true;
-                    let is_it = |place: &LockPlace| {
-                        place.variable == row && Some(&place.index) == index.as_ref()
-                    };
-                    held.iter().any(is_it)
+        let edge = at.of(self.program());
+        let touches = self.touches.of(at.template, at.location, at.edge).iter();
+        let cells = touches.filter_map(|touch| match touch {
+            Touch::Cells {
+                variable, index, ..
+            } if *variable == row => Some(index.as_ref()),
+            _ => None,
+        });
+        let mut all = None;
+        for index in cells {
+            let is_held = match (index, self.rows.mark(row)) {
+                (Some(index), _)
+                    if (held.iter())
+                        .any(|place| place.variable == row && place.index == *index) =>
+                {
+                    Expr::TRUE
                 }
-                _ => true,
-            });
-        any && all
+                (Some(index), Some(mark)) if left || !changes(edge, index) => {
+                    let ty = self.program().globals[row.index()].ty;
+                    let cell = Place::element(VariableRef::Global(row), index.clone(), ty);
+                    let mark = mark.clone().resize(ty.width, false);
+                    Expr::binary(BinaryOp::Eq, Expr::Read(cell), mark)
+                }
+                _ => Expr::FALSE,
+            };
+            all = Some(all.unwrap_or(Expr::TRUE).and(is_held));
+        }
+        all.unwrap_or(Expr::FALSE)
     }
 
     /// The transactions of a template, in the order of discovery.

@@ -28,7 +28,8 @@ use crate::facts::object_locks::FieldProtection;
 use crate::facts::owners::Owners;
 use crate::facts::points_to::PointsTo;
 use crate::facts::single_threaded_prefix::Alone;
-use crate::plan::dynamic::{Dynamic, Heuristics};
+use crate::plan::dynamic::Heuristics;
+use crate::plan::reduction_plan::{Reduction, ReductionPlan};
 use crate::plan::transactions::Classes;
 
 /// A mutex of the program.
@@ -228,8 +229,7 @@ pub(super) fn access_shares(classes: &Classes) -> AccessShares {
     let movers = classes.movers;
     let program = &movers.fused.program;
     let alone = Alone::find(program);
-    // The conditions say the same about every other thread.
-    let dynamic = Dynamic::new(movers, Heuristics::ALL, 2);
+    let plan = ReductionPlan::of(movers, Reduction::Dynamic, Heuristics::ALL, None);
     let mut shares = AccessShares::default();
     for (at, accesses) in movers.table.iter() {
         if accesses.is_empty() || alone.is_only(program, at) {
@@ -238,10 +238,7 @@ pub(super) fn access_shares(classes: &Classes) -> AccessShares {
         let mover = &movers.edges[at.template][at.location][at.edge];
         let left = mover.left || classes.is_left(at);
         let right = mover.right || classes.is_right(at);
-        let is_sometimes = || {
-            !movers.meets[at.template][at.location]
-                && (dynamic.left(at) != Expr::FALSE || dynamic.right(at) != Expr::FALSE)
-        };
+        let is_sometimes = || plan.edge(at).left.may_hold() || plan.edge(at).right.may_hold();
         let share = match (left, right) {
             (true, true) => &mut shares.always,
             (false, false) if is_sometimes() => &mut shares.sometimes,

@@ -1,8 +1,9 @@
 //! The plan of a program as text.
 //!
 //! The text contains for each shared object how it is protected, for each edge of the fused
-//! program its class under `static`, the additions from arrays of locks, the conditions under
-//! which it is a mover with `dynamic`, and where transactions begin, commit and end. How the
+//! program its class under `static`, what the reductions `phase` and `dynamic` add to it, with the
+//! conditions, and where transactions begin, commit and end. What explicit search may assume beyond
+//! that is omitted: it follows from the objects that are not protected. How the
 //! facts are derived is omitted, so the text changes only if the plan changes. It is used by
 //! snapshot tests, and by engineers who want to know why a search stores a state.
 //!
@@ -20,9 +21,9 @@ use mover_ir::program::{Program, Template};
 
 use crate::facts::access::EdgeRef;
 use crate::facts::thread_bound::most_threads;
-use crate::plan::conditions::{Conditions, Reduction};
 use crate::plan::dynamic::Heuristics;
 use crate::plan::movers::{Protection, movers};
+use crate::plan::reduction_plan::{Class, Reduction, ReductionPlan};
 use crate::plan::transactions::{Classes, Transaction};
 use crate::present::explain::{class_name, owner_facts, reasons};
 
@@ -33,12 +34,12 @@ pub fn plan_text(program: &Program) -> String {
         Err(reason) => return format!("no movers: {reason}\n"),
     };
     let classes = Classes::new(&movers);
-    // For two threads, so that the parts that depend on the thread can be recognised.
-    let conditions = Conditions::new(program, Reduction::Dynamic, Heuristics::ALL, 2);
+    let plan = |reduction| ReductionPlan::of(&movers, reduction, Heuristics::ALL, None);
+    let plans = [plan(Reduction::Phase), plan(Reduction::Dynamic)];
     let mut text = format!("threads: {} at most\n", most_threads(program));
     write_objects(&mut text, &classes);
     for template in 0..program.templates.len() {
-        write_template(&mut text, &classes, &conditions, template);
+        write_template(&mut text, &classes, &plans, template);
     }
     text
 }
@@ -74,7 +75,12 @@ fn write_objects(text: &mut String, classes: &Classes) {
     }
 }
 
-fn write_template(text: &mut String, classes: &Classes, conditions: &Conditions, template: usize) {
+fn write_template(
+    text: &mut String,
+    classes: &Classes,
+    plans: &[ReductionPlan; 2],
+    template: usize,
+) {
     let movers = classes.movers;
     let program = &movers.fused.program;
     let body = &program.templates[template];
@@ -106,27 +112,30 @@ fn write_template(text: &mut String, classes: &Classes, conditions: &Conditions,
             line(text, 2, &head);
             let mover = &movers.edges[template][location][number];
             let class = class_name(mover.left, mover.right);
-            let with_rows = class_name(
-                mover.left || classes.is_left(at),
-                mover.right || classes.is_right(at),
-            );
             let commits = match commits.contains(&at) {
                 true => ", commits",
                 false => "",
             };
             let reasons = reasons(classes, at).join("; ");
             line(text, 6, &format!("{class}{commits} [{reasons}]"));
-            if with_rows != class {
-                line(text, 6, &format!("with locks in rows: {with_rows}"));
-            }
-            let condition = &conditions.edges[template][location][number];
-            for (side, expr, is_known) in [
-                ("left", &condition.left, mover.left),
-                ("right", &condition.right, mover.right),
+            let [phase, dynamic] = plans.each_ref().map(|plan| plan.edge(at));
+            for (side, known, [phase, dynamic]) in [
+                ("left", mover.left, [&phase.left, &dynamic.left]),
+                ("right", mover.right, [&phase.right, &dynamic.right]),
             ] {
-                if !is_known && *expr != Expr::FALSE {
-                    let when = condition_text(program, body, expr);
-                    line(text, 6, &format!("dynamic: {side} when {when}"));
+                let mut write = |reduction: &str, class: &Class| match class {
+                    Class::Always => line(text, 6, &format!("{reduction}: {side}")),
+                    Class::When(condition) => {
+                        let when = condition_text(program, body, condition);
+                        line(text, 6, &format!("{reduction}: {side} when {when}"));
+                    }
+                    Class::Never | Class::Assume(_) => {}
+                };
+                if !known {
+                    write("phase", phase);
+                    if dynamic != phase {
+                        write("dynamic", dynamic);
+                    }
                 }
             }
         }

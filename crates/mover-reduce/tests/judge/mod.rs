@@ -41,7 +41,7 @@ use mover_ir::semantics::{Machine, Move, State, Step};
 use mover_reduce::facts::access::EdgeRef;
 use mover_reduce::facts::thread_bound::most_threads;
 use mover_reduce::plan::transactions::Classes;
-use mover_reduce::{Conditions, Heuristics, Movers, Reduction};
+use mover_reduce::{Heuristics, Movers, Reduction, ReductionPlan};
 
 /// Steps of the longest atomic sequence that is followed, and most sequences of one thread.
 const LONGEST: usize = 32;
@@ -121,21 +121,21 @@ impl Claims {
         Claims::constant(movers, |at| (classes.is_left(at), classes.is_right(at)))
     }
 
-    /// The conditions of a reduction.
-    pub fn of_conditions(original: &Program, reduction: Reduction) -> Claims {
+    /// The plan of a reduction.
+    pub fn of_plan(original: &Program, reduction: Reduction) -> Claims {
         let threads = most_threads(original) as usize;
-        let conditions = Conditions::new(original, reduction, Heuristics::ALL, threads);
-        let claim = |condition: &mover_reduce::Condition| Claim {
-            left: condition.left.clone(),
-            right: condition.right.clone(),
+        let plan = ReductionPlan::new(original, reduction, Heuristics::ALL, threads);
+        let claim = |edge: &mover_reduce::EdgePlan| Claim {
+            left: edge.left.condition(),
+            right: edge.right.condition(),
         };
         let of_location = |edges: &Vec<_>| edges.iter().map(claim).collect();
         let of_template = |locations: &Vec<Vec<_>>| locations.iter().map(of_location).collect();
         Claims {
-            edges: conditions.edges.iter().map(of_template).collect(),
-            program: conditions.program,
-            meets: conditions.meets,
-            is_static: reduction != Reduction::Dynamic,
+            edges: plan.edges.iter().map(of_template).collect(),
+            program: plan.program,
+            meets: plan.meets,
+            is_static: reduction == Reduction::Static,
         }
     }
 }

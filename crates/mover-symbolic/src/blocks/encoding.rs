@@ -63,7 +63,7 @@ impl Encoding<'_, '_> {
         let layout = &blocks.layout;
         let graph = &blocks.graphs[template];
         let turn = state[layout.turn];
-        let meets = blocks.conditions.program.has_rendezvous();
+        let meets = blocks.plan.program.has_rendezvous();
         let mut incoming: FxHashMap<Node, Vec<(Term, Symbols)>> = FxHashMap::default();
         for (number, &node) in graph.order.iter().enumerate() {
             let id = mover_ir::program::LocationId(node.location as u32);
@@ -146,13 +146,13 @@ impl Encoding<'_, '_> {
         if place.ends_run() {
             return;
         }
-        let conditions = &blocks.conditions.edges[template][node.location];
+        let plan = &blocks.plan.edges[template][node.location];
         let view = blocks.view(&here, slot, template, timeout);
         let mut condition = condition;
         if node.phase == NodePhase::Left {
-            let left: Vec<Term> = conditions
+            let left: Vec<Term> = plan
                 .iter()
-                .map(|edge| view.eval(terms, &edge.left))
+                .map(|edge| view.eval(terms, &edge.left.condition()))
                 .collect();
             let left = terms.all(left);
             let not_left = terms.not(left);
@@ -357,8 +357,8 @@ impl Encoding<'_, '_> {
         } else {
             Terms::TRUE
         };
-        let edge = &blocks.conditions.edges[template][node.location][option.edge];
-        let right = view.eval(terms, &edge.right);
+        let edge = &blocks.plan.edges[template][node.location][option.edge];
+        let right = view.eval(terms, &edge.right.condition());
         let graph = &blocks.graphs[template];
         let mut arrivals: Vec<(Arrival, Term)> = Vec::new();
         for (is_right, can_go_on) in [(true, true), (true, false), (false, true), (false, false)] {

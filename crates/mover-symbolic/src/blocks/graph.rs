@@ -4,7 +4,6 @@
 //! begin. Loops are cut at as few nodes as possible, preferably in the left phase, because a
 //! block ends there anyway.
 
-use mover_ir::expr::Expr;
 use mover_ir::graph::{feedback_set, from_successors, reverse_postorder};
 use mover_ir::program::{Edge, Effect};
 use mover_reduce::Reduction;
@@ -68,12 +67,12 @@ impl Blocks<'_> {
         let place = &body.locations[location];
         !place.edges.is_empty()
             && !place.ends_run()
-            && !self.conditions.meets[template][location]
-            && self.conditions.reduction != Reduction::None
+            && !self.plan.meets[template][location]
+            && self.plan.reduction != Reduction::None
             && place.edges.iter().enumerate().all(|(number, edge)| {
-                let condition = &self.conditions.edges[template][location][number];
+                let condition = &self.plan.edges[template][location][number];
                 let target = edge.target.index();
-                condition.left != Expr::FALSE
+                condition.left.may_hold()
                     && (!body.locations[target].atomic || self.is_short(template, target))
             })
     }
@@ -96,12 +95,14 @@ impl Blocks<'_> {
             if !place.atomic || done.contains(&location) {
                 return true;
             }
-            if open.contains(&location) || blocks.conditions.meets[template][location] {
+            if open.contains(&location) || blocks.plan.meets[template][location] {
                 return false;
             }
             open.push(location);
             let all = place.edges.iter().enumerate().all(|(number, edge)| {
-                blocks.conditions.edges[template][location][number].left == Expr::TRUE
+                blocks.plan.edges[template][location][number]
+                    .left
+                    .is_always()
                     && walk(blocks, template, edge.target.index(), open, done)
             });
             open.pop();
@@ -123,7 +124,7 @@ impl Blocks<'_> {
         let mut always_left = vec![false; count];
         let mut external = vec![false; count];
         external[body.entry.index()] = true;
-        if self.conditions.program.has_rendezvous() {
+        if self.plan.program.has_rendezvous() {
             // Where a rendezvous leads the thread is between transactions.
             for edge in body.locations.iter().flat_map(|location| &location.edges) {
                 if edge.effects.iter().any(Effect::is_channel_operation) {
@@ -138,7 +139,7 @@ impl Blocks<'_> {
                 grew |= !std::mem::replace(&mut external[location], true);
             }
             // Statically a location that can be left on some path is left on all paths.
-            if self.conditions.reduction == Reduction::Static {
+            if self.plan.reduction == Reduction::Static {
                 for node in graph
                     .order
                     .iter()
@@ -167,7 +168,7 @@ impl Blocks<'_> {
             }
             let place = &self.template(template).locations[node.location];
             for (number, edge) in place.edges.iter().enumerate() {
-                let takes_lock = self.conditions.edges[template][node.location][number].takes_lock;
+                let takes_lock = self.plan.edges[template][node.location][number].takes_lock;
                 for (right, moves) in [(true, true), (true, false), (false, true), (false, false)] {
                     let arrival =
                         self.arrival(template, graph, node.phase, edge, right, takes_lock, moves);
@@ -201,7 +202,7 @@ impl Blocks<'_> {
             })
             .collect();
         // The receiver of a rendezvous may find itself in an atomic sequence.
-        if self.conditions.program.has_rendezvous() {
+        if self.plan.program.has_rendezvous() {
             work.extend(locations.filter(atomic).map(|location| Node {
                 location,
                 phase: NodePhase::Atomic,
@@ -278,11 +279,9 @@ impl Blocks<'_> {
             if is_idle(node.location, edge) {
                 continue;
             }
-            let condition = &self.conditions.edges[template][node.location][number];
+            let condition = &self.plan.edges[template][node.location][number];
             for right in [true, false] {
-                if right && condition.right == Expr::FALSE
-                    || !right && condition.right == Expr::TRUE
-                {
+                if right && !condition.right.may_hold() || !right && condition.right.is_always() {
                     continue;
                 }
                 for moves in [true, false] {
@@ -341,8 +340,7 @@ impl Blocks<'_> {
                 Arrival::Inside(node)
             };
         }
-        if self.conditions.reduction == Reduction::None || self.conditions.meets[template][location]
-        {
+        if self.plan.reduction == Reduction::None || self.plan.meets[template][location] {
             return external;
         }
         if uncommitted && !graph.always_left[location] {
@@ -351,7 +349,7 @@ impl Blocks<'_> {
                 phase: NodePhase::Right { took_lock },
             };
             let takes_another = took_lock
-                && self.conditions.edges[template][location]
+                && self.plan.edges[template][location]
                     .iter()
                     .any(|condition| condition.takes_lock);
             return if takes_another {

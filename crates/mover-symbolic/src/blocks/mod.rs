@@ -45,7 +45,7 @@ mod graph;
 
 use mover_ir::program::{BoundKind, BoundMet, Location, LocationId, Template, TemplateId};
 use mover_ir::semantics::Step;
-use mover_reduce::Conditions;
+use mover_reduce::ReductionPlan;
 use mover_reduce::facts::access::EdgeRef;
 use rustc_hash::FxHashMap;
 
@@ -129,7 +129,7 @@ impl Inputs {
 
 pub struct Blocks<'p> {
     pub layout: Layout<'p>,
-    conditions: &'p Conditions,
+    plan: &'p ReductionPlan,
     graphs: Vec<Graph>,
     keep_deadlocks: bool,
     uses_timeout: bool,
@@ -139,21 +139,21 @@ pub struct Blocks<'p> {
 
 impl<'p> Blocks<'p> {
     pub fn new(
-        conditions: &'p Conditions,
+        plan: &'p ReductionPlan,
         bounds: Bounds,
         keep_deadlocks: bool,
         limit: Control,
     ) -> Result<Self, EngineError> {
-        let layout = Layout::new(&conditions.program, bounds)?;
+        let layout = Layout::new(&plan.program, bounds)?;
         let mut blocks = Blocks {
-            uses_timeout: conditions.program.uses_timeout(),
+            uses_timeout: plan.program.uses_timeout(),
             layout,
-            conditions,
+            plan,
             graphs: Vec::new(),
             keep_deadlocks,
             limit,
         };
-        for template in 0..conditions.program.templates.len() {
+        for template in 0..plan.program.templates.len() {
             let graph = blocks.graph(template);
             blocks.graphs.push(graph);
         }
@@ -161,7 +161,7 @@ impl<'p> Blocks<'p> {
     }
 
     fn template(&self, template: usize) -> &'p Template {
-        &self.conditions.program.templates[template]
+        &self.plan.program.templates[template]
     }
 
     /// The formula of one block from a state.
@@ -188,7 +188,7 @@ impl<'p> Blocks<'p> {
             is_cut: false,
         };
         let enabled: Option<Vec<Term>> = (self.uses_timeout
-            || self.conditions.program.priority_scheduling)
+            || self.plan.program.priority_scheduling)
             .then(|| self.enabled(terms, state, Terms::FALSE));
         let timeout = match &enabled {
             Some(enabled) if self.uses_timeout => {
@@ -198,7 +198,7 @@ impl<'p> Blocks<'p> {
             _ => Terms::FALSE,
         };
         let first = match enabled {
-            Some(_) if self.conditions.program.priority_scheduling => {
+            Some(_) if self.plan.program.priority_scheduling => {
                 let enabled = self.enabled(terms, state, timeout);
                 self.of_highest_priority(terms, state, &enabled)
             }
@@ -327,7 +327,7 @@ impl<'p> Blocks<'p> {
     ) -> Term {
         let mut cases = Vec::new();
         for slot in 0..self.layout.slots.len() {
-            for (template, body) in self.conditions.program.templates.iter().enumerate() {
+            for (template, body) in self.plan.program.templates.iter().enumerate() {
                 for (location, place) in body.locations.iter().enumerate() {
                     let id = LocationId(location as u32);
                     let at = BoundMet {
@@ -389,8 +389,7 @@ impl<'p> Blocks<'p> {
                 .with
                 .map(|(thread, edge)| mover_ir::semantics::Move { thread, edge });
             let choice = possible.choice.map_or(0, |choice| values.eval(choice));
-            let parts =
-                &self.conditions.made_of[possible.template][possible.location][possible.edge];
+            let parts = &self.plan.made_of[possible.template][possible.location][possible.edge];
             steps.extend(parts.iter().map(|part| Step {
                 by: mover_ir::semantics::Move {
                     thread: possible.slot,

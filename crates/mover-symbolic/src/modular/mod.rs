@@ -42,7 +42,7 @@ use mover_engine::{Conclusion, EngineError, Outcome, Proof, Statistics, Task, Un
 use mover_ir::program::{Program, Property};
 use mover_reduce::facts::thread_bound::most_threads;
 use mover_reduce::transform::dead_values::{drop_useless_globals, forget_dead_values};
-use mover_reduce::{Conditions, Reduction};
+use mover_reduce::{Reduction, ReductionPlan};
 
 use crate::blocks::Blocks;
 use crate::layout::Bounds;
@@ -151,11 +151,11 @@ fn by_formulas(
             may_grow: false,
             ..question.bounds
         };
-        let conditions = Conditions::new(program, reduction, question.heuristics, 0);
-        let blocks = Blocks::new(&conditions, bounds, false, question.limit.clone())?;
+        let plan = ReductionPlan::new(program, reduction, question.heuristics, 0);
+        let blocks = Blocks::new(&plan, bounds, false, question.limit.clone())?;
         let make = || Views::new(&blocks, rules, question, width);
         let Some(mut views) = make()? else {
-            return Ok(given_up(question, statistics, started, &conditions));
+            return Ok(given_up(question, statistics, started, &plan));
         };
         let terms = views.terms.len() as u64;
         let observables = views.observables.len() as u64;
@@ -182,7 +182,7 @@ fn by_formulas(
             Found::Invariant(excluded) => excluded,
             Found::Alarm => continue,
             Found::Stopped if question.limit.stop().is_some() => {
-                return Ok(given_up(question, statistics, started, &conditions));
+                return Ok(given_up(question, statistics, started, &plan));
             }
             Found::Stopped => {
                 was_stopped = true;
@@ -205,10 +205,10 @@ fn by_formulas(
             excluded.len()
         ));
         let Some(mut fresh) = make()? else {
-            return Ok(given_up(question, statistics, started, &conditions));
+            return Ok(given_up(question, statistics, started, &plan));
         };
         if !certificate::certify(&mut fresh, question, &excluded, &mut proof)? {
-            return Ok(given_up(question, statistics, started, &conditions));
+            return Ok(given_up(question, statistics, started, &plan));
         }
         let tried = trial::try_with_few_threads(task.program(), question.errors, &question.limit)?;
         proof.certified.push(trial::told(tried));
@@ -216,11 +216,11 @@ fn by_formulas(
         return Ok(Outcome {
             proof: Some(proof),
             unchecked: unchecked(task),
-            declined: conditions.declined.clone(),
+            declined: plan.declined.clone(),
             ..Outcome::new(
                 Conclusion::Safe { up_to: Vec::new() },
                 statistics,
-                conditions.reduction.name(),
+                plan.reduction.name(),
             )
         });
     }
@@ -334,16 +334,16 @@ fn given_up(
     question: &Question,
     mut statistics: Statistics,
     started: Instant,
-    conditions: &Conditions,
+    plan: &ReductionPlan,
 ) -> Outcome {
     statistics.time = started.elapsed();
     let so_far = format!(" with invariants of {} frames", statistics.depth);
     Outcome {
-        declined: conditions.declined.clone(),
+        declined: plan.declined.clone(),
         ..Outcome::new(
             stopped(&question.limit, so_far, "another --engine"),
             statistics,
-            conditions.reduction.name(),
+            plan.reduction.name(),
         )
     }
 }

@@ -12,7 +12,7 @@ use mover_ir::program::{
     Variable, VariableId,
 };
 use mover_ir::semantics::Machine;
-use mover_reduce::{Conditions, Heuristics, Reduction};
+use mover_reduce::{Heuristics, Reduction, ReductionPlan};
 
 use super::configurations::{Configurations, GiveUp};
 use super::handles::without_handles;
@@ -235,6 +235,7 @@ pub(super) fn question(reduction: Reduction, limit: Control) -> Question {
     Question {
         reduction,
         heuristics: Heuristics::ALL,
+        cheaper: false,
         peephole: false,
         unfold: false,
         errors: true,
@@ -553,13 +554,13 @@ fn forgetful(program: &Program, forget: Forget) -> Option<Result<bool, EngineErr
     let control = Control::unlimited().within(LONG);
     let question = question(Reduction::None, control.clone());
     let rules = Rules::new(program).expect("a program for this engine");
-    let conditions = Conditions::new(program, Reduction::None, Heuristics::ALL, 0);
+    let plan = ReductionPlan::new(program, Reduction::None, Heuristics::ALL, 0);
     let bounds = Bounds {
         threads: 3,
         may_grow: false,
         ..Bounds::default()
     };
-    let blocks = Blocks::new(&conditions, bounds, false, control.clone()).expect("blocks");
+    let blocks = Blocks::new(&plan, bounds, false, control.clone()).expect("blocks");
     let make = || {
         Views::new(&blocks, &rules, &question, 1)
             .expect("views")

@@ -43,9 +43,10 @@ fn plans_of_c_programs_are_as_stored() {
         let plans = [
             ("static", Claims::of_movers(&movers)),
             ("transactions", Claims::of_classes(&movers)),
+            ("phase", Claims::of_plan(&read.program, Reduction::Phase)),
             (
                 "dynamic",
-                Claims::of_conditions(&read.program, Reduction::Dynamic),
+                Claims::of_plan(&read.program, Reduction::Dynamic),
             ),
         ];
         let mut total = Tried::default();

@@ -12,7 +12,8 @@ use mover_engine::Control;
 use mover_explicit::{Claim, MoverCheck, check_movers};
 use mover_fuzz::{Model, compare, of_seeds};
 use mover_ir::program::Program;
-use mover_reduce::{Movers, PhaseFacts, movers};
+use mover_reduce::facts::thread_bound::most_threads;
+use mover_reduce::{Heuristics, Movers, PhaseFacts, Reduction, ReductionPlan, movers};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Classes {
@@ -36,8 +37,10 @@ fn try_movers_for(timeout: Duration, movers: &Movers, classes: Classes) -> Mover
     let control = Control::unlimited()
         .within(timeout)
         .with_memory(Some(1 << 29));
-    let by_reach = classes == Classes::Dynamic;
-    check_movers(movers, facts, by_reach, &control, &mut |_| {}).expect("it fits")
+    let threads = most_threads(&movers.fused.program) as usize;
+    let plan = ReductionPlan::of(movers, Reduction::Dynamic, Heuristics::ALL, Some(threads));
+    let plan = (classes == Classes::Dynamic).then_some(&plan);
+    check_movers(movers, facts, plan, &control, &mut |_| {}).expect("it fits")
 }
 
 /// The text of a mover that is none, for a test that fails.

@@ -295,6 +295,7 @@ fn said(program: &Program, deadlocks: bool, without: Option<Rule>) -> Result<Opt
     let question = Question {
         reduction: mover_reduce::Reduction::None,
         heuristics: Heuristics::ALL,
+        cheaper: false,
         peephole: false,
         unfold: true,
         errors: !deadlocks,
