@@ -15,10 +15,12 @@ use crate::random::Random;
 const DECLARATIONS: &str = "\
 byte x, y, z; bool m, n; byte owner; byte s1 = 1; bool forks[2]; byte seat[2];
 byte again, deep; byte named; short rw; byte readers; bool writing;
-/*@ exclusive(z, named == _pid + 1) */
 chan r = [0] of { byte }; chan s = [0] of { byte };
 chan b = [1] of { byte }; chan c = [2] of { byte }; chan d = [2] of { byte };
 ";
+
+/// A breach of it is a violation, so most models are without it.
+const CLAIM: &str = "/*@ exclusive(z, named == _pid + 1) */\n";
 
 /// Statements that need nothing around them, by what they are about. A model consists of a few
 /// of these: if every model had all of them, what belongs together would seldom meet.
@@ -243,6 +245,7 @@ pub struct Model {
     processes: Vec<Process>,
     /// What a process started by `run` does.
     started: Vec<Statement>,
+    claims: bool,
 }
 
 /// What the statements of a model are chosen from.
@@ -372,11 +375,26 @@ impl Model {
             })
             .collect();
         let started = palette.sequence(random, 1, Inside::Nothing);
-        Model { processes, started }
+        Model {
+            processes,
+            started,
+            claims: random.below(4) == 0,
+        }
+    }
+
+    /// The same for tools that take a claim of exclusive access for a comment.
+    pub fn without_claims(self) -> Model {
+        Model {
+            claims: false,
+            ..self
+        }
     }
 
     pub fn text(&self) -> String {
         let mut text = String::from(DECLARATIONS);
+        if self.claims {
+            text += CLAIM;
+        }
         for (number, process) in self.processes.iter().enumerate() {
             let body = told(&process.body);
             text += &format!(
@@ -416,6 +434,9 @@ impl Model {
             let mut model = self.clone();
             model.started = started;
             found.push(model);
+        }
+        if self.claims {
+            found.push(self.clone().without_claims());
         }
         found
     }

@@ -55,10 +55,10 @@ pub const IDIOMS: &[Idiom] = &[
         name: "a mutex in the heap object that it protects",
         declarations: "\
 static struct store { pthread_mutex_t m; int n, k; } *q, *other;
-static void add(struct store *to) {
-    pthread_mutex_lock(&to->m);
-    to->n = (to->n + 1) & 3;
-    pthread_mutex_unlock(&to->m);
+static void add(struct store *kept) {
+    pthread_mutex_lock(&kept->m);
+    kept->n = (kept->n + 1) & 3;
+    pthread_mutex_unlock(&kept->m);
 }
 ",
         setup: "    q = malloc(sizeof *q);
@@ -305,25 +305,25 @@ static int first, second;
     Idiom {
         name: "a reader-writer lock in a heap object",
         declarations: "\
-static struct shelf { pthread_rwlock_t rw; int books; } *shelf;
+static struct shelf { pthread_rwlock_t guard; int books; } *shelf;
 ",
         setup: "    shelf = malloc(sizeof *shelf);
-    pthread_rwlock_init(&shelf->rw, NULL);
+    pthread_rwlock_init(&shelf->guard, NULL);
     shelf->books = 0;
 ",
         operations: &[
-            "pthread_rwlock_rdlock(&shelf->rw); l = shelf->books; assert(l == shelf->books); pthread_rwlock_unlock(&shelf->rw);",
+            "pthread_rwlock_rdlock(&shelf->guard); l = shelf->books; assert(l == shelf->books); pthread_rwlock_unlock(&shelf->guard);",
         ],
         accesses: &[
             "shelf->books = (shelf->books + 1) & 3;",
             "l = shelf->books;",
         ],
         around: &[(
-            "pthread_rwlock_wrlock(&shelf->rw);",
-            "pthread_rwlock_unlock(&shelf->rw);",
+            "pthread_rwlock_wrlock(&shelf->guard);",
+            "pthread_rwlock_unlock(&shelf->guard);",
         )],
         flaws: &[
-            "pthread_rwlock_rdlock(&shelf->rw); l = shelf->books; shelf->books = l + 1; pthread_rwlock_unlock(&shelf->rw);",
+            "pthread_rwlock_rdlock(&shelf->guard); l = shelf->books; shelf->books = l + 1; pthread_rwlock_unlock(&shelf->guard);",
             "shelf->books = 3;",
         ],
         last: &["assert(shelf->books != 1);", "assert(shelf->books != 3);"],

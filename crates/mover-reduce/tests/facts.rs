@@ -284,7 +284,11 @@ fn claims_of_exclusive_access_are_checked() {
         "active proctype Q() { o = _pid }",
     ));
     assert!(matches!(changed, Flaw::Changed { .. }), "{changed:?}");
-    let form = flaw(with("exclusive(a, o == _pid && b == 0)", ""));
+    // One part that is enough is used.
+    let both = with("exclusive(a, o == _pid && b == 0)", "");
+    assert!(both.flaws.is_empty());
+    assert!(both.cells.iter().any(|cell| cell.given == Some(0)));
+    let form = flaw(with("exclusive(a, b == 0)", ""));
     assert!(matches!(form, Flaw::Form), "{form:?}");
 }
 

@@ -8,11 +8,16 @@ use serde_json::{Value, json};
 
 use crate::html::{MoverRow, MoverTable};
 
+/// What the translation of C calls whether a thread runs or has ended, in words.
+fn readable(text: &str) -> String {
+    text.replace("%thread_status", "which threads run")
+}
+
 /// The explanation for people.
 pub fn text(explanation: &Explanation) -> String {
     let mut out = String::from("shared objects\n");
     for object in &explanation.objects {
-        let _ = writeln!(out, "  {}: {}", object.name, object_text(object));
+        let _ = writeln!(out, "  {}: {}", readable(&object.name), object_text(object));
         for missing in missing_text(object) {
             let _ = writeln!(out, "    {missing}");
         }
@@ -58,7 +63,7 @@ pub fn text(explanation: &Explanation) -> String {
         for (cell, &width) in row.iter().zip(&widths) {
             let _ = write!(out, "{cell:width$}  ");
         }
-        out += &statement.reasons.join(", ");
+        out += &readable(&statement.reasons.join(", "));
         out.push('\n');
     }
     out += "\ntransactions\n";
@@ -303,7 +308,7 @@ pub fn table(explanation: Explanation) -> MoverTable {
                 class: statement.class,
                 commits: statement.commits,
                 reasons: (statement.reasons.iter())
-                    .map(|reason| reason.replace("%thread_status", "whether the thread runs"))
+                    .map(|reason| readable(reason))
                     .collect(),
             })
             .collect(),
