@@ -299,7 +299,8 @@ pub fn section(results: &Results<Point>) -> Section {
         "SPIN: `spin -a -o3`, `pan -a -E -N claim`, compiled with `-O2` (reduced) and `-O2 -DNOREDUCE`; mover: `mover check --ltl \
          claim`, with and without `--reduce none`. One core, one run each, time measured by each tool itself, up to the first \
          violation. The ratios are SPIN with its reduction divided by mover with its own, of claims that hold; above 1, mover is \
-         ahead. There is a ratio of seconds only where a search took a tenth of a second or more. `-`: time limit reached.",
+         ahead. There is a ratio of seconds only where a search took a tenth of a second or more. `-`: not decided, \
+         because the time limit was reached or mover does not translate the claim.",
     );
     let titles = [&["model", "claim"], &WAYS.map(Way::name)[..], &["ratio"]].concat();
     let mut states = Table::new(&[&titles[..], &["verdict"]].concat());
