@@ -288,7 +288,7 @@ fn claims_of_exclusive_access_are_checked() {
     let both = with("exclusive(a, o == _pid && b == 0)", "");
     assert!(both.flaws.is_empty());
     assert!(both.cells.iter().any(|cell| cell.given == Some(0)));
-    let form = flaw(with("exclusive(a, b == 0)", ""));
+    let form = flaw(with("exclusive(a, o + b == _pid)", ""));
     assert!(matches!(form, Flaw::Form), "{form:?}");
 }
 
