@@ -17,7 +17,7 @@
 //! - [`races`]: data races that locks rule out;
 //! - [`thread_bound`]: the maximum number of threads; [`quiet_exits`]: thread exits that only
 //!   joiners can observe; [`single_threaded_prefix`]: code that runs before there is a second
-//!   thread, or after the others have been joined;
+//!   thread; `single_threaded_suffix`: code that runs after the others have been joined;
 //! - [`future_accesses`]: what a thread can still access from a location on;
 //! - [`conflicts`]: the same for persistent sets, by cell and with ranks;
 //! - [`feedback`]: locations that break every cycle;
@@ -43,5 +43,6 @@ pub mod quiet_exits;
 pub mod races;
 pub mod rw_locks;
 pub mod single_threaded_prefix;
+mod single_threaded_suffix;
 pub mod thread_bound;
 pub(crate) mod unpublished;

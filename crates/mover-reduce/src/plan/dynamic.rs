@@ -19,7 +19,9 @@
 //!   this thread holds the lock, and j can no longer change its own address.
 //!
 //! A conflict counts only if another thread can have it: not the edges of a template that one thread
-//! runs, once, for that thread itself. The form of the plan for readers has no condition that never
+//! runs, once, for that thread itself, and not the edges that a thread takes while it is the only one, before
+//! it starts others or after it has joined them ([`Alone::is_only`]). Such an edge is never enabled in a
+//! state in which α's thread exists, so it is neither the step before α nor the one after it. The form of the plan for readers has no condition that never
 //! holds, because an initial thread stays for ever where it can reach a conflicting edge.
 //!
 //! Each of these conditions, once it holds, prevents β from accessing what α accesses for as
@@ -43,6 +45,7 @@ use mover_ir::simplify::fold_binary;
 use crate::facts::access::{EdgeRef, Object, edges as all_edges};
 use crate::facts::pointer_locks::{PointerLocks, own_mark};
 use crate::facts::points_to::PointsTo;
+use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::starts;
 use crate::plan::movers::Movers;
 use crate::plan::spots::{
@@ -81,6 +84,7 @@ pub struct Dynamic<'m> {
     is_spawned: Vec<bool>,
     points_to: PointsTo<'m>,
     locks: PointerLocks,
+    single_threaded: Alone,
     /// What was found by [`Dynamic::spots`].
     spots: RefCell<KnownSpots>,
 }
@@ -139,6 +143,7 @@ impl<'m> Dynamic<'m> {
                 .map(|body| reaches(&control_flow(body)))
                 .collect(),
             points_to,
+            single_threaded: Alone::find(program),
             spots: RefCell::default(),
         }
     }
@@ -175,7 +180,8 @@ impl<'m> Dynamic<'m> {
             .filter(|(by, accesses)| {
                 let is_own = by.template == at.template && self.is_single[at.template];
                 let accessed = accesses.get(&object);
-                !is_own && accessed.is_some_and(|&writes| writes || written)
+                let is_only = self.single_threaded.is_only(self.program, *by);
+                !is_own && !is_only && accessed.is_some_and(|&writes| writes || written)
             })
             .map(|(by, _)| Conflict {
                 by,
