@@ -8,9 +8,9 @@
 //!   `c` there are `c - 1` and `c + 1`, and the numbers end at the least and the greatest one, signed and
 //!   unsigned. If it is only asked for equality, the constants and one other number are enough.
 //! - If the input is assumed to lie in an interval before anything else is done
-//!   (`x = __VERIFIER_nondet_int(); __VERIFIER_assume(x < 5)`), the others end the run there without any
-//!   effect, and are not tried.
-//!
+//!   (`x = __VERIFIER_nondet_int(); __VERIFIER_assume(0 <= x && x < 5)`), the others end the run there without any
+//!   effect, and are not tried. What is done before the end is executed for one value of each interval between the constants
+//!   that the input is compared with.
 //! - If only its remainder by a constant is used (`rand() % 10`, `rand() & 7`), the numbers below the constant
 //!   are enough.
 //!
@@ -32,7 +32,7 @@ const MOST_VALUES: usize = 24;
 const LARGEST_INTERVAL: u64 = 4096;
 
 /// Blocks that are passed for assumptions about one input.
-const MOST_BLOCKS: usize = 8;
+const MOST_BLOCKS: usize = 32;
 
 /// The library function that chooses a value which no report shows.
 pub const ANY: &str = "any";
@@ -45,8 +45,9 @@ struct Uses {
     is_at_end: bool,
 }
 
-/// Replaces inputs of a body by choices among fewer values.
-pub fn replace(body: &mut Body) {
+/// Replaces inputs of a body by choices among fewer values. Where claims see how a run ends, the process
+/// that ends at once for some values is a run, too; a failed assumption never is one.
+pub fn replace(body: &mut Body, ends_are_seen: bool) {
     let mut uses: HashMap<ValueId, Uses> = HashMap::new();
     for (number, block) in body.blocks.iter().enumerate() {
         for (index, inst) in block.insts.iter().enumerate() {
@@ -75,7 +76,14 @@ pub fn replace(body: &mut Body) {
                 true => representatives(body, &uses, id, width),
                 false => None,
             };
-            let interval = assumed(body, number, index, id, width);
+            let inputs = Assumptions {
+                body,
+                start: (number, index + 1),
+                input: id,
+                width,
+                ends_are_seen,
+            };
+            let interval = inputs.interval();
             let choice = choice
                 .or_else(|| remainders(body, &uses, id, width, &interval))
                 .or_else(|| interval.choice());
@@ -276,7 +284,7 @@ impl Interval {
     /// Whether nothing is assumed of large numbers.
     fn has_no_end(&self, width: u8) -> bool {
         let all = Interval::all(width);
-        (self.greatest, self.high) == (all.greatest, all.high)
+        self.greatest == all.greatest && self.high >= mask(width - 1)
     }
 
     fn choice(&self) -> Option<Choice> {
@@ -291,130 +299,199 @@ impl Interval {
     }
 }
 
-/// The interval that an input is assumed to lie in before anything is done.
-fn assumed(body: &Body, mut block: BlockId, index: usize, input: ValueId, width: u8) -> Interval {
-    let all = Interval::all(width);
-    let (mut least, mut greatest, mut high) = (all.least, all.greatest, all.high);
-    let mut first = index + 1;
-    let mut definitions: HashMap<ValueId, &Pure> = HashMap::new();
-    for _ in 0..MOST_BLOCKS {
-        let code = &body.blocks[block];
-        for inst in &code.insts[first..] {
-            let (Kind::Pure(pure), Some(id)) = (&inst.kind, inst.result) else {
-                break;
-            };
-            definitions.insert(id, pure);
-        }
-        let passed = code.insts[first..].iter();
-        let is_quiet = |inst: &Inst| {
-            matches!(
-                inst.kind,
-                Kind::Pure(Pure::Compare { .. } | Pure::Resize { .. } | Pure::Copy(_))
-            )
-        };
-        let Terminator::Branch {
-            condition,
-            then,
-            otherwise,
-        } = &code.end
-        else {
-            break;
-        };
-        if !passed.into_iter().all(is_quiet) {
-            break;
-        }
-        let is_end = |block: BlockId| {
-            let code = &body.blocks[block];
-            code.insts.is_empty() && matches!(code.end, Terminator::EndProcess)
-        };
-        let (next, holds) = match (is_end(*then), is_end(*otherwise)) {
-            (false, true) => (*then, true),
-            (true, false) => (*otherwise, false),
-            _ => break,
-        };
-        let Some((predicate, constant)) = asked(condition, input, holds, &definitions) else {
-            break;
-        };
-        let signed = sign_extend(constant, width);
-        // What cannot be written as such a bound is left out: fewer assumptions are always right.
-        match predicate {
-            Predicate::Eq => {
-                (least, greatest) = (least.max(signed), greatest.min(signed));
-            }
-            Predicate::Ne | Predicate::Ugt | Predicate::Uge => {}
-            Predicate::Ult => high = high.min(constant.saturating_sub(1)),
-            Predicate::Ule => high = high.min(constant),
-            Predicate::Slt => greatest = greatest.min(signed.saturating_sub(1)),
-            Predicate::Sle => greatest = greatest.min(signed),
-            Predicate::Sgt => least = least.max(signed.saturating_add(1)),
-            Predicate::Sge => least = least.max(signed),
-        }
-        (block, first) = (next, 0);
-    }
-    Interval {
-        least,
-        greatest,
-        high,
-    }
+/// What is assumed of an input before anything else is done.
+struct Assumptions<'b> {
+    body: &'b Body,
+    /// Block and instruction behind the input.
+    start: (BlockId, usize),
+    input: ValueId,
+    width: u8,
+    ends_are_seen: bool,
 }
 
-/// What a condition asks of the input: a predicate and a constant.
-fn asked(
-    condition: &Operand,
-    input: ValueId,
-    mut holds: bool,
-    definitions: &HashMap<ValueId, &Pure>,
-) -> Option<(Predicate, u64)> {
-    let mut condition = condition;
-    loop {
-        let Operand::Value(id) = condition else {
-            return None;
+/// A value while the assumptions are executed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Now {
+    /// The input itself.
+    Input,
+    /// Computed from comparisons of the input with constants, so that it changes only at those.
+    Computed(u64),
+}
+
+impl Assumptions<'_> {
+    /// The smallest interval that contains all values with which the run goes on.
+    fn interval(&self) -> Interval {
+        let all = Interval::all(self.width);
+        let top = 1u64 << (self.width - 1);
+        let largest = mask(self.width);
+        let mut work = vec![0, top - 1, top, largest];
+        let mut tried: BTreeSet<u64> = BTreeSet::new();
+        let mut kept: Vec<u64> = Vec::new();
+        while let Some(value) = work.pop() {
+            if !tried.insert(value) {
+                continue;
+            }
+            if tried.len() > 8 * MOST_VALUES {
+                return all;
+            }
+            let mut constants = Vec::new();
+            if self.goes_on(value, &mut constants) {
+                kept.push(value);
+            }
+            for constant in constants {
+                let next = [constant.wrapping_sub(1), constant, constant.wrapping_add(1)];
+                work.extend(next.map(|value| value & largest));
+            }
+        }
+        // Between two neighbours that were tried all values compare as the neighbours do.
+        let signed = kept.iter().map(|&value| sign_extend(value, self.width));
+        let (least, greatest) = (signed.clone().min(), signed.max());
+        match (least, greatest, kept.iter().max()) {
+            (Some(least), Some(greatest), Some(&high)) => Interval {
+                least,
+                greatest,
+                high,
+            },
+            _ => all,
+        }
+    }
+
+    /// Whether the run does something with this value, or may. The constants are those that the input is
+    /// compared with on the way.
+    fn goes_on(&self, value: u64, constants: &mut Vec<u64>) -> bool {
+        let mut values = HashMap::from([(self.input, Now::Input)]);
+        let (mut block, mut first) = self.start;
+        let mut from = None;
+        let mut passed = HashSet::new();
+        // Not around a loop.
+        while passed.insert(block) && passed.len() <= MOST_BLOCKS {
+            let code = &self.body.blocks[block];
+            for inst in &code.insts[first..] {
+                let Some(id) = inst.result else { return true };
+                match self.execute(&inst.kind, value, from, &values, constants) {
+                    Some(Some(now)) => values.insert(id, now),
+                    Some(None) => values.remove(&id),
+                    None => return true,
+                };
+            }
+            let next = match &code.end {
+                Terminator::Infeasible => return false,
+                Terminator::EndProcess => return self.ends_are_seen,
+                Terminator::Jump(to) => *to,
+                Terminator::Branch {
+                    condition,
+                    then,
+                    otherwise,
+                } => match self.known(condition, &values) {
+                    Some(Now::Computed(0)) => *otherwise,
+                    Some(Now::Computed(_)) => *then,
+                    _ => return true,
+                },
+                _ => return true,
+            };
+            (from, block, first) = (Some(block), next, 0);
+        }
+        true
+    }
+
+    fn known(&self, operand: &Operand, values: &HashMap<ValueId, Now>) -> Option<Now> {
+        match operand {
+            Operand::Value(id) => values.get(id).copied(),
+            Operand::Int { value, .. } => Some(Now::Computed(*value)),
+            _ => None,
+        }
+    }
+
+    /// The result of an instruction without effects, if it is known; none if it may have effects.
+    fn execute(
+        &self,
+        kind: &Kind,
+        input: u64,
+        from: Option<BlockId>,
+        values: &HashMap<ValueId, Now>,
+        constants: &mut Vec<u64>,
+    ) -> Option<Option<Now>> {
+        let known = |operand: &Operand| self.known(operand, values);
+        let computed = |operand: &Operand| match known(operand) {
+            Some(Now::Computed(value)) => Some(value),
+            _ => None,
         };
-        match definitions.get(id)? {
-            Pure::Copy(arg) => condition = arg,
-            // Of a truth value, by zeros.
-            Pure::Resize {
+        Some(match kind {
+            Kind::Phi(incoming) => {
+                let taken = incoming.iter().find(|(_, block)| Some(*block) == from);
+                taken.and_then(|(operand, _)| known(operand))
+            }
+            Kind::Pure(Pure::Copy(arg)) => known(arg),
+            Kind::Pure(Pure::Resize {
                 arg,
+                width,
                 extension: Extension::Zero,
+            }) => computed(arg).map(|value| Now::Computed(value & mask(*width))),
+            Kind::Pure(Pure::Resize { .. }) => None,
+            Kind::Pure(Pure::Select {
+                condition,
+                then,
+                otherwise,
+            }) => match computed(condition) {
+                Some(0) => known(otherwise),
+                Some(_) => known(then),
+                None => None,
+            },
+            Kind::Pure(Pure::Binary {
+                kind: kind @ (BinaryKind::And | BinaryKind::Or | BinaryKind::Xor),
+                lhs,
+                rhs,
                 ..
-            } => condition = arg,
-            Pure::Compare {
+            }) => computed(lhs).zip(computed(rhs)).map(|(a, b)| {
+                Now::Computed(match kind {
+                    BinaryKind::And => a & b,
+                    BinaryKind::Or => a | b,
+                    _ => a ^ b,
+                })
+            }),
+            Kind::Pure(Pure::Compare {
                 predicate,
                 lhs,
-                rhs: Operand::Int { value, .. },
-            } => {
-                if *lhs == Operand::Value(input) {
-                    let predicate = if holds {
-                        *predicate
-                    } else {
-                        opposite(*predicate)
-                    };
-                    return Some((predicate, *value));
-                }
-                match (predicate, value) {
-                    (Predicate::Ne, 0) => {}
-                    (Predicate::Eq, 0) => holds = !holds,
-                    _ => return None,
-                }
-                condition = lhs;
+                rhs,
+            }) => {
+                let sides = match (known(lhs), known(rhs)) {
+                    (Some(Now::Input), Some(Now::Computed(constant))) => {
+                        constants.push(constant & mask(self.width));
+                        Some((input, constant, self.width))
+                    }
+                    (Some(Now::Computed(constant)), Some(Now::Input)) => {
+                        constants.push(constant & mask(self.width));
+                        Some((constant, input, self.width))
+                    }
+                    // Truth values, also as wider numbers: without a sign.
+                    (Some(Now::Computed(a)), Some(Now::Computed(b)))
+                        if a.max(b) <= 1 && matches!(predicate, Predicate::Eq | Predicate::Ne) =>
+                    {
+                        Some((a, b, 64))
+                    }
+                    _ => None,
+                };
+                sides.map(|(a, b, width)| Now::Computed(compare(*predicate, a, b, width).into()))
             }
             _ => return None,
-        }
+        })
     }
 }
 
-fn opposite(predicate: Predicate) -> Predicate {
+fn compare(predicate: Predicate, a: u64, b: u64, width: u8) -> bool {
+    let (a, b) = (a & mask(width), b & mask(width));
+    let (signed_a, signed_b) = (sign_extend(a, width), sign_extend(b, width));
     match predicate {
-        Predicate::Eq => Predicate::Ne,
-        Predicate::Ne => Predicate::Eq,
-        Predicate::Ult => Predicate::Uge,
-        Predicate::Ule => Predicate::Ugt,
-        Predicate::Ugt => Predicate::Ule,
-        Predicate::Uge => Predicate::Ult,
-        Predicate::Slt => Predicate::Sge,
-        Predicate::Sle => Predicate::Sgt,
-        Predicate::Sgt => Predicate::Sle,
-        Predicate::Sge => Predicate::Slt,
+        Predicate::Eq => a == b,
+        Predicate::Ne => a != b,
+        Predicate::Ult => a < b,
+        Predicate::Ule => a <= b,
+        Predicate::Ugt => a > b,
+        Predicate::Uge => a >= b,
+        Predicate::Slt => signed_a < signed_b,
+        Predicate::Sle => signed_a <= signed_b,
+        Predicate::Sgt => signed_a > signed_b,
+        Predicate::Sge => signed_a >= signed_b,
     }
 }
 
@@ -476,4 +553,179 @@ fn write(body: &mut Body, block: BlockId, index: usize, choice: Choice) {
         Choice::Below(count) => push(result, choose(count.max(3))),
     }
     body.blocks[block].insts.splice(index..=index, insts);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INPUT: ValueId = 0;
+
+    fn int(value: u64, width: u8) -> Operand {
+        Operand::Int { value, width }
+    }
+
+    fn inst(result: ValueId, kind: Kind) -> Inst {
+        Inst {
+            result: Some(result),
+            kind,
+            loc: None,
+        }
+    }
+
+    fn compare_with(result: ValueId, predicate: Predicate, lhs: Operand, rhs: Operand) -> Inst {
+        let pure = Pure::Compare {
+            predicate,
+            lhs,
+            rhs,
+        };
+        inst(result, Kind::Pure(pure))
+    }
+
+    fn block(insts: Vec<Inst>, end: Terminator) -> Block {
+        Block {
+            insts,
+            end,
+            end_loc: None,
+        }
+    }
+
+    fn branch(condition: ValueId, then: BlockId, otherwise: BlockId) -> Terminator {
+        Terminator::Branch {
+            condition: Operand::Value(condition),
+            then,
+            otherwise,
+        }
+    }
+
+    /// The interval of an input of 32 bits that the first block begins behind.
+    fn interval(blocks: Vec<Block>, ends_are_seen: bool) -> (i64, i64, u64) {
+        let body = Body {
+            name: "f".into(),
+            is_main: true,
+            params: 0,
+            values: Vec::new(),
+            blocks,
+            entry: 0,
+            loc: None,
+        };
+        let found = Assumptions {
+            body: &body,
+            start: (0, 0),
+            input: INPUT,
+            width: 32,
+            ends_are_seen,
+        }
+        .interval();
+        (found.least, found.greatest, found.high)
+    }
+
+    fn goes_on() -> Block {
+        block(Vec::new(), Terminator::Return(None))
+    }
+
+    /// `0 <= x && x < 100`, as clang writes it.
+    fn both_sides(end: Terminator) -> Vec<Block> {
+        let input = || Operand::Value(INPUT);
+        let phi = Kind::Phi(vec![(int(0, 1), 0), (Operand::Value(2), 1)]);
+        let wide = Pure::Resize {
+            arg: Operand::Value(3),
+            width: 32,
+            extension: Extension::Zero,
+        };
+        vec![
+            block(
+                vec![compare_with(1, Predicate::Sle, int(0, 32), input())],
+                branch(1, 1, 2),
+            ),
+            block(
+                vec![compare_with(2, Predicate::Slt, input(), int(100, 32))],
+                Terminator::Jump(2),
+            ),
+            block(
+                vec![
+                    inst(3, phi),
+                    inst(4, Kind::Pure(wide)),
+                    compare_with(5, Predicate::Ne, Operand::Value(4), int(0, 32)),
+                ],
+                branch(5, 3, 4),
+            ),
+            goes_on(),
+            block(Vec::new(), end),
+        ]
+    }
+
+    #[test]
+    fn assumptions_with_two_sides_are_an_interval() {
+        let found = interval(both_sides(Terminator::Infeasible), true);
+        assert_eq!(found, (0, 99, 99));
+    }
+
+    #[test]
+    fn a_process_that_ends_is_a_run_where_claims_see_it() {
+        assert_eq!(interval(both_sides(Terminator::EndProcess), false).1, 99);
+        let all = Interval::all(32);
+        let found = interval(both_sides(Terminator::EndProcess), true);
+        assert_eq!(found, (all.least, all.greatest, all.high));
+    }
+
+    /// Each value of a small type, tried by the definition: the interval loses none that goes on.
+    #[test]
+    fn no_value_that_goes_on_is_lost() {
+        for predicate in [
+            Predicate::Eq,
+            Predicate::Ne,
+            Predicate::Ult,
+            Predicate::Ule,
+            Predicate::Ugt,
+            Predicate::Uge,
+            Predicate::Slt,
+            Predicate::Sle,
+            Predicate::Sgt,
+            Predicate::Sge,
+        ] {
+            for constant in [0u64, 1, 7, 8, 15] {
+                for is_left in [false, true] {
+                    let sides = match is_left {
+                        true => (int(constant, 4), Operand::Value(INPUT)),
+                        false => (Operand::Value(INPUT), int(constant, 4)),
+                    };
+                    let asked = compare_with(1, predicate, sides.0, sides.1);
+                    let body = Body {
+                        name: "f".into(),
+                        is_main: true,
+                        params: 0,
+                        values: Vec::new(),
+                        blocks: vec![
+                            block(vec![asked], branch(1, 1, 2)),
+                            goes_on(),
+                            block(Vec::new(), Terminator::Infeasible),
+                        ],
+                        entry: 0,
+                        loc: None,
+                    };
+                    let found = Assumptions {
+                        body: &body,
+                        start: (0, 0),
+                        input: INPUT,
+                        width: 4,
+                        ends_are_seen: false,
+                    }
+                    .interval();
+                    for value in 0..16 {
+                        let (a, b) = if is_left {
+                            (constant, value)
+                        } else {
+                            (value, constant)
+                        };
+                        if compare(predicate, a, b, 4) {
+                            let signed = sign_extend(value, 4);
+                            assert!((found.least..=found.greatest).contains(&signed));
+                            assert!(value <= found.high);
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -431,7 +431,10 @@ fn translate(
             unset::make_inputs(body, notes.uses_join_results, are_all_read);
         }
     }
-    bodies.iter_mut().for_each(few_values::replace);
+    let ends_are_seen = options.properties.contains(&Property::Claims);
+    for body in &mut bodies {
+        few_values::replace(body, ends_are_seen);
+    }
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
     let looks_for_races = options.properties.contains(&Property::NoDataRace);
     let objects = Objects::find(module, &bodies, notes.mutex_fields(), looks_for_races);

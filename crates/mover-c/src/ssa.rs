@@ -426,6 +426,8 @@ pub enum Terminator {
     },
     /// The whole program ends here without a verdict on what would follow.
     EndProcess,
+    /// An assumption fails: what led here is no run of the program.
+    Infeasible,
     /// The thread ends; its result.
     EndThread(Operand),
     /// The run is not followed further, and why.

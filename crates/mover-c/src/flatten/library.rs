@@ -165,7 +165,7 @@ impl Flattener<'_> {
                 let width = arg_shapes[0].first().copied().unwrap_or(32);
                 let holds = self.is_not_zero(at, condition, width, loc);
                 let (then, otherwise) = self.branch(at, holds, loc);
-                self.end(otherwise, Terminator::EndProcess, loc);
+                self.end(otherwise, Terminator::Infeasible, loc);
                 Ok(then)
             }
             // Without the header, `assert` is a function that verifiers know.

@@ -100,7 +100,7 @@ impl Flattener<'_> {
             });
             let alike = self.value(at, 1, alike, loc);
             let (then, otherwise) = self.branch(at, alike, loc);
-            self.end(otherwise, Terminator::EndProcess, loc);
+            self.end(otherwise, Terminator::Infeasible, loc);
             at = then;
         }
         at

@@ -76,16 +76,33 @@ impl<'w, 'a> Builder<'w, 'a> {
         if let Some(end) = self.end {
             return end;
         }
+        let end = self.endless("end of the process", "the process has ended");
+        self.end = Some(end);
+        end
+    }
+
+    /// Where an assumption has failed. No thread runs any more, and claims never see the state: it is the
+    /// middle of an atomic sequence.
+    pub(super) fn failed_assumption(&mut self) -> usize {
+        if let Some(end) = self.failed_assumption {
+            return end;
+        }
+        let end = self.endless("a failed assumption", "an assumption has failed");
+        self.failed_assumption = Some(end);
+        end
+    }
+
+    /// A location where the thread takes empty steps for ever and keeps all others from running.
+    fn endless(&mut self, label: &str, text: &str) -> usize {
         let end = self.sink(Stand {
             live: Vec::new(),
             atomic: true,
             valid_end: true,
             error: None,
             bound: None,
-            labels: vec!["end of the process".into()],
+            labels: vec![label.into()],
             loc: None,
         });
-        self.end = Some(end);
         self.pending.push(Pending {
             from: end,
             to: end,
@@ -98,7 +115,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             shared: true,
             access: None,
             exits: false,
-            text: Some("the process has ended".into()),
+            text: Some(text.into()),
         });
         end
     }

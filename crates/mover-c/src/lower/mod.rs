@@ -196,6 +196,7 @@ pub struct Builder<'w, 'a> {
     errors: HashMap<(Property, String, Option<Loc>), usize>,
     bounds: HashMap<(BoundKind, String, Option<Loc>), usize>,
     end: Option<usize>,
+    failed_assumption: Option<usize>,
     /// The accesses that may be part of a data race, by where the thread is then.
     touches: Vec<(usize, Touch)>,
     /// Where a lock is tried.
@@ -248,6 +249,7 @@ impl<'w, 'a> Builder<'w, 'a> {
                 errors: HashMap::new(),
                 bounds: HashMap::new(),
                 end: None,
+                failed_assumption: None,
                 touches: Vec::new(),
                 tries: BTreeSet::new(),
                 pending: Vec::new(),

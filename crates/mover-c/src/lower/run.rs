@@ -470,7 +470,8 @@ impl<'w, 'a> Builder<'w, 'a> {
             Terminator::Fail { property, message } => {
                 let always = *property == Property::MemorySafety;
                 if !always && !self.world.wants(*property) {
-                    return self.end_process(path);
+                    let end = self.process_end();
+                    return self.end_run(path, end);
                 }
                 let loc = end_loc.or(path.loc);
                 path.loc = loc;
@@ -478,7 +479,14 @@ impl<'w, 'a> Builder<'w, 'a> {
                 self.emit(path, error, false);
                 Ok(Vec::new())
             }
-            Terminator::EndProcess => self.end_process(path),
+            Terminator::EndProcess => {
+                let end = self.process_end();
+                self.end_run(path, end)
+            }
+            Terminator::Infeasible => {
+                let end = self.failed_assumption();
+                self.end_run(path, end)
+            }
             Terminator::EndThread(value) => self.end_thread(path, value),
             Terminator::Bound { kind, message } => {
                 path.loc = end_loc.or(path.loc);
@@ -496,9 +504,8 @@ impl<'w, 'a> Builder<'w, 'a> {
 
     /// The end of all others is seen by them: between it and what the thread did last they may
     /// still do something.
-    fn end_process(&mut self, path: Path) -> Lowered<Vec<Path>> {
+    fn end_run(&mut self, path: Path, end: usize) -> Lowered<Vec<Path>> {
         if let Some(path) = self.begin_access(path) {
-            let end = self.process_end();
             self.emit(path, end, false);
         }
         Ok(Vec::new())

@@ -68,3 +68,27 @@ fn a_formula_may_use_the_macros_of_the_model() {
         ended.stderr
     );
 }
+
+/// A failed assumption is no run. A process that aborts is one, which ends there.
+#[cfg(feature = "c")]
+#[test]
+fn a_run_may_end_early_but_not_by_an_assumption() {
+    const PROGRAM: &str = "#include <stdlib.h>\n\
+        unsigned __VERIFIER_nondet_uint(void); void __VERIFIER_assume(int);\n\
+        int p;\n\
+        int main(void) { unsigned v = __VERIFIER_nondet_uint(), w = v & 1; STOP; p = 1; return 0; }\n";
+    let file = model("ends.c", PROGRAM);
+    for (stop, code) in [
+        ("if (v >= 5) abort()", 10),
+        ("if (v >= 5) exit(0)", 10),
+        ("if (w) abort()", 10),
+        ("__VERIFIER_assume(v < 5)", 0),
+        ("__VERIFIER_assume(!w)", 0),
+    ] {
+        let define = format!("-DSTOP={stop}");
+        let ended = run(mover()
+            .args(["check", "--ltl", "<> p == 1", &define])
+            .arg(&file));
+        assert_eq!(ended.code, Some(code), "{stop}: {}", ended.stdout);
+    }
+}
