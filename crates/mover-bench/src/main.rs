@@ -30,6 +30,7 @@ mod pan;
 mod plot;
 mod records;
 mod reduced;
+mod reductions;
 mod searches;
 mod section;
 mod spin;
@@ -90,6 +91,9 @@ enum Peer {
     /// How many threads each symbolic engine reaches with each reduction on ten textbook programs, and how
     /// large its formulas are.
     Symbolic(symbolic::SymbolicArgs),
+    /// Figure 11 of "Dynamic Reductions for Model Checking Concurrent Software": run times of BMC and IC3 with each
+    /// reduction on the tasks of a checkout of SV-COMP's benchmarks.
+    Reductions(reductions::ReductionsArgs),
     /// Verdicts on the tasks of a checkout of SV-COMP's benchmarks.
     Svcomp(svcomp::SvcompArgs),
     /// Generate BENCHMARKS.md, its plots and the figures in README.md from the files in bench/results.
@@ -119,6 +123,7 @@ fn run(peer: &Peer) -> Result<Exit, CliError> {
         Peer::Cores(args) => cores::run(args),
         Peer::Holds(args) => holds::run(args),
         Peer::Symbolic(args) => symbolic::run(args),
+        Peer::Reductions(args) => reductions::run(args),
         Peer::Svcomp(args) => svcomp::run(args),
         Peer::Page(args) => page::run(args).map(|()| Section::default()),
     }?;

@@ -155,30 +155,39 @@ fn shown(directories: &[PathBuf]) -> String {
 
 /// A program with one property and the verdict that is expected.
 #[derive(Debug, PartialEq)]
-struct Task {
-    name: String,
-    programs: Vec<PathBuf>,
+pub struct Task {
+    pub name: String,
+    pub programs: Vec<PathBuf>,
     /// The option for the task's data model.
-    model: &'static str,
+    pub model: &'static str,
     property: &'static str,
-    expected: bool,
+    pub expected: bool,
 }
 
-pub fn run(args: &SvcompArgs) -> Result<Section, BenchError> {
+/// The tasks below some directories that ask for one of the properties. There is at least one.
+pub fn tasks_below(
+    directories: &[PathBuf],
+    words: &[String],
+    properties: &[String],
+) -> Result<Vec<Task>, TaskError> {
     let mut tasks = Vec::new();
-    for directory in &args.directories {
+    for directory in directories {
         find_tasks(directory, &mut tasks)?;
     }
     tasks.retain(|task| {
-        is_wanted(&task.name, &args.only)
-            && args.property.iter().any(|asked| asked == task.property)
+        is_wanted(&task.name, words) && properties.iter().any(|asked| asked == task.property)
     });
     if tasks.is_empty() {
-        return Err(BenchError::Tasks(TaskError::NoTask {
-            properties: args.property.clone(),
-            directories: args.directories.clone(),
-        }));
+        return Err(TaskError::NoTask {
+            properties: properties.to_vec(),
+            directories: directories.to_vec(),
+        });
     }
+    Ok(tasks)
+}
+
+pub fn run(args: &SvcompArgs) -> Result<Section, BenchError> {
+    let tasks = tasks_below(&args.directories, &args.only, &args.property)?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
     for engine in &args.engine {
         for (number, task) in tasks.iter().enumerate() {
