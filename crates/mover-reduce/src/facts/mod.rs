@@ -10,6 +10,7 @@
 //!   never pointers; [`pointer_provenance`]: whether addresses stay in the object from which
 //!   they were derived; [`opaque_numbers`]: whether the program observes the numbers of objects;
 //!   `unpublished`: objects that no other thread knows yet;
+//! - `local_ranges`: intervals of counters;
 //! - [`locks`], [`rw_locks`], [`lock_rows`], [`pointer_locks`]: mutexes, reader-writer locks,
 //!   arrays of locks, locks accessed by address, and where they are held; [`owners`]: cells
 //!   whose value names the owner of other cells;
@@ -29,6 +30,7 @@ pub(crate) mod checked_sums;
 pub mod conflicts;
 pub mod feedback;
 pub mod future_accesses;
+pub(crate) mod local_ranges;
 pub mod lock_rows;
 pub mod locks;
 pub(crate) mod non_pointer_ints;

@@ -12,7 +12,8 @@
 //! integer below that distance is not the address of an object, and an address plus a smaller
 //! offset is not the address of another object. A checked sum may also lie in the room in front of
 //! its object, where no object has bytes. Sums of variables that depend on themselves grow until
-//! they exceed the bound; then nothing is guaranteed.
+//! they exceed the bound; then nothing is guaranteed. A counter is as large as the comparison that ends its loop
+//! lets it become ([`crate::facts::local_ranges`]).
 //!
 //! **Memory.** Each *family* of objects (an addressable global, or the dynamic objects of a site)
 //! has one abstract value for what is stored in it as a whole, at the width of a pointer. A load
@@ -28,10 +29,12 @@ use std::collections::BTreeMap;
 
 use mover_ir::eval::{Domain, Range, Ranges, eval_top};
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef, mask};
-use mover_ir::program::{Effect, Init, Program, SiteId, Variable, VariableId};
+use mover_ir::program::{Edge, Effect, Init, Program, SiteId, Variable, VariableId};
 use mover_ir::semantics::Machine;
 
+use crate::facts::access::{EdgeRef, edges};
 use crate::facts::checked_sums::{CheckedSums, Sum};
+use crate::facts::local_ranges::{Interval, Known, LocalRanges};
 use crate::facts::points_to::{PointsTo, Targets};
 
 /// The abstraction of a pointer-sized value.
@@ -120,8 +123,15 @@ impl Bytes {
     }
 }
 
+/// What is known at some moment while an edge is taken.
+struct Here {
+    checked: CheckedSums,
+    known: Known,
+}
+
 struct Provenance<'p> {
     program: &'p Program,
+    ranges: LocalRanges,
     points_to: PointsTo<'p>,
     /// By variable; unused for those with addresses.
     globals: Vec<Value>,
@@ -153,6 +163,7 @@ pub fn pointers_stay(program: &Program) -> bool {
     };
     let mut staying = Provenance {
         program,
+        ranges: LocalRanges::find(program),
         points_to: PointsTo::while_pointers_stay(program),
         globals: Vec::new(),
         locals: Vec::new(),
@@ -274,29 +285,29 @@ impl Provenance<'_> {
         }
     }
 
-    fn value(&self, template: usize, checked: &CheckedSums, expr: &Expr) -> Value {
-        self.evaluated(template, checked, expr).1
+    fn value(&self, template: usize, here: &Here, expr: &Expr) -> Value {
+        self.evaluated(template, here, expr).1
     }
 
-    fn evaluated(&self, template: usize, checked: &CheckedSums, expr: &Expr) -> (Range, Value) {
-        if let Some(check) = checked.of(expr)
-            && let Some(value) = self.checked(template, checked, &check.base)
+    fn evaluated(&self, template: usize, here: &Here, expr: &Expr) -> (Range, Value) {
+        if let Some(check) = here.checked.of(expr)
+            && let Some(value) = self.checked(template, here, &check.base)
         {
-            let (_, plain) = self.top(template, checked, expr);
+            let (_, plain) = self.top(template, here, expr);
             let is_odd = plain.is_odd;
             return (Range::all(expr.width()), Value { is_odd, ..value });
         }
-        self.top(template, checked, expr)
+        self.top(template, here, expr)
     }
 
-    fn top(&self, template: usize, checked: &CheckedSums, expr: &Expr) -> (Range, Value) {
-        let part = &mut |_: &mut &Self, part: &Expr| self.evaluated(template, checked, part);
+    fn top(&self, template: usize, here: &Here, expr: &Expr) -> (Range, Value) {
+        let part = &mut |_: &mut &Self, part: &Expr| self.evaluated(template, here, part);
         eval_top(&mut { self }, expr, part).unwrap_or_else(|| {
             let range = Range::all(expr.width());
             let value = match expr {
                 Expr::Address { .. } => Value::ADDRESS,
-                Expr::Read(place) => self.variable(template, place),
-                Expr::Load { address, ty } => self.loaded(template, checked, address, ty.width),
+                Expr::Read(place) => return self.read(template, here, place),
+                Expr::Load { address, ty } => self.loaded(template, here, address, ty.width),
                 _ => self.limited(Value::number(range.most)),
             };
             (range, value)
@@ -304,12 +315,12 @@ impl Provenance<'_> {
     }
 
     /// The value of a checked sum, if what it stays with is in the window of an object.
-    fn checked(&self, template: usize, checked: &CheckedSums, base: &Sum) -> Option<Value> {
+    fn checked(&self, template: usize, here: &Here, base: &Sum) -> Option<Value> {
         let pointers = self.program.pointers;
         let window = mask(pointers.offset_bits) - pointers.room_before();
         let mut sum = (Range::exactly(base.plus), self.constant(base.plus));
         for term in &base.terms {
-            let term = self.evaluated(template, checked, term);
+            let term = self.evaluated(template, here, term);
             sum = { self }.binary(BinaryOp::Add, sum, term, pointers.width);
         }
         let (_, base) = sum;
@@ -322,6 +333,31 @@ impl Provenance<'_> {
             is_other: false,
             is_odd: true,
         })
+    }
+
+    /// The value of a variable, which is a number if its interval has only small ones.
+    fn read(&self, template: usize, here: &Here, place: &Place) -> (Range, Value) {
+        let found = self.variable(template, place);
+        let range = Range::all(place.ty.width);
+        let VariableRef::Local(local) = place.variable else {
+            return (range, found);
+        };
+        let limit = i128::from(self.most);
+        match here.known.of(local) {
+            Some(Interval { least, most }) if -limit <= least && most <= limit => {
+                let number = Value {
+                    is_negative: least < 0,
+                    is_odd: found.is_odd,
+                    ..Value::number(least.unsigned_abs().max(most.unsigned_abs()) as u64)
+                };
+                let range = match (u64::try_from(least), u64::try_from(most)) {
+                    (Ok(least), Ok(most)) => Range { least, most },
+                    _ => range,
+                };
+                (range, number)
+            }
+            _ => (range, found),
+        }
     }
 
     fn variable(&self, template: usize, place: &Place) -> Value {
@@ -343,19 +379,19 @@ impl Provenance<'_> {
         }
     }
 
-    fn bytes(&self, template: usize, checked: &CheckedSums, address: &Expr, width: u8) -> Bytes {
+    fn bytes(&self, template: usize, here: &Here, address: &Expr, width: u8) -> Bytes {
         Bytes {
             offset: self.points_to.offset(template, address),
             count: u64::from(width / 8),
-            is_odd: self.value(template, checked, address).is_odd,
+            is_odd: self.value(template, here, address).is_odd,
         }
     }
 
-    fn loaded(&self, template: usize, checked: &CheckedSums, address: &Expr, width: u8) -> Value {
+    fn loaded(&self, template: usize, here: &Here, address: &Expr, width: u8) -> Value {
         if width != self.program.pointers.width {
             return self.limited(Value::number(mask(width)));
         }
-        let bytes = self.bytes(template, checked, address, width);
+        let bytes = self.bytes(template, here, address, width);
         let targets = self.points_to.targets(template, address);
         self.memory(families(&targets), bytes)
     }
@@ -412,33 +448,34 @@ impl Provenance<'_> {
 
     fn pass(&mut self) {
         let program = self.program;
-        for (template, body) in program.templates.iter().enumerate() {
-            for edge in body.locations.iter().flat_map(|location| &location.edges) {
-                let mut checked = CheckedSums::of_guard(program, &edge.guard);
+        for (at, edge) in edges(program) {
+            let template = at.template;
+            if let Some(mut here) = self.here(at, edge) {
                 for effect in &edge.effects {
-                    self.effect(template, &checked, effect);
-                    checked.after(effect);
+                    self.effect(template, &here, effect);
+                    self.ranges.pass(template, &mut here.known, effect);
+                    here.checked.after(effect);
                 }
             }
         }
     }
 
-    fn effect(&mut self, template: usize, checked: &CheckedSums, effect: &Effect) {
+    fn effect(&mut self, template: usize, here: &Here, effect: &Effect) {
         let program = self.program;
         let width = program.pointers.width;
         match effect {
             Effect::Assign { place, value } => {
                 let value = if value.width() == width {
-                    self.value(template, checked, value)
+                    self.value(template, here, value)
                 } else {
                     Value::default()
                 };
                 self.assign(template, place, value);
             }
             Effect::Store { address, value } => {
-                let bytes = self.bytes(template, checked, address, value.width());
+                let bytes = self.bytes(template, here, address, value.width());
                 let targets = self.points_to.targets(template, address);
-                let value = self.value(template, checked, value);
+                let value = self.value(template, here, value);
                 for family in families(&targets) {
                     self.store(family, bytes, value);
                 }
@@ -455,7 +492,7 @@ impl Provenance<'_> {
             } => {
                 for (param, arg) in args.iter().enumerate() {
                     if arg.width() == width {
-                        let value = self.value(template, checked, arg);
+                        let value = self.value(template, here, arg);
                         let known = &mut self.locals[made.index()][param];
                         Provenance::include(known, value, &mut self.has_changed);
                     }
@@ -483,33 +520,35 @@ impl Provenance<'_> {
 
     /// Whether every value used as an address is one that stays in its object.
     fn is_kept(&self) -> bool {
-        let program = self.program;
-        program
-            .templates
-            .iter()
-            .enumerate()
-            .all(|(template, body)| {
-                let mut edges = body.locations.iter().flat_map(|location| &location.edges);
-                edges.all(|edge| {
-                    let mut kept = true;
-                    let mut checked = CheckedSums::of_guard(program, &edge.guard);
-                    let mut keep = |checked: &CheckedSums, address: &Expr| {
-                        kept &= !self.value(template, checked, address).is_other;
-                    };
-                    // Where a check in the guard fails, nothing is accessed.
-                    edge.guard
-                        .walk(&mut |expr| asked(expr, &mut |address| keep(&checked, address)));
-                    for effect in &edge.effects {
-                        effect
-                            .walk(&mut |expr| asked(expr, &mut |address| keep(&checked, address)));
-                        if let Effect::Store { address, .. } | Effect::Free { address } = effect {
-                            keep(&checked, address);
-                        }
-                        checked.after(effect);
-                    }
-                    kept
-                })
-            })
+        edges(self.program).all(|(at, edge)| {
+            let Some(mut here) = self.here(at, edge) else {
+                return true;
+            };
+            let mut kept = true;
+            let mut keep = |here: &Here, address: &Expr| {
+                kept &= !self.value(at.template, here, address).is_other;
+            };
+            // Where a check in the guard fails, nothing is accessed.
+            edge.guard
+                .walk(&mut |expr| asked(expr, &mut |address| keep(&here, address)));
+            for effect in &edge.effects {
+                effect.walk(&mut |expr| asked(expr, &mut |address| keep(&here, address)));
+                if let Effect::Store { address, .. } | Effect::Free { address } = effect {
+                    keep(&here, address);
+                }
+                self.ranges.pass(at.template, &mut here.known, effect);
+                here.checked.after(effect);
+            }
+            kept
+        })
+    }
+
+    /// What is known where an edge is taken; none if it never is.
+    fn here(&self, at: EdgeRef, edge: &Edge) -> Option<Here> {
+        Some(Here {
+            checked: CheckedSums::of_guard(self.program, &edge.guard),
+            known: self.ranges.on(at.template, at.location, edge)?,
+        })
     }
 }
 
