@@ -923,7 +923,11 @@ fn allowed<'l>(literal: &'l Literal, stored: &[(&Expr, Use)]) -> Option<&'l Expr
 }
 
 /// Global scalars that no thread writes while there are several.
-fn settled(program: &Program, table: &AccessTable, alone: &Alone) -> BTreeSet<VariableId> {
+pub(crate) fn settled(
+    program: &Program,
+    table: &AccessTable,
+    alone: &Alone,
+) -> BTreeSet<VariableId> {
     let mut settled: BTreeSet<VariableId> = (0..program.globals.len() as u32)
         .map(VariableId)
         .filter(|id| program.globals[id.index()].len == 1)

@@ -13,15 +13,23 @@
 //! the other threads have the same result whether the lock is free or held by that thread. The
 //! addresses of the locks that a thread holds are computed by a must-analysis over its graph,
 //! as long as the local variables in the address do not change.
+//!
+//! In the paper's program the pointer itself is a global variable, which main sets before it starts the
+//! threads. A compiler reads it again for each use, into a register that ends with the use. So a local
+//! variable that holds the value of a *settled* global, one that no thread writes while there are several,
+//! is replaced by the global in the addresses of held locks. Such an address is the same for all threads, and
+//! none of them can change it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::literal::{Literal, conjunction};
 use mover_ir::program::{Edge, Effect, Program, VariableId};
 
 use crate::facts::access::{AccessTable, EdgeRef, Object};
+use crate::facts::object_locks::settled;
 use crate::facts::points_to::PointsTo;
+use crate::facts::single_threaded_prefix::Alone;
 
 /// What an edge does with a lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,12 +46,47 @@ enum Handling {
 pub struct PointerLocks {
     /// The objects that are locks.
     pub objects: BTreeSet<Object>,
-    /// By template and location: addresses of locks that a thread there holds.
-    held: Vec<Vec<Vec<Expr>>>,
+    /// By template and location.
+    standings: Vec<Vec<Standing>>,
+}
+
+/// What is known of a thread at a location.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Standing {
+    /// Addresses of locks that it holds.
+    held: Vec<Expr>,
+    /// Local variables with the value of a global variable that no longer changes.
+    values: BTreeMap<VariableId, Expr>,
+}
+
+impl Standing {
+    fn joined(&self, other: &Standing) -> Standing {
+        let mut both = self.clone();
+        both.held.retain(|address| other.held.contains(address));
+        both.values
+            .retain(|local, value| other.values.get(local) == Some(value));
+        both
+    }
+
+    /// An address in terms of global variables that no longer change, as far as it has their values.
+    fn settled(&self, address: &Expr) -> Expr {
+        address.rewrite(&mut |part| match part {
+            Expr::Read(place) => match place.variable {
+                VariableRef::Local(id) => self.values.get(&id).cloned(),
+                VariableRef::Global(_) => None,
+            },
+            _ => None,
+        })
+    }
 }
 
 impl PointerLocks {
-    pub fn find(program: &Program, table: &AccessTable, points_to: &PointsTo) -> PointerLocks {
+    pub fn find(
+        program: &Program,
+        table: &AccessTable,
+        points_to: &PointsTo,
+        alone: &Alone,
+    ) -> PointerLocks {
         let mut objects: BTreeSet<Object> = BTreeSet::new();
         if points_to.is_known() {
             for (at, _) in table.iter() {
@@ -64,24 +107,25 @@ impl PointerLocks {
             })
             .collect();
         objects.extend(named);
-        let held: Vec<Vec<Vec<Expr>>> = (0..program.templates.len())
-            .map(|template| must_hold(program, template))
+        let settled = settled(program, table, alone);
+        let standings: Vec<Vec<Standing>> = (0..program.templates.len())
+            .map(|template| must_hold(program, template, alone, &settled))
             .collect();
         objects.retain(|&object| {
             let mut touching = table
                 .iter()
                 .filter(|(_, accesses)| accesses.contains_key(&object));
             touching.all(|(at, _)| {
-                let has = &held[at.template][at.location];
-                is_proper(program, points_to, at, object, has)
+                let standing = &standings[at.template][at.location];
+                is_proper(program, points_to, at, object, standing)
             })
         });
-        PointerLocks { objects, held }
+        PointerLocks { objects, standings }
     }
 
     /// Addresses of locks that a thread at the location holds.
     pub fn held(&self, template: usize, location: usize) -> &[Expr] {
-        &self.held[template][location]
+        &self.standings[template][location].held
     }
 
     pub fn takes(&self, edge: &Edge) -> bool {
@@ -178,7 +222,7 @@ fn is_proper(
     points_to: &PointsTo,
     at: EdgeRef,
     lock: Object,
-    has: &[Expr],
+    standing: &Standing,
 ) -> bool {
     let (Object::Variable(id) | Object::Cell(id, _)) = lock else {
         return false;
@@ -200,7 +244,9 @@ fn is_proper(
     let (address, is_taking) = match handling(edge) {
         Handling::Takes(address) => (Some(address), true),
         Handling::GivesBack(address) => (Some(address), false),
-        Handling::Clears(address) if has.contains(&address) => (Some(address), false),
+        Handling::Clears(address) if standing.held.contains(&standing.settled(&address)) => {
+            (Some(address), false)
+        }
         Handling::Clears(_) => return false,
         Handling::Asks => (None, false),
         Handling::Other => return false,
@@ -264,48 +310,78 @@ pub(crate) fn locals(expr: &Expr) -> BTreeSet<VariableId> {
     found
 }
 
-/// For each location the addresses of locks acquired on every path to it.
-fn must_hold(program: &Program, template: usize) -> Vec<Vec<Expr>> {
+/// For each location what is known on every path to it.
+fn must_hold(
+    program: &Program,
+    template: usize,
+    alone: &Alone,
+    settled: &BTreeSet<VariableId>,
+) -> Vec<Standing> {
     let body = &program.templates[template];
-    let mut held: Vec<Option<Vec<Expr>>> = vec![None; body.locations.len()];
-    held[body.entry.index()] = Some(Vec::new());
+    let mut known: Vec<Option<Standing>> = vec![None; body.locations.len()];
+    known[body.entry.index()] = Some(Standing::default());
     let mut work = vec![body.entry.index()];
     while let Some(location) = work.pop() {
-        let Some(before) = held[location].clone() else {
+        let Some(before) = known[location].clone() else {
             continue;
         };
-        for edge in &body.locations[location].edges {
+        for (number, edge) in body.locations[location].edges.iter().enumerate() {
+            let at = EdgeRef {
+                template,
+                location,
+                edge: number,
+            };
             let mut after = before.clone();
             match handling(edge) {
-                Handling::Takes(address) => after.push(address),
+                Handling::Takes(address) => after.held.push(before.settled(&address)),
                 // Another address may denote the same lock.
-                Handling::GivesBack(_) | Handling::Clears(_) | Handling::Other => after.clear(),
+                Handling::GivesBack(_) | Handling::Clears(_) | Handling::Other => {
+                    after.held.clear();
+                }
                 Handling::Asks => {}
             }
-            let written: BTreeSet<VariableId> = edge
-                .effects
-                .iter()
-                .flat_map(Effect::written_places)
-                .filter_map(|place| match place.variable {
-                    VariableRef::Local(id) => Some(id),
-                    VariableRef::Global(_) => None,
-                })
-                .collect();
-            after.retain(|address| locals(address).is_disjoint(&written));
+            for effect in &edge.effects {
+                for place in effect.written_places() {
+                    let VariableRef::Local(local) = place.variable else {
+                        continue;
+                    };
+                    after
+                        .held
+                        .retain(|address| !locals(address).contains(&local));
+                    after.values.remove(&local);
+                    if let Effect::Assign { value, .. } = effect
+                        && body.locals[local.index()].len == 1
+                        && is_settled(value, settled)
+                    {
+                        after.values.insert(local, value.clone());
+                    }
+                }
+            }
+            if alone.is_alone(program, at) {
+                // Global variables may still change.
+                after.values.clear();
+                after.held.retain(is_local);
+            }
             let target = edge.target.index();
-            let joined = match &held[target] {
+            let joined = match &known[target] {
                 None => after,
-                Some(known) => known
-                    .iter()
-                    .filter(|a| after.contains(a))
-                    .cloned()
-                    .collect(),
+                Some(there) => there.joined(&after),
             };
-            if held[target].as_ref() != Some(&joined) {
-                held[target] = Some(joined);
+            if known[target].as_ref() != Some(&joined) {
+                known[target] = Some(joined);
                 work.push(target);
             }
         }
     }
-    held.into_iter().map(Option::unwrap_or_default).collect()
+    known.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Whether an expression is a global variable that no longer changes.
+fn is_settled(expr: &Expr, settled: &BTreeSet<VariableId>) -> bool {
+    match expr {
+        Expr::Read(place) => {
+            matches!(place.variable, VariableRef::Global(id) if settled.contains(&id))
+        }
+        _ => false,
+    }
 }

@@ -15,8 +15,9 @@
 //!   a value other than c.
 //!
 //! - *locks through pointers*: both edges are taken while holding a lock that is given by an
-//!   address in local variables ([`crate::facts::pointer_locks`]); the addresses are equal,
-//!   this thread holds the lock, and j can no longer change its own address.
+//!   address in local variables, or in global variables that no longer change
+//!   ([`crate::facts::pointer_locks`]); the addresses are equal, this thread holds the lock, and j can no
+//!   longer change its own address.
 //!
 //! A conflict counts only if another thread can have it: not the edges of a template that one thread
 //! runs, once, for that thread itself, and not the edges that a thread takes while it is the only one, before
@@ -126,12 +127,13 @@ impl<'m> Dynamic<'m> {
                 is_spawned[template.index()] = true;
             }
         }
+        let single_threaded = Alone::find(program);
         Dynamic {
             is_single: (0..program.templates.len())
                 .map(|template| (started.as_ref()).is_some_and(|counts| counts[template] <= 1))
                 .collect(),
             is_spawned,
-            locks: PointerLocks::find(program, &movers.table, &points_to),
+            locks: PointerLocks::find(program, &movers.table, &points_to, &single_threaded),
             movers,
             program,
             heuristics,
@@ -143,7 +145,7 @@ impl<'m> Dynamic<'m> {
                 .map(|body| reaches(&control_flow(body)))
                 .collect(),
             points_to,
-            single_threaded: Alone::find(program),
+            single_threaded,
             spots: RefCell::default(),
         }
     }
@@ -232,12 +234,18 @@ impl<'m> Dynamic<'m> {
         let mut locked: BTreeMap<(usize, String), (Expr, Vec<EdgeRef>)> = BTreeMap::new();
         let held_during = self.lock_held(at, left);
         let mut dangerous: Vec<EdgeRef> = Vec::new();
+        let mut needs_lock = false;
         for conflict in conflicts {
             let theirs = self
                 .locks
                 .held(conflict.by.template, conflict.by.location)
                 .first();
-            if let (Some(_), Some(theirs)) = (&held_during, theirs) {
+            if let (Some(own), Some(theirs)) = (&held_during, theirs) {
+                needs_lock = true;
+                // One lock for all threads, also for those that are started later.
+                if own == theirs && locals_of(own).is_empty() {
+                    continue;
+                }
                 let key = (conflict.by.template, format!("{theirs:?}"));
                 let group = locked
                     .entry(key)
@@ -287,7 +295,7 @@ impl<'m> Dynamic<'m> {
             return Expr::FALSE;
         }
         let mut all = match &held_during {
-            Some(address) if !locked.is_empty() => {
+            Some(address) if needs_lock => {
                 let lock = Expr::load(address.clone(), Ty::unsigned(32));
                 Expr::binary(BinaryOp::Eq, lock, own_mark(32))
             }

@@ -25,12 +25,13 @@ fn scratch() -> PathBuf {
     scratch
 }
 
-/// A transaction or two for each thread, and one to start them all.
+/// A transaction or two for each thread, and one to start them all. In `dynamic_locking` each thread
+/// begins another one in each of the four rounds of its loop.
 #[test]
 fn threads_that_do_not_interfere_are_few_blocks() {
     for (name, variant, most) in [
         ("hash_table_find", "-DFIGURE_TABLE", 3),
-        ("dynamic_locking", "-DOWN_CHECKS", 5),
+        ("dynamic_locking", "-DOWN_CHECKS", 15),
     ] {
         let options = ["-DN=2", variant, "--engine", "bmc", "--reduce", "dynamic"];
         let answer = check(&study(name), &options);
