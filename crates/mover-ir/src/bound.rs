@@ -41,10 +41,12 @@ pub enum BoundKind {
     UnsupportedCall,
     /// A message to or from a channel that may take another number of fields.
     MessageFields,
+    /// A claim of exclusive access that is not checked for so many threads.
+    Claim,
 }
 
 impl BoundKind {
-    pub const ALL: [BoundKind; 10] = [
+    pub const ALL: [BoundKind; 11] = [
         BoundKind::Recursion,
         BoundKind::Threads,
         BoundKind::Allocation,
@@ -55,6 +57,7 @@ impl BoundKind {
         BoundKind::Unsupported,
         BoundKind::UnsupportedCall,
         BoundKind::MessageFields,
+        BoundKind::Claim,
     ];
 
     pub fn name(self) -> &'static str {
@@ -69,6 +72,7 @@ impl BoundKind {
             BoundKind::Unsupported => "unsupported",
             BoundKind::UnsupportedCall => "unsupported-call",
             BoundKind::MessageFields => "message-fields",
+            BoundKind::Claim => "claim",
         }
     }
 
@@ -93,6 +97,7 @@ impl BoundKind {
             BoundKind::MessageFields => {
                 "a model in which the channels of processes take equal numbers of fields"
             }
+            BoundKind::Claim => "a smaller --threads, or the program without the claim",
         }
     }
 

@@ -27,7 +27,8 @@
 use mover_ir::expr::{BinaryOp, Expr, INDEX_WIDTH, VariableRef};
 use mover_ir::print::print_expr;
 use mover_ir::program::{
-    Edge, Effect, ErrorMark, Exclusive, Location, LocationId, Program, Property,
+    BoundKind, BoundMark, Edge, Effect, ErrorMark, Exclusive, Location, LocationId, Program,
+    Property,
 };
 
 use crate::facts::access::EdgeRef;
@@ -35,15 +36,28 @@ use crate::facts::owners::Owners;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
 
-/// With more threads, claims whose condition (i) is not shown before are only checked for the
-/// accessing thread.
-const MOST_THREADS: u32 = 64;
+/// With more threads (no Promela model has them), the second part makes the edges too large. Then an access
+/// under a claim whose condition (i) is not shown before is a bound.
+const MOST_THREADS: u32 = 256;
 
 /// A twin of an edge.
 struct Twin {
     at: EdgeRef,
     guard: Expr,
-    message: String,
+    end: End,
+}
+
+/// Where a twin leads.
+enum End {
+    Breach(String),
+    Bound(String),
+}
+
+impl End {
+    fn message(&self) -> &str {
+        let (End::Breach(message) | End::Bound(message)) = self;
+        message
+    }
 }
 
 /// Adds the breaches of all claims to a program.
@@ -60,7 +74,7 @@ pub fn claim_edges(program: &mut Program) {
             // A part of the predicate that excludes others does so for the whole.
             cell.given == Some(number)
         });
-        let others = match is_shown || threads > MOST_THREADS {
+        let others = match is_shown {
             true => 0,
             false => threads,
         };
@@ -79,16 +93,28 @@ pub fn claim_edges(program: &mut Program) {
             }
         }
     }
-    for Twin { at, guard, message } in twins {
+    for Twin { at, guard, end } in twins {
         let original = at.of(program).clone();
         let body = &mut program.templates[at.template];
         let target = LocationId(body.locations.len() as u32);
+        let message = end.message().to_string();
+        let (error, bound) = match end {
+            End::Breach(message) => {
+                let error = ErrorMark {
+                    property: Property::UnreachCall,
+                    message,
+                    resume: None,
+                };
+                (Some(error), None)
+            }
+            End::Bound(message) => {
+                let kind = BoundKind::Claim;
+                (None, Some(BoundMark { kind, message }))
+            }
+        };
         body.locations.push(Location {
-            error: Some(ErrorMark {
-                property: Property::UnreachCall,
-                message: message.clone(),
-                resume: None,
-            }),
+            error,
+            bound,
             span: original.span,
             ..Location::default()
         });
@@ -137,8 +163,20 @@ fn breaches(
     twins.push(Twin {
         at,
         guard: guard.clone().and(lacks),
-        message: format!("`{name}` is accessed while {predicate} does not hold"),
+        end: End::Breach(format!(
+            "`{name}` is accessed while {predicate} does not hold"
+        )),
     });
+    if others > MOST_THREADS {
+        twins.push(Twin {
+            at,
+            guard,
+            end: End::Bound(format!(
+                "whether {predicate} holds for another of {others} threads is not checked"
+            )),
+        });
+        return;
+    }
     let mut shared = Expr::FALSE;
     for thread in 0..others {
         let number = Expr::constant(i64::from(thread), INDEX_WIDTH);
@@ -153,7 +191,9 @@ fn breaches(
         twins.push(Twin {
             at,
             guard: guard.and(shared),
-            message: format!("`{name}` is accessed while {predicate} holds for another thread"),
+            end: End::Breach(format!(
+                "`{name}` is accessed while {predicate} holds for another thread"
+            )),
         });
     }
 }
