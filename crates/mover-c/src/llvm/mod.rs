@@ -32,6 +32,7 @@ mod functions;
 mod instructions;
 mod instrument;
 mod lists;
+mod literals;
 mod passes;
 mod registers;
 mod scopes;
