@@ -859,15 +859,13 @@ impl Flattener<'_> {
                     .module
                     .find(&name.replace("attr_set", "attr_get"))
                     .is_some()
-                && self.module.find(&format!("__mover_{name}")).is_some() =>
+                && self.has_model(name) =>
             {
                 self.notes.ignored_attributes = true;
                 self.runtime(at, name, args, result, loc)
             }
-            _ if is_without_effect(name)
-                || is_output(name)
-                    && (result.is_none()
-                        || self.module.find(&format!("__mover_{name}")).is_none()) =>
+            _ if is_without_effect(name) && (!is_sleep(name) || !self.has_model(name))
+                || is_output(name) && (result.is_none() || !self.has_model(name)) =>
             {
                 self.notes.ignored_attributes |= name.contains("attr_set");
                 if self.prints_memory(name, &args) {
@@ -883,7 +881,7 @@ impl Flattener<'_> {
                     None => Ok(at),
                 }
             }
-            _ if !is_internal(name) && self.module.find(&format!("__mover_{name}")).is_some() => {
+            _ if !is_internal(name) && self.has_model(name) => {
                 let model = self.module.find(&format!("__mover_{name}"));
                 if let Some(id) = model.filter(|&id| self.module.functions[id].is_variadic) {
                     return self.call_function(at, result, id, args, &[], shape, arg_shapes, loc);
@@ -947,6 +945,11 @@ impl Flattener<'_> {
                 self.runtime(at, "robust_taken", vec![mutex, told], Some(result), loc)
             }
         }
+    }
+
+    /// Whether the runtime library has the function.
+    fn has_model(&self, name: &str) -> bool {
+        self.module.find(&format!("__mover_{name}")).is_some()
     }
 
     /// Whether a function reads memory of the program to print it.

@@ -101,6 +101,11 @@ pub fn plain_name(name: &str) -> &str {
     stripped.unwrap_or(name)
 }
 
+/// Functions that change nothing; their result says whether the time is one.
+pub fn is_sleep(name: &str) -> bool {
+    matches!(name, "nanosleep" | "clock_nanosleep")
+}
+
 /// Functions that only write to files or the terminal.
 pub fn is_output(name: &str) -> bool {
     matches!(

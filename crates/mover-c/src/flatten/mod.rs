@@ -41,7 +41,7 @@ use cancellation::{Arrival, Cleanup, Handler, cancels};
 use cpp::Through;
 pub use cpp::{is_stream_output, is_table};
 use exceptions::{Landed, Unwinding};
-pub use library_names::{is_output, plain_name};
+pub use library_names::{is_output, is_sleep, plain_name};
 use results::{means, only_compared_with_zero};
 pub use signatures::is_known;
 

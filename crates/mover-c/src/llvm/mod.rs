@@ -32,6 +32,7 @@ mod functions;
 mod instructions;
 mod instrument;
 mod lists;
+mod literals;
 mod passes;
 mod registers;
 mod scopes;
@@ -53,7 +54,7 @@ use inkwell::llvm_sys::target::*;
 
 use mover_tools::visible;
 
-use crate::flatten::{is_output, plain_name};
+use crate::flatten::{is_output, is_sleep, plain_name};
 use crate::ssa::{BlockId, FunctionId, GlobalId, Module, ValueId};
 use passes::{first_line, link, prepare, read_all};
 
@@ -151,8 +152,8 @@ unsafe fn needed_of_runtime(module: LLVMModuleRef, divides_wide: bool) -> Option
             }
             let plain = plain_name(&name);
             is_needed |= name.starts_with("llvm.mem") || name.ends_with("_chk");
-            let is_printed = is_output(plain) && !is_result_used(function);
-            if !is_printed && crate::runtime::has(plain) {
+            let is_ignored = (is_output(plain) || is_sleep(plain)) && !is_result_used(function);
+            if !is_ignored && crate::runtime::has(plain) {
                 missing.push(plain.to_string());
             }
         }

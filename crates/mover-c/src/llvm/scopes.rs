@@ -4,7 +4,9 @@
 //! Markers of variables of a whole function are removed before inlining: inlining creates such
 //! markers again, and the variables of a function that is never inlined, such as `main`, live
 //! as long as it runs and need no allocation. Markers of variables in inner blocks stay, so
-//! that a pointer that outlives its block dangles. Variables that are not declared in the
+//! that a pointer that outlives its block dangles. Compound literals get their marks in
+//! `literals`. The temporary objects of C++ to which references are bound live until the end of the
+//! expression, or as long as the reference. Other variables that are not declared in the
 //! source, such as the target of a structure that a call returns, count as variables of the
 //! function.
 
@@ -16,9 +18,12 @@ use inkwell::llvm_sys::debuginfo::{LLVMDIVariableGetScope, LLVMGetMetadataKind, 
 use inkwell::llvm_sys::prelude::*;
 
 use super::lists::{all_instructions, functions};
-use super::{LLVMSetIsNewDbgInfoFormat, value_name};
+use super::{LLVMSetIsNewDbgInfoFormat, literals, value_name};
 
-/// Keeps the marks of variables that are declared in inner blocks, and no others.
+/// What clang calls the temporary objects that references are bound to.
+const TEMPORARY: &str = "ref.tmp";
+
+/// Keeps the marks of variables that are declared in inner blocks and of temporary objects, and no others.
 pub(super) unsafe fn keep_inner_lifetimes(module: LLVMModuleRef) {
     unsafe {
         LLVMSetIsNewDbgInfoFormat(module, 0);
@@ -31,17 +36,22 @@ pub(super) unsafe fn keep_inner_lifetimes(module: LLVMModuleRef) {
                 declarations.filter_map(|&inst| declared(inst)).collect();
             for &inst in &insts {
                 if is_call_of(inst, "llvm.lifetime.") {
-                    let scope = scopes.get(&LLVMGetOperand(inst, 1));
-                    if !scope.is_some_and(|&scope| is_inner(scope)) {
+                    let variable = LLVMGetOperand(inst, 1);
+                    let is_short = match scopes.get(&variable) {
+                        Some(&scope) => is_inner(scope),
+                        None => value_name(variable).starts_with(TEMPORARY),
+                    };
+                    if !is_short {
                         LLVMInstructionEraseFromParent(inst);
                     }
                 }
             }
+            literals::mark_lives(module, function, &scopes);
         }
     }
 }
 
-unsafe fn is_call_of(inst: LLVMValueRef, prefix: &str) -> bool {
+pub(super) unsafe fn is_call_of(inst: LLVMValueRef, prefix: &str) -> bool {
     unsafe {
         LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMCall
             && value_name(LLVMGetCalledValue(inst)).starts_with(prefix)
@@ -64,7 +74,7 @@ unsafe fn declared(declaration: LLVMValueRef) -> Option<(LLVMValueRef, LLVMMetad
 }
 
 /// Whether a scope is a block within a function.
-unsafe fn is_inner(scope: LLVMMetadataRef) -> bool {
+pub(super) unsafe fn is_inner(scope: LLVMMetadataRef) -> bool {
     matches!(
         unsafe { LLVMGetMetadataKind(scope) },
         LLVMMetadataKind::LLVMDILexicalBlockMetadataKind

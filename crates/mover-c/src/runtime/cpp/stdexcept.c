@@ -410,7 +410,11 @@ struct __mover_short_string {
     char room[16];
 };
 static void __mover_category_destroy(void *this) {}
-static const char *__mover_category_name(const void *this) { return "category"; }
+struct __mover_category {
+    const void *const *table;
+    const char *name;
+};
+static const char *__mover_category_name(const struct __mover_category *this) { return this->name; }
 static void __mover_category_message(struct __mover_short_string *to, const void *this, int code) {
     to->start = to->room;
     to->length = 5;
@@ -427,14 +431,11 @@ static _Bool __mover_category_is(const void *this, const void *code, int conditi
 const struct __mover_type _ZTINSt3_V214error_categoryE = {_ZTVN10__cxxabiv117__class_type_infoE + 2, "NSt3_V214error_categoryE", 0};
 /* The fourth function is for strings of another ABI, the sixth returns a condition. */
 const void *const _ZTVNSt3_V214error_categoryE[10] = {0, &_ZTINSt3_V214error_categoryE, __mover_category_destroy, __mover_category_destroy, __mover_category_name, 0, __mover_category_message, 0, __mover_category_knows, __mover_category_is};
-struct __mover_category {
-    const void *const *table;
-};
 static const struct __mover_category __mover_categories[4] = {
-    {_ZTVNSt3_V214error_categoryE + 2},
-    {_ZTVNSt3_V214error_categoryE + 2},
-    {_ZTVNSt3_V214error_categoryE + 2},
-    {_ZTVNSt3_V214error_categoryE + 2},
+    {_ZTVNSt3_V214error_categoryE + 2, "generic"},
+    {_ZTVNSt3_V214error_categoryE + 2, "system"},
+    {_ZTVNSt3_V214error_categoryE + 2, "future"},
+    {_ZTVNSt3_V214error_categoryE + 2, "iostream"},
 };
 const void *_ZNSt3_V216generic_categoryEv(void) { return &__mover_categories[0]; }
 const void *_ZNSt3_V215system_categoryEv(void) { return &__mover_categories[1]; }
