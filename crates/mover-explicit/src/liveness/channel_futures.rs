@@ -170,7 +170,7 @@ impl<'a> Constants<'a> {
                 Expr::Read(place) => {
                     let key = (owner(template, place.variable), place.variable);
                     let variable = self.variable(template, place.variable);
-                    !self.written.contains(&key) && !(variable.addressable && self.writes_memory)
+                    !(self.written.contains(&key) || variable.addressable && self.writes_memory)
                 }
                 Expr::Const { .. }
                 | Expr::Unary(..)
