@@ -469,6 +469,8 @@ pub struct ValueInfo {
     /// Whether the name is one of the source.
     pub is_variable: bool,
     pub signed: bool,
+    /// Whether the variable is a number in the source, so that it is not shown as an address.
+    pub is_number: bool,
     /// The names of the values, if it is an enumeration.
     pub enumerators: Vec<(i64, String)>,
     /// What the variable points to, if it is a pointer to something known.

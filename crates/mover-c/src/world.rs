@@ -819,7 +819,7 @@ fn leaf_offsets(layout: &Layout, wanted: u64, base: u64, out: &mut Vec<u64>) {
 }
 
 /// A name without what LLVM appends to static variables of functions.
-fn tidy(name: &str) -> String {
+pub(crate) fn tidy(name: &str) -> String {
     match name.split_once('.') {
         Some((function, variable)) if !function.is_empty() && !variable.is_empty() => {
             let variable = variable.split('.').next().unwrap_or(variable);

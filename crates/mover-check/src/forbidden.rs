@@ -14,8 +14,9 @@ use mover_ir::program::Program;
 use mover_ir::semantics::{Machine, State, Step};
 use mover_ltl::lasso::Lasso;
 
-use crate::story::{Mark, Story};
-use crate::trace::{Trace, TraceStep, describe_step, list, standings, thread_name};
+use crate::story::{self, Mark, Run, Story};
+use crate::sync_objects::SyncObjects;
+use crate::trace::{Trace, TraceStep, describe_step, list, reworded, standings, thread_name};
 
 /// The steps of a forbidden run.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,18 @@ pub fn replay(
     } = &replayed;
     let last = &states[steps.len()];
     let standings = standings(program, machine, last);
-    let story = replayed.story(run.loop_start);
+    let told = Run {
+        program,
+        machine,
+        states,
+        steps,
+    };
+    let objects = (steps.len() <= story::LONGEST).then(|| story::objects(&told));
+    let story = replayed.story(
+        run.loop_start,
+        objects.as_ref().map(|objects| (&told, objects)),
+    );
+    let reworded = objects.map(|objects| reworded(&told, &objects));
     Ok(Trace {
         property: claim.property(),
         error: None,
@@ -111,7 +123,7 @@ pub fn replay(
         length: None,
         transactions: Vec::new(),
         loop_start: run.loop_start,
-        steps: replayed.steps,
+        steps: reworded.unwrap_or(replayed.steps),
     })
 }
 
@@ -242,7 +254,7 @@ impl Replayed<'_> {
     }
 
     /// Which threads move for ever, and what the others do.
-    fn story(&self, loop_start: Option<usize>) -> Story {
+    fn story(&self, loop_start: Option<usize>, told: Option<(&Run, &SyncObjects)>) -> Story {
         let count = self.steps.len();
         let Some(start) = loop_start else {
             let sentence = match count {
@@ -288,6 +300,15 @@ impl Replayed<'_> {
                 list(&names)
             ),
         };
+        let reads = told.map(|(run, objects)| story::reads_in_vain(run, objects, start));
+        if let Some(reads) = reads.filter(|reads| !reads.is_empty()) {
+            let who = if moved.len() == 1 {
+                "it finds"
+            } else {
+                "they find"
+            };
+            sentence += &format!(", and nothing shared changes: {who} {}", list(&reads));
+        }
         for (number, thread) in self.states[start].threads.iter().enumerate() {
             let Some(thread) = thread else { continue };
             let location = (self.program.template(thread.template)).location(thread.location);
@@ -307,7 +328,10 @@ impl Replayed<'_> {
             if is_at_end {
                 continue;
             }
-            sentence += &if can_move {
+            let wait = || told.and_then(|(run, objects)| story::wait_at_end(run, objects, number));
+            sentence += &if let (false, Some(wait)) = (can_move, wait()) {
+                format!("; {name} {wait}")
+            } else if can_move {
                 format!("; {name} could do {what}, but is never scheduled")
             } else {
                 format!("; {name} waits for {what}")

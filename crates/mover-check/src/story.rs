@@ -196,6 +196,18 @@ struct Conflict {
     score: u32,
 }
 
+impl Conflict {
+    /// The read at its end, whose value it tells.
+    fn read_last(&self) -> Option<(usize, Key)> {
+        let is_read = matches!(
+            self.pattern,
+            Pattern::ChangedBetweenReads | Pattern::ChangedAfterWrite
+        );
+        let (step, _) = self.second.filter(|_| is_read)?;
+        Some((step, self.key))
+    }
+}
+
 /// The synchronisation objects of a run, with the accesses of its steps.
 pub fn objects(run: &Run) -> SyncObjects {
     let steps: Vec<Step> = run.steps.iter().map(|step| step.step).collect();
@@ -229,6 +241,53 @@ pub fn reads(run: &Run, objects: &SyncObjects, step: usize) -> Vec<String> {
         }
     }
     reads
+}
+
+/// What a thread waits for at the end of a run, as far as there is a word for it: `waits at line 7 for m, which
+/// P[1] has held since line 3`.
+pub fn wait_at_end(run: &Run, objects: &SyncObjects, thread: usize) -> Option<String> {
+    let wait = Teller::new(run, objects).waits_for(run.states.last()?, thread)?;
+    Some(linked(&wait.text, run.steps.len()).0)
+}
+
+/// What the steps from one on read of what threads share, if they change nothing of it, with who wrote it last:
+/// a loop that waits for something.
+pub fn reads_in_vain(run: &Run, objects: &SyncObjects, start: usize) -> Vec<String> {
+    let changes_nothing = run.states.windows(2).skip(start).all(|pair| {
+        let [before, after] = [&pair[0], &pair[1]];
+        before.globals == after.globals && before.heap == after.heap
+    });
+    if !changes_nothing {
+        return Vec::new();
+    }
+    let teller = Teller::new(run, objects);
+    let mut told: Vec<String> = Vec::new();
+    for (step, accesses) in teller.accesses.iter().enumerate().skip(start) {
+        for access in accesses.iter().filter(|access| !access.is_write) {
+            let is_data = matches!(access.thing, Thing::Global(_) | Thing::Object(_));
+            if !is_data || objects.role(access).is_some() {
+                continue;
+            }
+            let Some((name, value)) = teller.name(step, access) else {
+                continue;
+            };
+            let from = match teller.writer(start, access) {
+                Some(writer) => {
+                    format!(
+                        " from {} at {}",
+                        teller.thread(writer),
+                        teller.place(writer)
+                    )
+                }
+                None => ", as at the start".into(),
+            };
+            let text = linked(&format!("{name} = {value}{from}"), run.steps.len()).0;
+            if !told.contains(&text) {
+                told.push(text);
+            }
+        }
+    }
+    told
 }
 
 pub fn tell(run: &Run, objects: &SyncObjects, property: Property, message: &str) -> Story {
@@ -566,10 +625,13 @@ impl<'a> Teller<'a> {
         };
         let sources = self.sources(last);
         let mut sentence = String::new();
+        // A read of which the sentence has told already.
+        let mut told_read = None;
         if let Some(wait) = self.untested_wait(last, &sources, marks) {
             sentence = format!("{wait}. Then ");
         } else if let Some(conflict) = self.conflict(last, &sources) {
             sentence = format!("{}. Then ", self.conflict_text(&conflict, marks));
+            told_read = conflict.read_last();
         }
         if let Some(told) = self.gone_object(last, marks) {
             return format!("{sentence}{told}: {message}");
@@ -583,6 +645,9 @@ impl<'a> Teller<'a> {
         let mut values = Vec::new();
         for (step, read) in &sources {
             if values.len() == 2 || !seen.insert(key(read)) {
+                continue;
+            }
+            if told_read == Some((*step, key(read))) {
                 continue;
             }
             let Some((name, value)) = self.name(*step, read) else {
@@ -626,6 +691,9 @@ impl<'a> Teller<'a> {
             if let Some(writer) = writer {
                 marks.entry(writer).or_insert_with(|| match role {
                     Some(Role::Owner) if read.value != 0 => format!("takes {name}"),
+                    Some(Role::Owner) if self.run.steps[writer].text.contains("_init") => {
+                        format!("makes {name} free, whoever holds it")
+                    }
                     Some(Role::Owner) => format!("releases {name}"),
                     _ => format!("makes {name} {value}"),
                 });
@@ -633,10 +701,11 @@ impl<'a> Teller<'a> {
             values.push(told);
         }
         if values.is_empty()
+            && told_read.is_none()
             && let Some(before) = self.status_before(last, marks)
         {
             sentence += &format!("{before}. Then ");
-        } else if values.is_empty() && !self.is_memory_error(last) {
+        } else if values.is_empty() && told_read.is_none() && !self.is_memory_error(last) {
             values = self.own_values(last, marks);
         }
         let thread = self.thread(last);
@@ -768,7 +837,10 @@ impl<'a> Teller<'a> {
                         }
                     }
                     (_, Some(write), Some(second)) => match (second.read, other.read) {
-                        (Some(again), _) if again.1 != write.1 => {
+                        // Before the other thread is there, the write only sets an initial value.
+                        (Some(again), _)
+                            if again.1 != write.1 && self.is_there(write.0, other.by) =>
+                        {
                             if let Some(change) = changes(write.1) {
                                 let pattern = Pattern::ChangedAfterWrite;
                                 add(pattern, write, change, Some(again), 4);
@@ -793,6 +865,11 @@ impl<'a> Teller<'a> {
             }
         }
         found
+    }
+
+    /// Whether a thread has been started when a step is taken.
+    fn is_there(&self, step: usize, thread: usize) -> bool {
+        matches!(self.run.states[step].threads.get(thread), Some(Some(_)))
     }
 
     fn conflict_text(&self, conflict: &Conflict, marks: &mut BTreeMap<usize, String>) -> String {

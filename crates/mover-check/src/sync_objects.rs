@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mover_ir::expr::{BinaryOp, Expr};
+use mover_ir::expr::{BinaryOp, Expr, VariableRef};
 use mover_ir::program::{Edge, Effect, Program};
 use mover_ir::semantics::{Access, Accesses, Machine, State, Step, Thing};
 
@@ -117,6 +117,25 @@ fn written(effect: &Effect) -> Option<&Expr> {
 fn writes(edge: &Edge, is_it: fn(&Expr) -> bool) -> bool {
     let mut values = edge.effects.iter().filter_map(written);
     values.any(|value| mentions(value, is_it))
+}
+
+/// The global variables to which an edge assigns only values of some kind.
+fn variables_assigned(edge: &Edge, is_kind: impl Fn(&Expr) -> bool) -> Vec<Thing> {
+    let assigned = |wanted: bool| {
+        let assigned = edge.effects.iter().filter_map(|effect| match effect {
+            Effect::Assign { place, value } => Some((place.variable, value)),
+            _ => None,
+        });
+        let of_kind = assigned.filter(|(_, value)| is_kind(value) == wanted);
+        let things = of_kind.filter_map(|(variable, _)| match variable {
+            VariableRef::Global(id) => Some(Thing::Global(id.index())),
+            VariableRef::Local(_) => None,
+        });
+        things.collect::<Vec<Thing>>()
+    };
+    let mixed = assigned(false);
+    let only = assigned(true).into_iter();
+    only.filter(|thing| !mixed.contains(thing)).collect()
 }
 
 /// Whether an edge tests the thread's own bit, as who has been waiting does.
@@ -227,7 +246,10 @@ impl SyncObjects {
         }
         if takes {
             let mark = |access: &&&Access| access.value == access.by as u64 + 1;
+            // Other variables that the step writes may have the same value by chance.
+            let others = variables_assigned(edge, |value| !mentions(value, is_me));
             let owners = written.iter().filter(|access| access.bits == 32);
+            let owners = owners.filter(|owner| !others.contains(&owner.thing));
             for owner in owners.filter(mark) {
                 let is_tested = guards.clone().any(|read| at(read) == at(owner));
                 if is_tested && self.roles.insert(at(owner), Role::Owner).is_none() && !own_bit {

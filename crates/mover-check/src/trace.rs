@@ -235,6 +235,7 @@ pub(crate) fn reworded(run: &Run, objects: &SyncObjects) -> Vec<TraceStep> {
     }
     hide_unnamed(run.program, &mut steps);
     move_to_own_lines(&mut steps);
+    move_early_handles(&mut steps);
     name_handles(&mut steps);
     for step in &mut steps {
         drop_repeated(&mut step.changes);
@@ -302,6 +303,48 @@ fn name_handles(steps: &mut [TraceStep]) {
     }
 }
 
+/// Shows a handle with the call that starts its thread. Where several threads are started in a row, a front
+/// end may join the store of the next handle to the step before.
+fn move_early_handles(steps: &mut [TraceStep]) {
+    let starts = |step: &TraceStep| {
+        let is_start = |change: &&Change| change.from.is_empty() && change.to == "started";
+        let started = step.changes.iter().find(is_start)?;
+        let number = started.name.rsplit_once('[')?.1.strip_suffix(']')?;
+        Some((started.name.clone(), number.parse::<u64>().ok()?))
+    };
+    for number in 0..steps.len() {
+        let by = steps[number].step.by.thread;
+        let Some((_, own)) = starts(&steps[number]) else {
+            continue;
+        };
+        let next = (number + 1..steps.len()).find(|&at| steps[at].step.by.thread == by);
+        let Some((next, (thread, later))) =
+            next.and_then(|next| Some((next, starts(&steps[next])?)))
+        else {
+            continue;
+        };
+        // The handle of a thread is one more than its number.
+        let handle = (later + 1).to_string();
+        let is_early = |change: &Change| {
+            let variable = variable_of(&change.name);
+            let is_named = identifiers(&steps[next].text).any(|word| word == variable);
+            later != own && change.to == handle && is_named
+        };
+        let changes = steps[number].changes.iter().cloned();
+        let (early, kept): (Vec<Change>, Vec<Change>) = changes.partition(is_early);
+        let has_own = (steps[next].changes.iter())
+            .any(|change| early.iter().any(|early| early.name == change.name));
+        if early.len() == 1 && !has_own {
+            steps[number].changes = kept;
+            let moved = early.into_iter().map(|change| Change {
+                to: thread.clone(),
+                ..change
+            });
+            steps[next].changes.splice(0..0, moved);
+        }
+    }
+}
+
 /// What is known of a call that starts a thread.
 #[derive(Default)]
 struct Creation {
@@ -343,7 +386,7 @@ impl Creation {
 fn handle_argument(text: &str) -> Option<&str> {
     let (_, arguments) = text.split_once("_create(")?;
     let argument = arguments.split(',').next()?;
-    let argument = argument.split('[').next()?;
+    let argument = argument.split(['[', '+']).next()?;
     identifiers(argument).filter(|word| !word.is_empty()).last()
 }
 

@@ -17,6 +17,6 @@ pub mod transform;
 
 pub use plan::dynamic::Heuristics;
 pub use plan::movers::{Mover, Movers, NoMovers, Protection, forgetful_movers, movers};
-pub use plan::movers::{movers_between_timeouts, movers_up_to_numbers};
+pub use plan::movers::{movers_between_timeouts, movers_up_to_numbers, offers};
 pub use plan::phase::PhaseFacts;
 pub use plan::reduction_plan::{Class, EdgePlan, Reduction, ReductionPlan};

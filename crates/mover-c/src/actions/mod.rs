@@ -317,17 +317,29 @@ impl Builder<'_, '_> {
             return Err(Problem::new("room for nothing", path.loc).code("C099"));
         };
         let form = self.world.objects.form(self.body, pointer);
-        let holds = if form.is_some_and(|form| !self.world.objects.is_addressed(form.object)) {
+        let holds = if form
+            .as_ref()
+            .is_some_and(|form| !self.world.objects.is_addressed(form.object))
+        {
             Part::same(Expr::FALSE)
         } else {
             let first = self.cell(&mut path, pointer, 0, 32)?;
             let last = self.cell(&mut path, pointer, *bytes as i64 - 4, 32)?;
             both(&first.valid, &last.valid)
         };
+        let known = form.map(|form| {
+            let size = self.world.objects.layout(form.object).bytes();
+            let name = crate::world::tidy(&self.world.objects.name(form.object));
+            format!(", and {name} has {size}")
+        });
+        let message = format!(
+            "the call sets {bytes} bytes from its address on{}",
+            known.unwrap_or_else(|| ", which are not all there".into())
+        );
         let check = Check {
             holds,
             property: Property::MemorySafety,
-            message: format!("there is no room for the {bytes} bytes that are initialised"),
+            message,
         };
         Ok(self.require(path, &check).into_iter().collect())
     }

@@ -336,6 +336,14 @@ impl Reader {
         }
     }
 
+    /// Whether a type is an integer that is meant to hold an address.
+    unsafe fn is_address(&self, ty: LLVMMetadataRef) -> bool {
+        unsafe {
+            LLVMGetDINodeTag(ty) == TYPEDEF
+                && matches!(&*self.type_name(ty), "uintptr_t" | "intptr_t")
+        }
+    }
+
     unsafe fn note_variable(
         &mut self,
         inst: LLVMValueRef,
@@ -371,6 +379,7 @@ impl Reader {
                 info.pointee = pointee;
                 if let [field] = &debug.fields[..] {
                     info.enumerators = field.enumerators.clone();
+                    info.is_number = !field.is_pointer && !ty.is_some_and(|ty| self.is_address(ty));
                 }
             }
             debug_types.entry(value).or_insert(debug);

@@ -76,7 +76,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             format!("%{}", ty.width)
         };
         let local = self.new_local(LocalKind::Slot(value), &name, ty, 1);
-        if ty.width == self.world.module.pointer_width() && !ty.signed {
+        if ty.width == self.world.module.pointer_width() && !ty.signed && !info.is_number {
             self.locals[local].names = self.world.pointer_names();
         }
         self.locals[local].symbols = self.world.enumeration(&info.enumerators);

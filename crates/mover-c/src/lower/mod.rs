@@ -281,7 +281,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             };
             let local = self.new_local(LocalKind::Parameter, &info.name.clone(), ty, 1);
             self.slots.insert((param, 0), local);
-            if width == pointer && !info.signed {
+            if width == pointer && !info.signed && !info.is_number {
                 self.locals[local].names = self.world.pointer_names();
             }
         }

@@ -17,9 +17,9 @@ use crate::sync_objects::{Operation, Role, object_name, operation};
 use crate::trace::{list, thread_name};
 
 /// What a thread waits for when it is stuck.
-struct Wait {
+pub(super) struct Wait {
     /// What follows the thread's name: `waits at line 9 for lock, which …`.
-    text: String,
+    pub(super) text: String,
     /// The threads that would have to do something.
     on: Vec<usize>,
     /// The lock, channel or variable; empty if it waits for a thread to end.
@@ -129,7 +129,7 @@ impl Teller<'_> {
         line().map_or(String::new(), |place| format!(" at {place}"))
     }
 
-    fn waits_for(&self, state: &State, thread: usize) -> Option<Wait> {
+    pub(super) fn waits_for(&self, state: &State, thread: usize) -> Option<Wait> {
         let accesses = self.run.machine.waits_on(state, thread);
         self.waits_for_signal(state, thread, &accesses)
             .or_else(|| self.waits_at_barrier(state, thread, &accesses))
@@ -283,12 +283,14 @@ impl Teller<'_> {
             let since = self.writer(end, owner);
             let place = since.map_or(String::new(), |step| format!(" since {}", self.place(step)));
             let is_gone = !matches!(state.threads.get(holder), Some(Some(_)));
+            let place_of_taking =
+                since.map_or(String::new(), |step| format!(" at {}", self.place(step)));
             let who = match holder == thread {
                 true => "it".into(),
                 false => self.objects.thread(owner.value - 1),
             };
             let had = match is_gone {
-                true => format!("which {who} has held{place} and has ended without unlocking"),
+                true => format!("which {who} took{place_of_taking} and still had when it ended"),
                 false => format!("which {who} has held{place}"),
             };
             let note = match holder == thread {

@@ -21,6 +21,7 @@
 //! - `lasso`: a stem and a loop through a component that was found;
 //! - `local_steps`: the reduction, which `cycles` uses where neither fairness nor the claim forbids it.
 
+mod channel_futures;
 mod cycles;
 mod lasso;
 mod local_steps;

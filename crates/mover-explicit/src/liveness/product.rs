@@ -14,7 +14,7 @@ use mover_ir::semantics;
 use mover_ltl::Buchi;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::local_steps::local_places;
+use super::local_steps::LocalSteps;
 use super::{Fairness, Found, Searched, is_process_end};
 use crate::code::Code;
 use crate::expand::SHORT_CHAIN;
@@ -72,8 +72,8 @@ pub struct Product<'a> {
     /// By program counter: whether the process is over.
     process_ends: Vec<bool>,
     pub fairness: Fairness,
-    /// By program counter: whether the steps of a thread there may go first.
-    local_places: Option<Vec<bool>>,
+    /// Where the steps of a thread may go first.
+    local_steps: Option<LocalSteps>,
     is_reduced: bool,
     /// Lanes of the longest state so far; shorter ones are filled up with zeros.
     longest: usize,
@@ -141,7 +141,7 @@ impl<'a> Product<'a> {
         }
         let mut product = Product {
             process_ends,
-            local_places: None,
+            local_steps: None,
             is_reduced: false,
             longest: machine.initial().len(),
             machine,
@@ -343,13 +343,14 @@ impl<'a> Product<'a> {
 
     /// Lets local steps go first, if the claim allows it.
     pub fn reduce(&mut self, program: &Program, monitor: &Monitor) {
-        self.local_places = local_places(program, &self.machine, monitor);
+        self.local_steps = LocalSteps::new(program, &self.machine, monitor);
     }
 
     /// The successors by local steps of one thread, if they may stand for all.
     pub fn expand_locally(&mut self, state: u32) -> Option<Vec<Successor>> {
-        self.local_places.as_ref()?;
+        self.local_steps.as_ref()?;
         self.load(state);
+        let local_steps = self.local_steps.as_ref()?;
         let mut steps = Vec::new();
         let threads = 0..self.machine.threads(&self.work.lanes);
         // Nobody moves after the end of the process.
@@ -358,12 +359,15 @@ impl<'a> Product<'a> {
         }
         for thread in threads {
             let pc = self.machine.pc(&self.work.lanes, thread);
-            if (self.local_places.as_ref()).is_some_and(|places| places[pc]) {
-                (self.machine).thread_steps(&self.work.lanes, thread, false, &mut steps);
+            if !local_steps.may_be_ample(pc) {
+                continue;
             }
-            if !steps.is_empty() {
+            (self.machine).thread_steps(&self.work.lanes, thread, false, &mut steps);
+            let lanes = &self.work.lanes;
+            if !steps.is_empty() && local_steps.is_ample(&self.machine, lanes, thread, &steps) {
                 break;
             }
+            steps.clear();
         }
         if steps.is_empty() {
             return None;

@@ -472,6 +472,18 @@ impl Machine {
         exprs.iter().map(|expr| compiler.expr(expr)).collect()
     }
 
+    /// The same for an expression of a template, which may read variables of the executing thread.
+    pub fn compile_expr_of(&self, program: &Program, template: TemplateId, expr: &Expr) -> Code {
+        let mut compiler = Compiler::new(program, &self.layout, &self.memory);
+        compiler.template = template.index();
+        compiler.expr(expr)
+    }
+
+    /// Whether a channel is one of the program's own, which exist all the time.
+    pub fn is_global_channel(&self, handle: u64) -> bool {
+        (1..=self.layout.channels.len() as u64).contains(&handle)
+    }
+
     /// How many program counters there are, with 0 for no location.
     pub fn program_counters(&self) -> usize {
         self.locations.len()

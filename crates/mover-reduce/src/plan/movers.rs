@@ -376,6 +376,12 @@ fn meeting_points(program: &Program) -> Vec<Vec<bool>> {
         .collect()
 }
 
+/// By template, location and edge: edges that make an offer of a rendezvous, in programs where a missing
+/// offer is observable.
+pub fn offers(program: &Program) -> Vec<Vec<Vec<bool>>> {
+    noticed_offers(program, &meeting_points(program))
+}
+
 /// The edges that lead to such a location, if a missing offer is observable.
 fn noticed_offers(program: &Program, meets: &[Vec<bool>]) -> Vec<Vec<Vec<bool>>> {
     let mut locations = program.templates.iter().flat_map(|t| &t.locations);

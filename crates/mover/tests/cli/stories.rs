@@ -84,3 +84,46 @@ fn stories_are_as_judged() {
         fs::write(&file, written).expect("the page can be written");
     }
 }
+
+/// What the table of a counterexample shows, and what it must not.
+fn check_table(command: &str, shown: &[&str], hidden: &[&str]) {
+    let ended = run(mover()
+        .arg("check")
+        .args(command.split_whitespace())
+        .current_dir(repository().join("crates/mover/tests/stories")));
+    for text in shown {
+        assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
+    }
+    for text in hidden {
+        assert!(!ended.stdout.contains(text), "{text}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn tables_show_what_the_source_means() {
+    // Two threads are started on one line: each handle is shown with its thread.
+    check_table(
+        "spin_for_ever.c --property termination",
+        &[
+            "a: 0 → worker[1], worker[1] started",
+            "b: 0 → worker[2], worker[2] started",
+        ],
+        &["→ 3"],
+    );
+    // A number of 64 bits whose value would be an address.
+    check_table(
+        "number_of_64_bits.c",
+        &[
+            "old: 0 → 4294967297",
+            "t[0]: 0 → add[1]",
+            "t[1]: 0 → add[2]",
+        ],
+        &["argv", "→ &"],
+    );
+    // A variable that a step sets to 1 beside the lock is no lock.
+    check_table(
+        "set_up_late.c",
+        &["m held by main[0]", "makes m free, whoever holds it"],
+        &["x held by"],
+    );
+}
