@@ -61,6 +61,7 @@ test-long: test-packages build
 mutations: test-packages
 	scripts/check-mutations
 
+# SVCOMP may name directories with tasks of SV-COMP, which are not part of this repository.
 # Each point is given up after BENCH_SECONDS; the rows are in bench/results as soon as they are measured.
 BENCH_SECONDS = 10
 BENCH_RUNS = 3
@@ -79,6 +80,8 @@ bench: build test-packages
 	$(MOVER) bench mat --limit $(BENCH_SECONDS) --csv $(RESULTS)/mat.csv
 	$(MOVER) bench tm --large --csv $(RESULTS)/tm.csv
 	$(MOVER) bench histories --limit $(BENCH_SECONDS) --csv $(RESULTS)/histories.csv
+	$(if $(SVCOMP),$(MOVER) bench svcomp $(SVCOMP) --limit $(BENCH_SECONDS) --csv $(RESULTS)/svcomp.csv)
+	$(if $(SVCOMP),$(MOVER) bench reductions $(SVCOMP) --limit $(BENCH_SECONDS) --csv $(RESULTS)/reductions.csv)
 	$(MOVER) bench page
 
 bench-page: build

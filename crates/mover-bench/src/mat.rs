@@ -12,7 +12,7 @@ use std::path::Path;
 
 use clap::Args;
 use mover_check::words::grouped;
-use mover_symbolic::token::survey::survey;
+use mover_symbolic::token::survey::{Accesses, survey};
 use programs::{PROGRAMS, Program};
 use serde::{Deserialize, Serialize};
 
@@ -55,17 +55,42 @@ const fn way(name: &'static str, options: &'static str, paper: Option<usize>) ->
 const WAYS: &[Way] = &[
     way("all", "--engine token --pairs all", Some(0)),
     way(
+        "all, no first attempt",
+        "--engine token --pairs all --no-few-passes-first",
+        Some(0),
+    ),
+    way(
         "all, 1 context",
         "--engine token --pairs all --context-bound 1",
         Some(1),
     ),
     way("mat", "--engine token --pairs mat", Some(2)),
     way(
+        "mat, no first attempt",
+        "--engine token --pairs mat --no-few-passes-first",
+        Some(2),
+    ),
+    way(
+        "mat-printed, no first attempt",
+        "--engine token --pairs mat-printed --no-few-passes-first",
+        Some(2),
+    ),
+    way(
+        "mat-printed, 1 context",
+        "--engine token --pairs mat-printed --context-bound 1",
+        Some(3),
+    ),
+    way(
         "mat, 1 context",
         "--engine token --pairs mat --context-bound 1",
         Some(3),
     ),
     way("lex", "--engine token --pairs lex", None),
+    way(
+        "lex, no first attempt",
+        "--engine token --pairs lex --no-few-passes-first",
+        None,
+    ),
     way(
         "lex, 1 context",
         "--engine token --pairs lex --context-bound 1",
@@ -97,6 +122,34 @@ pub struct MatRow {
     mat_pairs: u64,
     mats: u64,
     lex_pairs: u64,
+    /// The clauses as text, and the steps of the run that was found.
+    #[serde(default)]
+    formula_bytes: Option<u64>,
+    #[serde(default)]
+    witness: Option<u64>,
+    /// Counted without a search: the printed pairs, the same with the opposite priorities, shared
+    /// variables, steps of the unrolled threads.
+    #[serde(default)]
+    printed_pairs: Option<u64>,
+    #[serde(default)]
+    opposite_pairs: Option<u64>,
+    #[serde(default)]
+    shared: Option<u64>,
+    #[serde(default)]
+    steps: Option<u64>,
+}
+
+/// What is counted of a program without a search.
+#[derive(Clone, Copy)]
+struct Counts {
+    all: usize,
+    mat: usize,
+    mats: usize,
+    lex: usize,
+    printed: usize,
+    opposite: usize,
+    shared: usize,
+    steps: usize,
 }
 
 impl Row for MatRow {
@@ -137,17 +190,26 @@ pub fn run(args: &MatArgs) -> Result<Section, BenchError> {
     Ok(section(&recorder.finish()?))
 }
 
-/// All pairs, pairs of the transactions, transactions, pairs of normal forms.
-fn counts(program: &Program, text: &str) -> Result<[u64; 4], MeasureError> {
+fn counts(program: &Program, text: &str) -> Result<Counts, MeasureError> {
     let read =
         mover_promela::parse_text(program.name, text).map_err(|_| MeasureError::Invalid {
             what: "model",
             name: program.name.into(),
         })?;
-    let single = survey(&read.program, false)?;
-    let joined = survey(&read.program, true)?;
-    let counts = [single.all, joined.mat.len(), joined.mats.len(), joined.lex];
-    Ok(counts.map(|count| count as u64))
+    let single = survey(&read.program, Accesses::All, &[])?;
+    let joined = survey(&read.program, Accesses::Transactions, &[])?;
+    let backwards: Vec<usize> = (0..joined.threads.len()).rev().collect();
+    let opposite = survey(&read.program, Accesses::Transactions, &backwards)?;
+    Ok(Counts {
+        all: single.all,
+        mat: joined.mat.len(),
+        mats: joined.mats.len(),
+        lex: joined.lex.len(),
+        printed: joined.printed.len(),
+        opposite: opposite.printed.len(),
+        shared: single.variables,
+        steps: single.transitions,
+    })
 }
 
 fn search(
@@ -155,7 +217,7 @@ fn search(
     program: &Program,
     way: &Way,
     path: &Path,
-    [all_pairs, mat_pairs, mats, lex_pairs]: [u64; 4],
+    counts: Counts,
 ) -> Result<MatRow, BenchError> {
     let options: Vec<&str> = ["--property", "unreach-call"]
         .into_iter()
@@ -164,9 +226,11 @@ fn search(
     let limit = args.limit.seconds;
     let answer = ask::check(path, &[], &options, Some(limit)).map_err(MeasureError::Ask)?;
     let answer = answer.as_ref();
-    let verdict = match answer.map_or("unknown", ask::Answer::verdict) {
-        "unknown" => OUT_OF_TIME,
-        verdict => verdict,
+    let verdict = match answer {
+        Some(answer) if answer.verdict() != "unknown" => answer.verdict(),
+        // The printed set is no reason to say `safe`.
+        Some(answer) if answer.ran.wall_s < f64::from(limit) => "unknown",
+        _ => OUT_OF_TIME,
     };
     let is_wrong = match verdict {
         "safe" => program.is_unsafe,
@@ -187,10 +251,18 @@ fn search(
         pairs: figure("pairs").filter(|_| way.options.contains("token")),
         variables: figure("variables"),
         clauses: figure("clauses"),
-        all_pairs,
-        mat_pairs,
-        mats,
-        lex_pairs,
+        formula_bytes: figure("formula_bytes"),
+        witness: answer
+            .and_then(|answer| answer.json["trace"].as_array())
+            .map(|steps| steps.len() as u64),
+        all_pairs: counts.all as u64,
+        mat_pairs: counts.mat as u64,
+        mats: counts.mats as u64,
+        lex_pairs: counts.lex as u64,
+        printed_pairs: Some(counts.printed as u64),
+        opposite_pairs: Some(counts.opposite as u64),
+        shared: Some(counts.shared as u64),
+        steps: Some(counts.steps as u64),
     })
 }
 
@@ -200,10 +272,37 @@ pub fn section(results: &Results<MatRow>) -> Section {
     out.text(
         "Table 1 of Ganai and Kundu (2009). The programs have the \
          paper's shape and its numbers of pairs; a third thread that inspects the result adds two pairs and \
-         two transactions.",
+         two transactions. The searches `all`, `mat` and `lex` first try runs in which each thread gets the \
+         token once, for 20,000 conflicts; the paper has no such first attempt, and `no first attempt` is \
+         without it.",
     );
     let mut counts = Table::new(&[
-        "program", "accesses", "pairs", "paper", "mat", "paper", "MATs", "paper", "lex",
+        "program",
+        "accesses",
+        "pairs",
+        "paper",
+        "MAT pairs",
+        "paper",
+        "MATs",
+        "paper",
+        "lex",
+    ]);
+    let mut sizes = Table::new(&[
+        "program",
+        "mat-printed",
+        "opposite priorities",
+        "shared variables",
+        "paper",
+        "transitions",
+        "paper",
+    ]);
+    let mut formulas = Table::new(&[
+        "program",
+        "search",
+        "formula bytes",
+        "paper",
+        "witness",
+        "paper",
     ]);
     let mut times = Table::new(&[
         "program",
@@ -217,6 +316,7 @@ pub fn section(results: &Results<MatRow>) -> Section {
         "clauses",
     ]);
     let (mut answered, mut open) = (Vec::new(), Vec::new());
+    let mut has_sizes = false;
     for program in PROGRAMS {
         let searches = || {
             results
@@ -227,23 +327,51 @@ pub fn section(results: &Results<MatRow>) -> Section {
         let Some(first) = searches().next() else {
             continue;
         };
+        let figure = |figure: Option<u64>| figure.map_or("-".into(), grouped);
+        let paper = program.paper.as_ref();
+        let counted = |which: usize| figure(paper.map(|paper| paper.counts[which]));
         counts.row(vec![
             program.name.into(),
             program.shape(),
             grouped(first.all_pairs),
-            grouped(program.paper[0]),
-            grouped(first.mat_pairs),
-            grouped(program.paper[1]),
+            counted(0),
+            grouped(first.printed_pairs.unwrap_or(first.mat_pairs)),
+            counted(1),
             grouped(first.mats),
-            grouped(program.paper[2]),
+            counted(2),
             grouped(first.lex_pairs),
         ]);
+        if first.printed_pairs.is_some() {
+            has_sizes = true;
+            sizes.row(vec![
+                program.name.into(),
+                figure(first.printed_pairs),
+                figure(first.opposite_pairs),
+                figure(first.shared),
+                figure(paper.map(|paper| paper.sizes[0])),
+                figure(first.steps),
+                figure(paper.map(|paper| paper.sizes[1])),
+            ]);
+        }
         for search in searches() {
             let way = WAYS.iter().find(|way| way.name == search.search);
-            let paper_s = way
-                .and_then(|way| way.paper)
-                .map(|paper| program.times[paper]);
-            let figure = |figure: Option<u64>| figure.map_or("-".into(), grouped);
+            let column = way.and_then(|way| way.paper);
+            let paper_s = column.zip(paper).map(|(column, paper)| paper.times[column]);
+            if search.formula_bytes.is_some() {
+                // All pairs, MAT and the scheduler have two, two and one of the times.
+                let bytes = column
+                    .zip(paper)
+                    .map(|(column, paper)| paper.bytes[column / 2]);
+                let witness = paper.filter(|_| column.is_some_and(|column| column < 4));
+                formulas.row(vec![
+                    program.name.into(),
+                    search.search.clone(),
+                    figure(search.formula_bytes),
+                    bytes.unwrap_or("").into(),
+                    figure(search.witness),
+                    witness.map_or("", |paper| paper.witness).into(),
+                ]);
+            }
             times.row(vec![
                 program.name.into(),
                 search.search.clone(),
@@ -279,6 +407,19 @@ pub fn section(results: &Results<MatRow>) -> Section {
     }
     out.heading("Pairs and transactions");
     out.table(counts);
+    if has_sizes {
+        out.heading("Printed pairs, variables and transitions");
+        out.text(
+            "`mat-printed` are the paper's own pairs, which lose runs of three and more threads; `mat` is \
+             `lex` for these programs. Of two threads the later one has priority, with `opposite priorities` the \
+             earlier. Our programs have flags in place of the paper's joins among the shared variables; \
+             transitions are the steps of the unrolled threads.",
+        );
+        out.table(sizes);
+        out.heading("Sizes of formulas and lengths of witnesses");
+        out.text("Bytes of the clauses as DIMACS text, steps of the run. The paper: size of the SMT formula.");
+        out.table(formulas);
+    }
     out.heading("Searches");
     out.text(format!(
         "At most {limit} each. The paper: 1,800 s, Yices, 2.0 GHz; `TO` out of time, `MO` out of memory."

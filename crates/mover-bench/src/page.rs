@@ -5,6 +5,10 @@
 //! below 1, not a selection. The page begins with the headlines of all measurements. The README
 //! repeats five of them ([`README_CHAPTERS`]) between two markers, which are filled in here, so
 //! the two files cannot disagree. A test writes both files again and compares.
+//!
+//! Measurements on programs of other people need a checkout of these programs, so their tables
+//! are optional ([`FOREIGN`]). `outdated.txt` beside the results names the tables that are much older
+//! than what they measure; a test compares it with the history of the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -16,7 +20,10 @@ use crate::error::BenchError;
 use crate::records::{self, Head, ReadError, Results, Row};
 use crate::section::{Block, Headline, Section, wrapped};
 use crate::table::Table;
-use crate::{bounds, cores, cpc, dynamic, histories, ltl, mat, reduced, spin, threads, tm};
+use crate::{
+    bounds, cores, cpc, dynamic, histories, ltl, mat, reduced, reductions, spin, svcomp, threads,
+    tm,
+};
 use mover_cli::output::write_file;
 
 #[derive(Args)]
@@ -27,6 +34,8 @@ pub struct PageArgs {
 }
 
 const RESULTS: &str = "bench/results";
+/// Names of tables that are much older than what they measure, one in a line.
+const OUTDATED: &str = "outdated.txt";
 const PAGE: &str = "BENCHMARKS.md";
 const README: &str = "README.md";
 const BEGIN: &str = "<!-- figures from bench/results, written by `mover bench page` -->\n";
@@ -88,15 +97,19 @@ pub fn run(args: &PageArgs) -> Result<(), BenchError> {
             }
         }
     }
-    write_file(&args.root.join(PAGE), &page(&chapters))?;
+    let outdated = outdated(&results)?;
+    write_file(&args.root.join(PAGE), &page(&chapters, &outdated))?;
     if stated != text {
         write_file(&readme, &stated)?;
     }
     Ok(())
 }
 
+/// The measurements on programs of other people.
+const FOREIGN: [&str; 2] = ["svcomp", "reductions"];
+
 fn read_all(results: &Path) -> Result<Vec<Chapter>, PageError> {
-    Ok(vec![
+    let mut chapters = vec![
         read(results, "spin", spin::section)?,
         read(results, "reduced", reduced::section)?,
         read(results, "ltl", ltl::section)?,
@@ -108,7 +121,32 @@ fn read_all(results: &Path) -> Result<Vec<Chapter>, PageError> {
         read(results, "mat", mat::section)?,
         read(results, "tm", tm::section)?,
         read(results, "histories", histories::section)?,
-    ])
+    ];
+    for file in FOREIGN {
+        if !results.join(format!("{file}.csv")).exists() {
+            continue;
+        }
+        chapters.push(match file {
+            "svcomp" => read(results, file, svcomp::section)?,
+            _ => read(results, file, reductions::section)?,
+        });
+    }
+    Ok(chapters)
+}
+
+/// The tables that are known to be much older than what they measure.
+fn outdated(results: &Path) -> Result<Vec<String>, PageError> {
+    let path = results.join(OUTDATED);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(PageError::Unreadable { path, source }),
+    };
+    let lines = text.lines().map(str::trim);
+    Ok(lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(ToString::to_string)
+        .collect())
 }
 
 fn read<T: Row>(
@@ -144,7 +182,7 @@ fn anchor(title: &str) -> String {
 const HEADLINES: &str = "Headlines";
 const BEHIND: &str = "Where mover is behind";
 
-fn page(chapters: &[Chapter]) -> String {
+fn page(chapters: &[Chapter], outdated: &[String]) -> String {
     let mut out = format!(
         "# Benchmarks\n\n{}",
         wrapped(
@@ -159,6 +197,8 @@ fn page(chapters: &[Chapter]) -> String {
     );
     out += &warning(chapters);
     out += &of_several_commits(chapters);
+    out += &older_than_measured(outdated);
+    out += &on_foreign_programs(chapters);
     let _ = write!(
         out,
         "\n- [{HEADLINES}](#{})\n- [Machine and versions](#machine-and-versions)\n- [{BEHIND}](#{})\n",
@@ -253,8 +293,46 @@ fn of_several_commits(chapters: &[Chapter]) -> String {
     }
 }
 
+/// Says which tables are much older than what they measure.
+fn older_than_measured(outdated: &[String]) -> String {
+    if outdated.is_empty() {
+        return String::new();
+    }
+    let told = format!(
+        "**Older than the engines**: {}. These tables were measured more than 50 commits before the last change of \
+         what they measure.",
+        outdated.join(", ")
+    );
+    format!("\n{}", wrapped(&told, 110))
+}
+
+/// Says where the tables about programs of other people are.
+fn on_foreign_programs(chapters: &[Chapter]) -> String {
+    let is_there = |file: &&str| chapters.iter().any(|chapter| chapter.file == *file);
+    let missing: Vec<String> = FOREIGN
+        .iter()
+        .filter(|file| !is_there(file))
+        .map(|file| format!("`mover bench {file} DIR --csv {RESULTS}/{file}.csv`"))
+        .collect();
+    let mut told = String::from(
+        "Most programs here are our own. Verdicts on SV-COMP's tasks, which are not part of this repository, have tables \
+         of their own, with the set, the number of tasks and the limit",
+    );
+    match missing.is_empty() {
+        true => told += ".",
+        false => {
+            let _ = write!(
+                told,
+                "; not measured for this page: {}.",
+                missing.join(", ")
+            );
+        }
+    }
+    format!("\n{}", wrapped(&told, 110))
+}
+
 /// What each table says about itself and not about the machine.
-const OWN: [&str; 4] = ["command", "date", "limit", "load"];
+const OWN: [&str; 5] = ["command", "date", "limit", "load", "set"];
 
 /// What the heads say about the machine: once, where all agree.
 fn machine(chapters: &[Chapter]) -> Table {
@@ -290,10 +368,14 @@ fn origin(chapter: &Chapter) -> String {
         Some(limit) => format!("at most {limit} for each point"),
         None => "no limit of time".into(),
     };
+    let set = match chapter.head.get("set") {
+        Some(set) => format!(", tasks of {set}"),
+        None => String::new(),
+    };
     let mut out = format!("    {}\n\n", get("command"));
     out += &wrapped(
         &format!(
-            "[Raw results]({RESULTS}/{}.csv) of {}, {limit}, load average at the start {}.{}",
+            "[Raw results]({RESULTS}/{}.csv) of {}{set}, {limit}, load average at the start {}.{}",
             chapter.file,
             get("date"),
             get("load"),

@@ -176,6 +176,27 @@ impl<T: Row> Recorder<T> {
         })
     }
 
+    /// Says of which programs the measurement is, if they are not part of this repository: by the names
+    /// of their directories. Where these are on this machine is left out.
+    pub fn on_set(&mut self, directories: &[PathBuf]) {
+        let name = |path: &PathBuf| match path.file_name() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => path.display().to_string(),
+        };
+        let head = &mut self.results.head.0;
+        for (_, command) in head.iter_mut().filter(|(key, _)| key == "command") {
+            let mut words: Vec<String> = command.split(' ').map(ToString::to_string).collect();
+            for path in directories {
+                let given = quoted(&path.to_string_lossy());
+                let places = words.iter_mut().filter(|word| **word == given);
+                places.for_each(|word| *word = name(path));
+            }
+            *command = words.join(" ");
+        }
+        let names: Vec<String> = directories.iter().map(name).collect();
+        head.push(("set".into(), one_line(&names.join(", "))));
+    }
+
     pub fn record(&mut self, row: T) -> Result<(), RecordError> {
         if let Some(path) = &self.path {
             let head = &self.results.head;

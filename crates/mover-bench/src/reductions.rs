@@ -10,7 +10,8 @@
 //! time; how many tasks each variant answered stands beside. An answer up to the bound on threads is an
 //! answer here. Times are processor seconds of whole runs of mover, the front end included.
 //!
-//! The programs are not part of this repository, so the directory is an argument.
+//! The programs are not part of this repository, so the directory is an argument. The page of results
+//! has the tables if `bench/results/reductions.csv` is there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,7 @@ pub fn run(args: &ReductionsArgs) -> Result<Section, BenchError> {
         std::slice::from_ref(&property),
     )?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
+    recorder.on_set(&args.directories);
     for (number, task) in tasks.iter().enumerate() {
         for engine in &args.engine {
             for reduction in REDUCTIONS {

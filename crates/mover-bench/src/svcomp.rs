@@ -10,8 +10,8 @@
 //! - *refused*: a construct that the front end names;
 //! - *error*: mover itself failed, or did not keep its limit.
 //!
-//! The programs are not part of this repository, so the directory is an argument and the page of
-//! results is not written from this measurement; `--csv` keeps the rows.
+//! The programs are not part of this repository, so the directory is an argument. The page of results
+//! has the table if `bench/results/svcomp.csv` is there.
 //!
 //! A task names its data model; tasks of the first format, which do not, have 32-bit pointers.
 
@@ -189,6 +189,7 @@ pub fn tasks_below(
 pub fn run(args: &SvcompArgs) -> Result<Section, BenchError> {
     let tasks = tasks_below(&args.directories, &args.only, &args.property)?;
     let mut recorder = Recorder::begin(&args.record, Some(&args.limit))?;
+    recorder.on_set(&args.directories);
     for engine in &args.engine {
         for (number, task) in tasks.iter().enumerate() {
             let answered = ask_for(args, task, engine).map_err(MeasureError::Ask)?;
@@ -233,7 +234,7 @@ fn ask_for(args: &SvcompArgs, task: &Task, engine: &str) -> Result<Answered, Ask
             } else {
                 Kind::Error
             };
-            row.reason = first_error(&ran.stderr);
+            row.reason = without_directories(&first_error(&ran.stderr), &args.directories);
             row.wall_s = rounded(ran.wall_s);
             row.cpu_s = ran.cpu_s.map(rounded);
         }
@@ -268,6 +269,17 @@ fn first_error(stderr: &str) -> String {
         .unwrap_or_default()
         .trim()
         .to_string()
+}
+
+/// A message without the places of the directories on this machine.
+fn without_directories(message: &str, directories: &[PathBuf]) -> String {
+    let parents = directories.iter().filter_map(|path| path.parent());
+    parents
+        .filter(|path| path.file_name().is_some())
+        .map(|path| format!("{}/", path.display()))
+        .fold(message.to_string(), |message, parent| {
+            message.replace(&parent, "")
+        })
 }
 
 /// All tasks below a directory, in the order of their names.
@@ -495,5 +507,17 @@ mod tests {
     #[test]
     fn reasons_are_grouped_without_their_numbers() {
         assert_eq!(general("20.5 s, 1,200 states"), "N.N s, N,N states");
+    }
+
+    #[test]
+    fn messages_do_not_say_where_the_tasks_are() {
+        let directories = [PathBuf::from("/somewhere/c/pthread")];
+        let message = "error[C013]: /somewhere/c/pthread/a.c:3: no such thing";
+        assert_eq!(
+            without_directories(message, &directories),
+            "error[C013]: pthread/a.c:3: no such thing"
+        );
+        let here = [PathBuf::from("pthread"), PathBuf::from("/pthread")];
+        assert_eq!(without_directories(message, &here), message);
     }
 }

@@ -31,6 +31,13 @@ fn copy() -> TempDir {
         let from = repository().join("bench/results").join(&file);
         std::fs::copy(&from, results.join(&file)).expect("the results are in the repository");
     }
+    // These need not be there.
+    for name in ["outdated.txt", "svcomp.csv", "reductions.csv"] {
+        let from = repository().join("bench/results").join(name);
+        if from.exists() {
+            std::fs::copy(&from, results.join(name)).expect("it can be copied");
+        }
+    }
     std::fs::copy(
         repository().join("README.md"),
         copy.path().join("README.md"),

@@ -164,6 +164,8 @@ pub enum Conclusion {
 pub struct SolverEffort {
     pub variables: u64,
     pub clauses: u64,
+    /// Size of all clauses that were given, as DIMACS text.
+    pub bytes: u64,
     pub questions: u64,
     pub conflicts: u64,
 }
@@ -172,6 +174,7 @@ impl std::ops::AddAssign for SolverEffort {
     fn add_assign(&mut self, other: SolverEffort) {
         self.variables += other.variables;
         self.clauses += other.clauses;
+        self.bytes += other.bytes;
         self.questions += other.questions;
         self.conflicts += other.conflicts;
     }

@@ -37,6 +37,7 @@ pub const VOTERS: &[Voter] = &[
     Voter::Ic3(Reduction::Dynamic),
     Voter::Token(Pairs::All),
     Voter::Token(Pairs::Mat),
+    Voter::Token(Pairs::MatPrinted),
     Voter::Token(Pairs::Lex),
 ];
 

@@ -74,6 +74,7 @@ pub fn answer(answer: &Answer, show_invariant: bool) -> Value {
             "terms": statistics.terms,
             "variables": statistics.effort.variables,
             "clauses": statistics.effort.clauses,
+            "formula_bytes": statistics.effort.bytes,
             "questions": statistics.effort.questions,
             "conflicts": statistics.effort.conflicts,
             "obligations": statistics.obligations,

@@ -22,6 +22,10 @@ pub struct SymbolicOptions {
     pub pairs: Pairs,
     /// How often `token` lets each thread take over; the last bound is that of all further threads.
     pub context_bound: Option<Vec<ContextBound>>,
+    /// Numbers of threads that come first in the order of threads that `token` uses.
+    pub thread_order: Vec<usize>,
+    /// Whether `token` first tries runs in which each thread gets the token once.
+    pub few_passes_first: bool,
     /// How much is encoded of what the program makes without bound.
     pub bounds: Bounds,
     /// When steps move, besides statically, with `Dynamic`.
@@ -37,6 +41,8 @@ impl Default for SymbolicOptions {
             contexts: None,
             pairs: Pairs::ReadsFrom,
             context_bound: None,
+            thread_order: Vec::new(),
+            few_passes_first: true,
             bounds: Bounds::default(),
             heuristics: Heuristics::ALL,
             unfold: true,
@@ -298,6 +304,8 @@ impl Engine for Token {
         let settings = Settings {
             pairs: options.pairs_used(),
             contexts: options.context_bound.clone(),
+            thread_order: options.thread_order.clone(),
+            few_passes_first: options.few_passes_first,
             without: None,
         };
         with_races(task, |task| {

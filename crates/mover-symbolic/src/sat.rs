@@ -157,6 +157,8 @@ pub struct Solver {
     limit: Control,
     truth: Lit,
     questions: u64,
+    /// Size of the clauses as DIMACS text.
+    bytes: u64,
     buffer: Vec<BatLit>,
     /// Whether clauses are missing, so that no answer means anything.
     has_given_up: bool,
@@ -194,6 +196,7 @@ impl Solver {
             limit,
             truth,
             questions: 0,
+            bytes: 0,
             buffer: Vec::new(),
             has_given_up: false,
             order: None,
@@ -220,6 +223,7 @@ impl Solver {
     pub fn add(&mut self, clause: &[Lit]) {
         self.buffer.clear();
         self.buffer.extend(clause.iter().map(|lit| lit.0));
+        self.bytes += 2 + clause.iter().map(|lit| dimacs_bytes(*lit)).sum::<u64>();
         if let Some(witness) = &mut self.bat.cb_mut().witness {
             let (checker, clause) = witness.told(&self.buffer);
             checker.give(clause);
@@ -345,8 +349,15 @@ impl Solver {
             conflicts: self.bat.num_conflicts(),
             variables: self.bat.num_vars().into(),
             clauses: self.bat.num_clauses(),
+            bytes: self.bytes,
         }
     }
+}
+
+/// Length of a literal in DIMACS: its number from 1, a sign, a space.
+fn dimacs_bytes(lit: Lit) -> u64 {
+    let number = lit.0.var().idx() + 1;
+    u64::from(number.ilog10()) + 2 + u64::from(!lit.0.sign())
 }
 
 #[cfg(test)]

@@ -25,9 +25,15 @@ use mover_symbolic::{Pairs, SymbolicOptions, Token};
 /// Most questions take milliseconds; those that do not are not worth waiting for.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-const PAIRS: [Pairs; 3] = [Pairs::All, Pairs::Mat, Pairs::Lex];
+const PAIRS: [Pairs; 4] = [Pairs::All, Pairs::Mat, Pairs::MatPrinted, Pairs::Lex];
 
-const EVERY: [Pairs; 4] = [Pairs::All, Pairs::Mat, Pairs::Lex, Pairs::ReadsFrom];
+const EVERY: [Pairs; 5] = [
+    Pairs::All,
+    Pairs::Mat,
+    Pairs::MatPrinted,
+    Pairs::Lex,
+    Pairs::ReadsFrom,
+];
 
 #[derive(Default, Debug)]
 struct Tally {
@@ -100,7 +106,7 @@ fn compare(count: u64, generate: impl Fn(u64) -> Option<(Program, String)>) {
                 (false, true, judgement.deadlock),
             ] {
                 // One set of pairs for each program; all of them in turn.
-                for pairs in [PAIRS[seed as usize % 3], Pairs::ReadsFrom] {
+                for pairs in [PAIRS[seed as usize % PAIRS.len()], Pairs::ReadsFrom] {
                     let said = std::panic::catch_unwind(|| {
                         ask(&program, (errors, deadlocks), pairs, PATIENCE)
                     });

@@ -371,6 +371,38 @@ fn scopes_say_what_was_shown() {
     assert!(text.contains("deferred update"), "{text}");
 }
 
+/// Theorem 5 needs P6 for words with aborts without end, and at a size at which the property holds
+/// there is none.
+#[test]
+fn obstruction_freedom_says_beyond_which_sizes_p6_is_assumed() {
+    let dstm = program("dstm.tm");
+    let options = Options {
+        manager: Manager::find(&dstm, "aggressive").unwrap(),
+        ..Options::default()
+    };
+    let property = Property::Liveness(Liveness::ObstructionFreedom);
+    let report = check(&dstm, property, &options).unwrap();
+    assert_eq!(report.verdict, Verdict::Holds);
+    assert!(report.scope.starts_with("all numbers"), "{}", report.scope);
+    let (_, told) = report
+        .scope
+        .split_once("the property also holds at ")
+        .expect("other sizes");
+    let (sizes, told) = told.split_once(", so ").expect("a conclusion");
+    assert_eq!(told, "P6 is assumed only of words beyond these sizes");
+    for size in sizes.split(", ") {
+        let numbers = size.trim_matches(['(', ')']).split_once(',').expect("two");
+        let options = Options {
+            threads: Some(numbers.0.parse().unwrap()),
+            variables: Some(numbers.1.parse().unwrap()),
+            widen_scope: false,
+            ..options.clone()
+        };
+        let there = check(&dstm, property, &options).unwrap();
+        assert_eq!(there.verdict, Verdict::Holds, "{size}");
+    }
+}
+
 /// An aborted attempt helps the next one: that is what P1 excludes.
 #[test]
 fn a_memory_that_breaks_p1_gets_no_verdict_for_all_numbers() {

@@ -21,9 +21,11 @@ pub struct ExplainArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Show between which accesses `--engine token --pairs mat` may pass the token
-    #[arg(long)]
-    mat: bool,
+    /// Show between which transactions `--engine token --pairs mat` may pass the token; with
+    /// `--mat=accesses` the same for single accesses, as in the paper
+    #[arg(long, value_enum, value_name = "EVENTS", num_args = 0..=1, require_equals = true,
+          default_missing_value = "transactions")]
+    mat: Option<mat::Events>,
 
     /// Show the whole reduction plan, edge by edge: classes that are known beforehand, and the
     /// conditions under which a step moves with `--reduce dynamic`
@@ -40,8 +42,8 @@ pub fn run(mut args: ExplainArgs) -> Result<Exit, CliError> {
     end_on_signal();
     let name = args.input.name();
     let input = input::read(&args.input, &[])?;
-    let told = if args.mat {
-        mat::explain(&name, &input.program, args.json)?
+    let told = if let Some(events) = args.mat {
+        mat::explain(&name, &input.program, events, args.json)?
     } else if args.plan {
         plan_text(&input.program)
     } else {

@@ -1,22 +1,42 @@
-//! `mover explain --mat`: between which accesses a token may be passed.
+//! `mover explain --mat`: between which events a token may be passed.
 //!
 //! Two pieces of different threads are *mutually atomic transactions* if only their last accesses
 //! conflict; it is enough to pass control at the ends of such pieces (Ganai and Kundu 2009). The
-//! table names accesses as the paper does, by number and thread.
+//! table shows what the engine takes for events: a critical section is one. It names them as the
+//! paper does its accesses, by number and thread.
 
 use std::fmt::Write;
 
+use clap::ValueEnum;
 use mover_ir::program::Program;
 use mover_symbolic::token::pairs::Id;
-use mover_symbolic::token::survey::{Survey, survey};
+use mover_symbolic::token::survey::{Accesses, EventFacts, Survey, survey};
 use serde_json::{Value, json};
 
 use mover_cli::{Cause, CliError};
 use mover_engine::EngineError;
 
+/// What is shown.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Events {
+    /// What the engine uses
+    Transactions,
+    /// Single accesses, as the paper counts them
+    Accesses,
+}
+
 /// What there is to tell, as text or as JSON.
-pub fn explain(name: &str, program: &Program, as_json: bool) -> Result<String, CliError> {
-    let found = survey(program, false).map_err(|error| {
+pub fn explain(
+    name: &str,
+    program: &Program,
+    events: Events,
+    as_json: bool,
+) -> Result<String, CliError> {
+    let accesses = match events {
+        Events::Transactions => Accesses::Engine,
+        Events::Accesses => Accesses::All,
+    };
+    let found = survey(program, accesses, &[]).map_err(|error| {
         let cause = match &error {
             EngineError::Unsupported(_) => Cause::Input,
             EngineError::Internal(_) => Cause::Internal,
@@ -39,12 +59,8 @@ fn text(found: &Survey) -> String {
                 thread: number,
                 event,
             };
-            let file = facts.file.rsplit('/').next().unwrap_or("");
-            let place = match facts.line {
-                0 => String::new(),
-                line => format!("{file}:{line}"),
-            };
-            let _ = writeln!(out, "  {:<4} {place:<20} {}", label(id), facts.text);
+            let place = place(facts);
+            let _ = writeln!(out, "  {:<4} {place:<20} {}", label(id), steps(facts));
         }
     }
     out += "\nmutually atomic transactions\n";
@@ -61,16 +77,38 @@ fn text(found: &Survey) -> String {
     }
     let _ = writeln!(
         out,
-        "\n{} transactions; {} constraints instead of {}, {} with `--pairs lex`",
+        "\n{} transactions; {} constraints instead of {}, {} with `--pairs mat-printed`, {} with \
+         `--pairs lex`",
         found.mats.len(),
         found.mat.len(),
         found.all,
-        found.lex
+        found.printed.len(),
+        found.lex.len()
     );
     if found.is_cut {
         out += "loops that are not bounded by constants are repeated once\n";
     }
     out
+}
+
+/// The lines of an event.
+fn place(facts: &EventFacts) -> String {
+    let file = facts.file.rsplit('/').next().unwrap_or("");
+    match (facts.line, facts.last_line) {
+        (0, _) => String::new(),
+        (first, last) if first == last => format!("{file}:{first}"),
+        (first, last) => format!("{file}:{first}-{last}"),
+    }
+}
+
+/// The steps of an event; of many the first and the last.
+fn steps(facts: &EventFacts) -> String {
+    match &facts.steps[..] {
+        [first, second, .., last] if facts.steps.len() > 3 => {
+            format!("{first}; {second}; …; {last}")
+        }
+        steps => steps.join("; "),
+    }
 }
 
 /// The paper's way to name accesses: `1a`, `2a`, …, `1b`.
@@ -87,8 +125,13 @@ fn json(found: &Survey) -> Value {
         .threads
         .iter()
         .map(|thread| {
-            let event = |facts: &mover_symbolic::token::survey::EventFacts| {
-                json!({"file": facts.file, "line": facts.line, "text": facts.text})
+            let event = |facts: &EventFacts| {
+                json!({
+                    "file": facts.file,
+                    "line": facts.line,
+                    "last_line": facts.last_line,
+                    "text": facts.steps.join("; "),
+                })
             };
             let events: Vec<Value> = thread.events.iter().map(event).collect();
             json!({"name": thread.name, "events": events})
@@ -109,7 +152,8 @@ fn json(found: &Survey) -> Value {
         "transactions": mats,
         "pairs": pairs,
         "all_pairs": found.all,
-        "lex_pairs": found.lex,
+        "printed_pairs": found.printed.len(),
+        "lex_pairs": found.lex.len(),
         "is_cut": found.is_cut,
     })
 }

@@ -29,6 +29,7 @@ use crate::blast::Blaster;
 use crate::layout::bits_for;
 use crate::sat::Lit;
 use crate::term::{Term, Terms};
+use crate::token::Settings;
 use crate::token::events::{Events, Wait, events};
 use crate::token::goals::Goals;
 use crate::token::pairs::{Id, Pairs, System};
@@ -98,12 +99,23 @@ impl<'e, 'p> Encoding<'e, 'p> {
         unrolled: Unrolled,
         terms: &mut Terms,
         blaster: &mut Blaster,
-        which: Pairs,
-        bound: Option<&[ContextBound]>,
+        settings: &Settings,
         limit: &Control,
     ) -> (Self, Option<Lit>) {
+        let which = settings.pairs;
+        let bound = settings.contexts.as_deref();
         let Events { system, waits, .. } = events(unroller, &unrolled, terms);
+        let system = system.with_order(&settings.thread_order);
         let pairs = system.pairs(which);
+        // What `lex` has in addition to `mat` waits for the last question.
+        let extra: BTreeSet<(Id, Id)> = match which {
+            Pairs::Mat => system
+                .pairs(Pairs::Lex)
+                .difference(&pairs)
+                .copied()
+                .collect(),
+            Pairs::All | Pairs::MatPrinted | Pairs::Lex | Pairs::ReadsFrom => BTreeSet::new(),
+        };
         let total = system.events();
         let mut encoding = Encoding {
             unroller,
@@ -120,14 +132,6 @@ impl<'e, 'p> Encoding<'e, 'p> {
             starts: Vec::new(),
             alone: None,
             passes: BTreeMap::new(),
-        };
-        // What `mat` leaves out of `lex` waits for the last question.
-        let extra: BTreeSet<(Id, Id)> = match which {
-            Pairs::Mat => {
-                let lex = encoding.system.pairs(Pairs::Lex);
-                lex.difference(&encoding.pairs).copied().collect()
-            }
-            Pairs::All | Pairs::Lex | Pairs::ReadsFrom => BTreeSet::new(),
         };
         for assumption in encoding.unrolled.assumptions.clone() {
             blaster.assert(terms, assumption);

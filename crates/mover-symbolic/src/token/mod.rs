@@ -12,14 +12,16 @@
 //!
 //! **When the verdict is `safe`.** The unrolling is deepened until a solver shows that no run
 //! reaches its end; before that the answer is at best `safe up to`. With a token `safe` requires a
-//! set of pairs that is proved adequate: `all` and `lex` are. For `mat` there is no proof for more
-//! than two threads, and its printed form is wrong; so the pairs that `lex` has in addition to
-//! those of `mat` are guarded by a switch, and before the answer is given the query is repeated
-//! with the switch on. In addition some run must satisfy the formula, whichever it is.
+//! set of pairs that is proved adequate: `all` and `lex` are. `mat` differs from `lex` for two threads
+//! only, and there the pairs that `lex` has in addition are guarded by a switch: before the answer is
+//! given the query is repeated with the switch on. The paper's set for more threads is not adequate,
+//! so `mat-printed` never answers `safe`. In addition some run must satisfy the formula, whichever set
+//! it is.
 //!
 //! **What is searched first.** With a token most violations need few passes (which makes the
 //! paper's bound on contexts fast), so runs in which each thread receives it once are tried
-//! first, with a limit. Only a violation counts as an answer of this first search.
+//! first, with a limit. Only a violation counts as an answer of this first search. The paper does not
+//! have it; [`Settings::few_passes_first`] turns it off.
 //!
 //! Programs with features that the engine does not support (`timeout`, rendezvous, priorities,
 //! dynamic objects whose numbers are observed) get `unknown` with the line.
@@ -62,6 +64,11 @@ pub struct Settings {
     /// How often each thread may be given the token; the last bound is that of all further
     /// threads.
     pub contexts: Option<Vec<ContextBound>>,
+    /// Numbers of threads that come first in the order of the threads, which `mat`, `mat-printed` and
+    /// `lex` depend on.
+    pub thread_order: Vec<usize>,
+    /// Whether runs in which each thread gets the token once are tried first, with a limit.
+    pub few_passes_first: bool,
     /// What tests leave out of the encoding by reads-from.
     pub without: Option<Rule>,
 }
@@ -71,6 +78,8 @@ impl Default for Settings {
         Settings {
             pairs: Pairs::ReadsFrom,
             contexts: None,
+            thread_order: Vec::new(),
+            few_passes_first: true,
             without: None,
         }
     }
@@ -137,6 +146,12 @@ pub fn check(
             settings,
             is_fitted,
         };
+        if let Some(reason) = no_such_thread(settings, layout.slots.len()) {
+            break Conclusion::Refused {
+                reason,
+                advice: "--thread-order with numbers of threads".into(),
+            };
+        }
         statistics.depth = depth;
         let found = match search.at(depth, &mut statistics, &mut proof, &mut bounds) {
             Err(EngineError::Unsupported(reason)) => {
@@ -210,6 +225,15 @@ pub fn check(
                         representatives: settings.pairs != Pairs::All,
                     });
                 }
+                if settings.pairs == Pairs::MatPrinted {
+                    break Conclusion::Refused {
+                        reason: "no violation in the runs that `--pairs mat-printed` covers, but the set \
+                                 loses runs: Theorem 4 of Ganai and Kundu (2009) is false for three \
+                                 and more threads"
+                            .into(),
+                        advice: "--pairs mat or --pairs lex".into(),
+                    };
+                }
                 break Conclusion::Safe { up_to };
             }
         }
@@ -229,6 +253,16 @@ fn unfolded<'t>(task: &'t Task, question: &Question, settings: &Settings) -> Opt
     let mut places = templates.iter().flat_map(|template| &template.locations);
     let is_bounded = places.any(|place| place.bound.is_some());
     (!is_bounded && refusal(&unfolded.program, true).is_none()).then_some(unfolded)
+}
+
+/// Why the order of threads cannot be as it is asked for.
+fn no_such_thread(settings: &Settings, threads: usize) -> Option<String> {
+    let mut order = settings.thread_order.iter();
+    let number = order.find(|&&number| number >= threads)?;
+    Some(format!(
+        "`--thread-order` names thread {number}, but the threads are 0 to {}",
+        threads - 1
+    ))
 }
 
 /// What is known when the search at a depth did not come to its end.
@@ -338,7 +372,8 @@ impl TokenSearch<'_> {
             switch,
         };
         let mut answer = Answer::Unsat;
-        if let (Formula::Token(encoding), None) = (&encoding, &self.settings.contexts) {
+        let is_asked = self.settings.contexts.is_none() && self.settings.few_passes_first;
+        if let (Formula::Token(encoding), true) = (&encoding, is_asked) {
             answer = asker.ask_first(goal, encoding.few_changes);
         }
         if answer != Answer::Sat {
@@ -432,8 +467,7 @@ impl TokenSearch<'_> {
             unrolled,
             terms,
             blaster,
-            self.settings.pairs,
-            self.settings.contexts.as_deref(),
+            self.settings,
             &self.question.limit,
         );
         (Formula::Token(encoding), switch)

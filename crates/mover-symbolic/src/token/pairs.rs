@@ -3,20 +3,22 @@
 //! Ganai and Kundu (2009) reduces the pairs of accesses between which control may change hands.
 //! A set of pairs is *adequate* if every schedule has an equivalent one (in the sense
 //! of Mazurkiewicz: swap neighbours that do not conflict) that changes hands at these
-//! pairs only; it is *optimal* if there is exactly one. Three sets:
+//! pairs only; it is *optimal* if there is exactly one. The sets:
 //!
 //! - [`Pairs::All`]: every pair, the model that the paper starts from. Adequate by
 //!   definition.
-//! - [`Pairs::Mat`]: the ends of *mutually atomic transactions*, by the paper's GenMAT
-//!   with branches as its Section 2.2 demands, one choice for each combination of
-//!   ways. The printed construction is adequate for two threads only (Theorem 4 is
-//!   false: `a: W(x)`, `b: R(x) R(x)`, `c: R(x) R(x)` loses a class whatever the
-//!   priorities). In the form used here two accesses count as dependent also if each
-//!   of them conflicts with some third thread. As long as any order is possible no system
-//!   was found for which that is inadequate, but there is no proof either; and where events
-//!   wait for others, so that conflicts are left out as decided, classes are lost. So nothing
-//!   is called safe on account of this set alone (see the engine).
+//! - [`Pairs::MatPrinted`]: the ends of *mutually atomic transactions* and GenExtraTP's pairs, as
+//!   the paper has them ([`mats`]). That is adequate for two threads of which none waits for the
+//!   other (Theorem 3). For more it is not: Theorem 4 is false. `a: W(x)`,
+//!   `b: R(x) R(x)`, `c: R(x) R(x)` loses the class of 1b 1c 1a 2b 2c whatever the priorities. So
+//!   nothing is called safe on account of this set.
+//! - [`Pairs::Mat`]: the same for two threads without waits, and for all other systems `lex`. To add
+//!   what is missing to the printed set would be adequate as well, but worse: on three threads
+//!   R(x) W(x) R(y) W(y) the printed set has 54 of 96 pairs, `lex` 66, both together 84.
 //! - [`Pairs::Lex`]: what the lexicographically least schedule of a class needs.
+//!
+//! The order of the threads can be chosen ([`System::with_order`]): GenMAT gives priority to the
+//! later of two threads, `lex` begins with the first.
 //!
 //! **Why `lex` is adequate.** Order the threads. The least schedule of a class takes at
 //! each point the smallest thread whose next access is minimal among those that are
@@ -31,8 +33,11 @@
 //! Nothing here depends on what the accesses do, so it holds for every relation of
 //! conflicts, and the tests confirm it by enumerating all schedules of small systems.
 
-use std::collections::{BTreeSet, HashSet};
+mod mats;
 
+use std::collections::BTreeSet;
+
+pub use mats::Mat;
 use mover_ir::graph::FixedBitSet;
 
 /// Which pairs.
@@ -40,6 +45,8 @@ use mover_ir::graph::FixedBitSet;
 pub enum Pairs {
     All,
     Mat,
+    /// Not adequate for three and more threads.
+    MatPrinted,
     Lex,
     /// No token is passed: reads take their values from writes (see `reads_from`).
     ReadsFrom,
@@ -50,6 +57,7 @@ impl Pairs {
         match self {
             Pairs::All => "all",
             Pairs::Mat => "mat",
+            Pairs::MatPrinted => "mat-printed",
             Pairs::Lex => "lex",
             Pairs::ReadsFrom => "reads-from",
         }
@@ -75,6 +83,16 @@ impl Event {
             || !self.writes.is_disjoint(&other.reads)
             || !self.reads.is_disjoint(&other.writes)
     }
+
+    /// The places on which two events conflict.
+    fn contested<'e>(&'e self, other: &'e Event) -> impl Iterator<Item = usize> + 'e {
+        let reads_here = self.reads.intersection(&other.writes);
+        let writes_here = self
+            .writes
+            .iter()
+            .filter(|&place| other.reads.contains(place) || other.writes.contains(place));
+        reads_here.chain(writes_here).copied()
+    }
 }
 
 /// An event of a system: its thread and its position there.
@@ -98,6 +116,8 @@ impl Id {
 /// Threads that do nothing but access shared places.
 pub struct System {
     pub threads: Vec<Vec<Event>>,
+    /// By thread: its place in the order of the threads.
+    rank: Vec<usize>,
     /// The number of a thread's first event among all events.
     first: Vec<usize>,
     /// By number: the events of other threads that it conflicts with.
@@ -111,13 +131,6 @@ pub struct System {
     total: usize,
 }
 
-/// A mutually atomic transaction: the first and last events of its two halves.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Mat {
-    pub from: [Id; 2],
-    pub to: [Id; 2],
-}
-
 impl System {
     /// `ordered` lists pairs of events of different threads the first of which always
     /// comes before the second; between them nothing needs to be decided.
@@ -129,6 +142,7 @@ impl System {
             total += thread.len();
         }
         let mut system = System {
+            rank: (0..threads.len()).collect(),
             first,
             touching: vec![FixedBitSet::with_capacity(total); total],
             conflicts: vec![FixedBitSet::with_capacity(total); total],
@@ -171,6 +185,26 @@ impl System {
         system
     }
 
+    /// Orders the threads: those that are listed come first, in this order, then the others by
+    /// number.
+    pub fn with_order(mut self, first: &[usize]) -> Self {
+        let count = self.threads.len();
+        let others = (0..count).filter(|thread| !first.contains(thread));
+        let listed = first.iter().copied().filter(|&thread| thread < count);
+        for (rank, thread) in listed.chain(others).enumerate() {
+            self.rank[thread] = rank;
+        }
+        self
+    }
+
+    /// All pairs of threads, the one that is first in the order first.
+    fn ordered_pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let threads = || 0..self.threads.len();
+        threads()
+            .flat_map(move |one| threads().map(move |other| (one, other)))
+            .filter(|&(one, other)| self.rank[one] < self.rank[other])
+    }
+
     fn number(&self, id: Id) -> usize {
         self.first[id.thread] + id.event
     }
@@ -199,11 +233,6 @@ impl System {
         self.reach[self.number(a)].contains(self.number(b))
     }
 
-    /// Whether the event conflicts with some event of a thread.
-    fn conflicts_with(&self, event: Id, thread: usize) -> bool {
-        self.ids(thread).any(|other| self.conflicts(event, other))
-    }
-
     pub fn previous(&self, event: Id) -> impl Iterator<Item = Id> + '_ {
         self.ids(event.thread)
             .filter(move |id| self.event(*id).next.contains(&event.event))
@@ -228,12 +257,19 @@ impl System {
         match which {
             Pairs::All => self.all(),
             Pairs::Lex => self.lex(),
-            Pairs::Mat => pairs_of(&self.mats()),
+            Pairs::MatPrinted => self.printed(),
+            Pairs::Mat if self.threads.len() > 2 || self.has_waits() => self.lex(),
+            Pairs::Mat => self.printed(),
             Pairs::ReadsFrom => BTreeSet::new(),
         }
         .into_iter()
         .filter(|&(from, to)| self.is_possible(from, to))
         .collect()
+    }
+
+    /// Whether the order of some events of different threads is known.
+    fn has_waits(&self) -> bool {
+        self.later.iter().any(|later| !later.is_clear())
     }
 
     fn all(&self) -> BTreeSet<(Id, Id)> {
@@ -248,16 +284,14 @@ impl System {
 
     fn lex(&self) -> BTreeSet<(Id, Id)> {
         let mut pairs = BTreeSet::new();
-        for small in 0..self.threads.len() {
-            for large in small + 1..self.threads.len() {
-                for low in self.ids(small) {
-                    for high in self.ids(large) {
-                        if self.holds_up(high, low) {
-                            pairs.insert((high, low));
-                        }
-                        if self.leaves_upwards(low, high) && self.is_put_off(low, high) {
-                            pairs.insert((low, high));
-                        }
+        for (small, large) in self.ordered_pairs() {
+            for low in self.ids(small) {
+                for high in self.ids(large) {
+                    if self.holds_up(high, low) {
+                        pairs.insert((high, low));
+                    }
+                    if self.leaves_upwards(low, high) && self.is_put_off(low, high) {
+                        pairs.insert((low, high));
                     }
                 }
             }
@@ -294,179 +328,19 @@ impl System {
         let was_left = || {
             let mut before = self.previous(first);
             before.any(|before| {
-                let mut smaller = (0..first.thread).flat_map(|smaller| self.ids(smaller));
+                let is_smaller = |other: &usize| self.rank[*other] < self.rank[first.thread];
+                let mut smaller = (0..self.threads.len())
+                    .filter(is_smaller)
+                    .flat_map(|smaller| self.ids(smaller));
                 smaller.any(|other| self.holds_up(before, other))
             })
         };
         self.event(first).may_begin || waited() || was_left()
     }
 
-    /// The mutually atomic transactions of all pairs of threads. The thread with the
-    /// larger number has priority, as in the paper's Figure 4.
-    pub fn mats(&self) -> BTreeSet<Mat> {
-        let mut mats = BTreeSet::new();
-        for low in 0..self.threads.len() {
-            for high in low + 1..self.threads.len() {
-                self.mats_of(low, high, &mut mats);
-            }
-        }
-        mats
-    }
-
-    /// Algorithm 1 (GenMAT): `high` is the thread with priority.
-    fn mats_of(&self, low: usize, high: usize, mats: &mut BTreeSet<Mat>) {
-        let dependent = self.dependent(low, high);
-        let begins = |thread: usize| {
-            let ids = self.ids(thread).filter(|&id| self.event(id).may_begin);
-            ids.map(|id| id.event).collect::<Vec<_>>()
-        };
-        let mut work: Vec<(usize, usize)> = Vec::new();
-        for from in begins(low) {
-            work.extend(begins(high).into_iter().map(|other| (from, other)));
-        }
-        let mut seen: HashSet<(usize, usize)> = work.iter().copied().collect();
-        while let Some((from, other)) = work.pop() {
-            let id = |thread, event| Id { thread, event };
-            for (to, other_to) in self.ends(low, high, from, other, &dependent) {
-                mats.insert(Mat {
-                    from: [id(low, from), id(high, other)],
-                    to: [id(low, to), id(high, other_to)],
-                });
-                let next = &self.threads[low][to].next;
-                let other_next = &self.threads[high][other_to].next;
-                let mut add = |pair| {
-                    if seen.insert(pair) {
-                        work.push(pair);
-                    }
-                };
-                for &next in next {
-                    add((next, other));
-                    other_next.iter().for_each(|&other| add((next, other)));
-                }
-                other_next.iter().for_each(|&other| add((from, other)));
-            }
-        }
-    }
-
-    /// Whether the second event waits for the first, and the token may go straight from the
-    /// one to the other.
-    fn hands_over(&self, first: Id, second: Id) -> bool {
-        let (before, after) = (self.number(first), self.number(second));
-        self.later[before].contains(after)
-            && self.touching[before].contains(after)
-            && self.is_possible(first, second)
-    }
-
-    /// Which events of two threads GenMAT takes for dependent: by event of the second
-    /// thread those of the first. Besides conflicts whose order is open: an event and the one
-    /// that waits for it, and events that each conflict with a third thread.
-    fn dependent(&self, low: usize, high: usize) -> Vec<FixedBitSet> {
-        let third = |event: Id| {
-            (0..self.threads.len())
-                .filter(|&other| other != low && other != high)
-                .any(|other| self.conflicts_with(event, other))
-        };
-        let lows: Vec<(Id, bool)> = self.ids(low).map(|id| (id, third(id))).collect();
-        self.ids(high)
-            .map(|other| {
-                let other_third = third(other);
-                let mut bits = FixedBitSet::with_capacity(self.threads[low].len());
-                for &(id, is_third) in &lows {
-                    if self.conflicts(id, other)
-                        || self.hands_over(id, other)
-                        || self.hands_over(other, id)
-                        || is_third && other_third
-                    {
-                        bits.insert(id.event);
-                    }
-                }
-                bits
-            })
-            .collect()
-    }
-
-    /// The last events of the transactions that begin at a pair of events: for each
-    /// combination of ways the pair of dependent events, all before it independent,
-    /// that comes first in the thread with priority.
-    fn ends(
-        &self,
-        low: usize,
-        high: usize,
-        from: usize,
-        other: usize,
-        dependent: &[FixedBitSet],
-    ) -> BTreeSet<(usize, usize)> {
-        let count = self.threads[low].len();
-        let all: Vec<bool> = (0..count).map(|_| true).collect();
-        let mut found = BTreeSet::new();
-        let mut seen: HashSet<(usize, Vec<bool>)> = HashSet::new();
-        let mut work = vec![(other, self.open(low, from, &all))];
-        while let Some((event, open)) = work.pop() {
-            if !seen.insert((event, open.clone())) {
-                continue;
-            }
-            let body = &self.threads[high][event];
-            // Along each open way of the lower thread, the first that depends.
-            let depends = |position: usize| dependent[event].contains(position);
-            let mut reached = vec![false; count];
-            reached[from] = open[from];
-            for position in from..count {
-                if !reached[position] {
-                    continue;
-                }
-                let last = &self.threads[low][position];
-                if depends(position) || body.may_end && last.may_end {
-                    found.insert((position, event));
-                }
-                if !depends(position) {
-                    for &next in &last.next {
-                        reached[next] |= open[next];
-                    }
-                }
-            }
-            // Ways of the lower thread that have nothing to do with this event.
-            let rest: Vec<bool> = (0..count)
-                .map(|position| open[position] && !depends(position))
-                .collect();
-            let rest = self.open(low, from, &rest);
-            if rest[from] {
-                work.extend(body.next.iter().map(|&next| (next, rest.clone())));
-            }
-        }
-        found
-    }
-
-    /// The events that lie on ways from an event to an end through allowed events.
-    fn open(&self, thread: usize, from: usize, allowed: &[bool]) -> Vec<bool> {
-        let events = &self.threads[thread];
-        let mut ends = vec![false; events.len()];
-        for position in (0..events.len()).rev() {
-            let event = &events[position];
-            ends[position] =
-                allowed[position] && (event.may_end || event.next.iter().any(|&next| ends[next]));
-        }
-        let mut open = vec![false; events.len()];
-        open[from] = ends[from];
-        for position in from..events.len() {
-            if open[position] {
-                for &next in &events[position].next {
-                    open[next] |= ends[next];
-                }
-            }
-        }
-        open
-    }
-
     pub fn events(&self) -> usize {
         self.total
     }
-}
-
-/// The pairs that a set of transactions allows.
-pub fn pairs_of(mats: &BTreeSet<Mat>) -> BTreeSet<(Id, Id)> {
-    mats.iter()
-        .flat_map(|mat| [(mat.to[0], mat.from[1]), (mat.to[1], mat.from[0])])
-        .collect()
 }
 
 /// The system of the paper's Figure 1, with its variables x, y, z as places 0, 1, 2.

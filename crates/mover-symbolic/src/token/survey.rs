@@ -1,28 +1,31 @@
 //! Events and pairs without a query: what `mover explain --mat` and `mover bench mat` report.
 //!
-//! Here every access of an object that several threads access is an event, even if the object
-//! is never written, as in the counts of Ganai and Kundu (2009).
+//! What counts as an event is chosen ([`Accesses`]): the paper counts single accesses, the engine
+//! takes transactions for events.
 
 use std::collections::BTreeSet;
 
-use mover_ir::program::{Edge, Program};
+use mover_ir::program::Program;
 use mover_reduce::movers;
 
-use crate::layout::{Bounds, Layout};
+use crate::layout::{Bounds, Cell, Layout};
 use crate::term::Terms;
 use crate::token::events;
 use crate::token::pairs::{Id, Mat, Pairs};
-use crate::token::unroll::{Plan, Standing, Unroller};
+use crate::token::unroll::{Plan, Standing, Thread, Unrolled, Unroller};
 use crate::token::{park, refusal};
 use mover_engine::Control;
 use mover_engine::EngineError;
 
 /// An event in the words of the source.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EventFacts {
     pub file: String,
+    /// Its first and last line in this file; 0 if it has none.
     pub line: usize,
-    pub text: String,
+    pub last_line: usize,
+    /// Its steps, in the order of the unrolling.
+    pub steps: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,21 +34,42 @@ pub struct ThreadFacts {
     pub events: Vec<EventFacts>,
 }
 
+/// What is surveyed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Accesses {
+    /// Every access of an object that several threads access, even if it is never written, as in
+    /// the counts of Ganai and Kundu (2009).
+    All,
+    /// The same, with the accesses of a transaction as one.
+    Transactions,
+    /// What the engine takes for events: transactions, of objects that are written.
+    Engine,
+}
+
 /// What the sets of pairs make of a program.
 pub struct Survey {
     pub threads: Vec<ThreadFacts>,
     /// Pairs of all events of different threads, both ways round.
     pub all: usize,
     pub mats: BTreeSet<Mat>,
+    pub printed: BTreeSet<(Id, Id)>,
     pub mat: BTreeSet<(Id, Id)>,
-    pub lex: usize,
+    pub lex: BTreeSet<(Id, Id)>,
+    /// Objects that the events access.
+    pub variables: usize,
+    /// Steps of the unrolled threads.
+    pub transitions: usize,
     /// Whether loops were cut off.
     pub is_cut: bool,
 }
 
-/// Unrolls a program. If `transactions`, events are transactions, else single accesses.
+/// Unrolls a program, with an order of the threads as in [`crate::token::Settings`].
 /// Loops that are not bounded by constants are repeated once.
-pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineError> {
+pub fn survey(
+    original: &Program,
+    accesses: Accesses,
+    thread_order: &[usize],
+) -> Result<Survey, EngineError> {
     if let Some(reason) = refusal(original, false) {
         return Err(EngineError::Unsupported(reason));
     }
@@ -56,11 +80,11 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineEr
     let layout = layout?;
     let plan = Plan {
         depth: 1,
-        transactions,
+        transactions: accesses != Accesses::All,
         errors: true,
         stops: false,
         maximal: true,
-        unwritten: true,
+        unwritten: accesses != Accesses::Engine,
         ghosts: true,
     };
     let unroller = Unroller::new(&layout, &movers, plan);
@@ -72,7 +96,7 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineEr
         ));
     };
     let events = events::events(&unroller, &unrolled, &mut terms);
-    let system = events.system;
+    let system = events.system.with_order(thread_order);
     let threads = unrolled
         .threads
         .iter()
@@ -81,7 +105,7 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineEr
             name: thread_name(program, thread.slot),
             events: events
                 .iter()
-                .map(|&node| event(program, thread.nodes[node].standing))
+                .map(|&node| event(&movers.fused.program, thread, node))
                 .collect(),
         })
         .collect();
@@ -98,8 +122,16 @@ pub fn survey(original: &Program, transactions: bool) -> Result<Survey, EngineEr
         threads,
         all: total * total - own,
         mats: system.mats(),
+        printed: system.pairs(Pairs::MatPrinted),
         mat: system.pairs(Pairs::Mat),
-        lex: system.pairs(Pairs::Lex).len(),
+        lex: system.pairs(Pairs::Lex),
+        variables: variables(&unrolled, &layout),
+        transitions: unrolled
+            .threads
+            .iter()
+            .flat_map(|thread| &thread.nodes)
+            .map(|node| node.takes.len())
+            .sum(),
         is_cut,
     })
 }
@@ -111,26 +143,48 @@ fn thread_name(program: &Program, slot: usize) -> String {
     }
 }
 
-fn event(program: &Program, standing: Standing) -> EventFacts {
-    let unplaced = |text: &str| EventFacts {
-        file: String::new(),
-        line: 0,
-        text: text.into(),
-    };
-    let Standing::At { template, location } = standing else {
-        return unplaced("begins");
-    };
-    let edges: &[Edge] = &program.templates[template].locations[location].edges;
-    let Some(edge) = edges.first() else {
-        return unplaced("");
-    };
-    let Some(span) = edge.span else {
-        return unplaced(&edge.text);
-    };
-    let place = program.info.sources.locate(span);
-    EventFacts {
-        file: place.file.to_string(),
-        line: place.line,
-        text: edge.text.split_whitespace().collect::<Vec<_>>().join(" "),
+/// The steps that a thread may take from an event on before the next one.
+fn event(program: &Program, thread: &Thread, event: usize) -> EventFacts {
+    let mut facts = EventFacts::default();
+    if let Standing::Unborn = thread.nodes[event].standing {
+        facts.steps.push("begins".into());
     }
+    for (number, node) in thread.nodes.iter().enumerate().skip(event) {
+        let belongs = number == event || !node.is_event && node.sources.contains(&event);
+        for at in node.takes.iter().filter_map(|take| take.edge) {
+            let edge = &program.templates[at.template].locations[at.location].edges[at.edge];
+            let text = edge.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !belongs || text.is_empty() || facts.steps.contains(&text) {
+                continue;
+            }
+            facts.steps.push(text);
+            let Some(span) = edge.span else { continue };
+            let place = program.info.sources.locate(span);
+            if facts.file.is_empty() {
+                facts.file = place.file.to_string();
+                (facts.line, facts.last_line) = (place.line, place.line);
+            }
+            if place.file.to_string() == facts.file {
+                facts.line = facts.line.min(place.line);
+                facts.last_line = facts.last_line.max(place.line);
+            }
+        }
+    }
+    facts
+}
+
+/// Variables, channels and other objects that events access.
+fn variables(unrolled: &Unrolled, layout: &Layout) -> usize {
+    let nodes = unrolled.threads.iter().flat_map(|thread| &thread.nodes);
+    let events = nodes.filter(|node| node.is_event);
+    let places = events.flat_map(|node| node.reads.iter().chain(node.writes.keys()));
+    let cells: BTreeSet<usize> = places.map(|&place| unrolled.shared[place]).collect();
+    let (mut variables, mut others) = (BTreeSet::new(), 0);
+    for cell in cells {
+        match layout.cells[cell] {
+            Cell::Global { variable, .. } => _ = variables.insert(variable),
+            _ => others += 1,
+        }
+    }
+    variables.len() + others
 }

@@ -19,7 +19,9 @@ pub enum OptionError {
     },
     #[error("`--engine token` is reduced by `--pairs`, not by `--reduce`")]
     ReducedToken,
-    #[error("--pairs and --context-bound need `--engine token`")]
+    #[error(
+        "--pairs, --context-bound, --thread-order and --no-few-passes-first need `--engine token`"
+    )]
     TokenOptions,
     #[error("--context-bound counts passes of the token; `--pairs reads-from` has none")]
     PassesWithoutToken,

@@ -21,8 +21,11 @@ pub enum Heuristic {
 pub enum PairSet {
     /// Between all accesses
     All,
-    /// At the ends of mutually atomic transactions
+    /// At the ends of mutually atomic transactions of two threads; as `lex` for more
     Mat,
+    /// At the ends of mutually atomic transactions and with GenExtraTP, as printed: finds
+    /// violations, but never answers `safe`
+    MatPrinted,
     /// Where the lexicographically least schedule of each class switches threads
     Lex,
     /// No token: each read takes its value from a write, and a theory in the solver orders them
@@ -77,6 +80,16 @@ pub struct SymbolicArgs {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = context_bound)]
     pub context_bound: Option<Vec<ContextBound>>,
 
+    /// With `--pairs all`, `mat`, `mat-printed` and `lex`: do not first try, with a limit, runs in which
+    /// each thread receives the token once
+    #[arg(long)]
+    pub no_few_passes_first: bool,
+
+    /// With `--pairs mat`, `mat-printed` and `lex`: numbers of threads that come first in the order of
+    /// threads. `lex` prefers the first of them; with `mat` the later of two threads has priority
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub thread_order: Option<Vec<usize>>,
+
     /// Maximum number of threads alive at a time where the program sets no bound
     /// (default: 4, raised if runs need more)
     #[arg(long, value_name = "N")]
@@ -125,11 +138,36 @@ impl SymbolicArgs {
                 "`--engine bmc` or `--engine token`",
             ));
         }
-        if !is_token && (self.pairs.is_some() || self.context_bound.is_some()) {
+        let asks_for_token = self.pairs.is_some()
+            || self.context_bound.is_some()
+            || self.no_few_passes_first
+            || self.thread_order.is_some();
+        if !is_token && asks_for_token {
             return Err(OptionError::TokenOptions);
         }
         if self.pairs == Some(PairSet::ReadsFrom) && self.context_bound.is_some() {
             return Err(OptionError::PassesWithoutToken);
+        }
+        let passes_token = match self.pairs {
+            Some(pairs) => pairs != PairSet::ReadsFrom,
+            None => self.context_bound.is_some(),
+        };
+        if self.no_few_passes_first && (!passes_token || self.context_bound.is_some()) {
+            return Err(OptionError::needs(
+                "--no-few-passes-first",
+                "`--pairs all`, `mat`, `mat-printed` or `lex`, and no `--context-bound`",
+            ));
+        }
+        if let Some(order) = &self.thread_order {
+            if !passes_token || self.pairs == Some(PairSet::All) {
+                return Err(OptionError::needs(
+                    "--thread-order",
+                    "`--pairs mat`, `mat-printed` or `lex`",
+                ));
+            }
+            if (1..order.len()).any(|number| order[..number].contains(&order[number])) {
+                return Err(OptionError::needs("--thread-order", "each thread once"));
+            }
         }
         if self
             .thread_slots
@@ -163,10 +201,13 @@ impl SymbolicArgs {
             pairs: match self.pairs {
                 Some(PairSet::All) => Pairs::All,
                 Some(PairSet::Mat) => Pairs::Mat,
+                Some(PairSet::MatPrinted) => Pairs::MatPrinted,
                 Some(PairSet::Lex) => Pairs::Lex,
                 Some(PairSet::ReadsFrom) | None => Pairs::ReadsFrom,
             },
             context_bound: self.context_bound.clone(),
+            thread_order: self.thread_order.clone().unwrap_or_default(),
+            few_passes_first: !self.no_few_passes_first,
             bounds: self.bounds(),
             heuristics: self.heuristics(),
             unfold: !self.no_unfold,

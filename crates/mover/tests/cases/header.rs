@@ -268,6 +268,7 @@ fn way(engine: &str, second: Option<&str>, third: Option<&str>) -> Result<Way, S
             way.pairs = Some(match name {
                 "all" => Pairs::All,
                 "mat" => Pairs::Mat,
+                "mat-printed" => Pairs::MatPrinted,
                 "lex" => Pairs::Lex,
                 _ => return Err(unknown("set of pairs", name)),
             });

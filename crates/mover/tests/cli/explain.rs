@@ -119,11 +119,38 @@ fn movers_are_tried_on_request() {
 #[test]
 fn the_paper_s_figure_has_5_transactions_and_8_constraints_instead_of_32() {
     let path = repository().join("bench/mat/figure1.pml");
-    let ended = run(mover().args(["explain", "--mat", "--json"]).arg(path));
+    let ended = run(mover()
+        .args(["explain", "--mat=accesses", "--json"])
+        .arg(path));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let told: Value = ended.json();
     let len = |name: &str| told[name].as_array().map(Vec::len);
     assert_eq!(len("transactions"), Some(5));
     assert_eq!(len("pairs"), Some(8));
     assert_eq!(told["all_pairs"], 32);
+}
+
+/// Without a value `--mat` shows the pairs that the engine encodes.
+#[test]
+fn the_pairs_that_are_explained_are_those_that_the_engine_uses() {
+    for name in ["bench/mat/figure1.pml", "examples/promela/lost_update.pml"] {
+        let path = repository().join(name);
+        let ended = run(mover().args(["explain", "--mat", "--json"]).arg(&path));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let told: Value = ended.json();
+        for (pairs, explained) in [
+            ("mat", told["pairs"].as_array().map(Vec::len)),
+            (
+                "mat-printed",
+                told["printed_pairs"].as_u64().map(|n| n as usize),
+            ),
+            ("lex", told["lex_pairs"].as_u64().map(|n| n as usize)),
+        ] {
+            let engine = ["--engine", "token", "--depth", "1", "--pairs", pairs];
+            let question = ["--property", "unreach-call", "--json"];
+            let searched: Value = check(&path, &[&engine[..], &question[..]].concat()).json();
+            let used = searched["symbolic"]["pairs"].as_u64();
+            assert_eq!(used, explained.map(|pairs| pairs as u64), "{name} {pairs}");
+        }
+    }
 }

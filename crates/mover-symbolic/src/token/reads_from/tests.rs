@@ -14,7 +14,6 @@ use mover_reduce::Heuristics;
 use super::Rule;
 use crate::layout::Bounds;
 use crate::outcome::Question;
-use crate::token::pairs::Pairs;
 use crate::token::{Settings, check};
 
 /// A program: its threads, each a Promela process that is there from the start, and whether an
@@ -309,9 +308,8 @@ fn said(program: &Program, deadlocks: bool, without: Option<Rule>) -> Result<Opt
         limit: Control::unlimited(),
     };
     let settings = Settings {
-        pairs: Pairs::ReadsFrom,
-        contexts: None,
         without,
+        ..Settings::default()
     };
     let outcome =
         check(&task, &question, &settings, &mut |_| {}).map_err(|reason| reason.to_string())?;
