@@ -78,7 +78,12 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
         print(&print_program(&program))?;
         return Ok(Exit::Success);
     }
-    let task = Arc::new(Task::new(program, properties).keep_dead_values(args.keep_dead_values));
+    let task = if args.input.any_number() {
+        Task::for_any_number(program, properties)
+    } else {
+        Task::new(program, properties)
+    };
+    let task = Arc::new(task.keep_dead_values(args.keep_dead_values));
     if args.dump == Some(Dump::Smt2) {
         return dump_smt2(&args, &task);
     }

@@ -26,7 +26,7 @@ type Variable = (Option<usize>, usize);
 const NUMBERS: u64 = 200;
 
 /// A global that holds the number of a thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Owner {
     /// The value that stands for the executing thread.
     pub me: Option<Expr>,
@@ -136,6 +136,25 @@ impl Rules {
         }
         rules.check_numbers()?;
         Ok(rules)
+    }
+
+    /// Whether the accesses that count for data races depend on shared memory and their own thread
+    /// only, and all happen where other threads may move.
+    pub fn take_accesses_of(&self, program: &Program) -> bool {
+        let mut copy = self.clone();
+        for (template, body) in program.templates.iter().enumerate() {
+            for place in &body.locations {
+                let changes = |edge: &Edge| !edge.effects.is_empty();
+                if place.atomic && (!place.accesses.is_empty() || place.edges.iter().any(changes)) {
+                    return false;
+                }
+                let mut exprs = place.accesses.iter().flat_map(|access| access.exprs());
+                if !exprs.all(|expr| copy.check(expr, template).is_ok()) {
+                    return false;
+                }
+            }
+        }
+        copy.owners == self.owners
     }
 
     pub fn is_owner(&self, template: Option<usize>, variable: usize) -> bool {
