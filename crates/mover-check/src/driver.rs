@@ -8,12 +8,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use mover_engine::words::grouped;
 use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
     Task, Unchecked, UpTo, Violation,
 };
 use mover_ir::program::{BoundMet, Program, Property, SiteKind};
-use mover_engine::words::grouped;
+use mover_reduce::transform::repeated_creation::with_copies;
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
 
@@ -60,6 +61,8 @@ impl From<EngineError> for CheckError {
 
 /// An engine's outcome, with what it took.
 struct Finished {
+    /// What it was about.
+    task: Arc<Task>,
     engine: Arc<dyn Engine>,
     outcome: Outcome,
     time: Duration,
@@ -262,9 +265,7 @@ fn answer_by_engines(
         // The first stage's result stays if no stage has an answer or says more.
         let says_more = match &finished {
             None => true,
-            Some(before) => {
-                next.is_final(features, ahead) || next.is_better_than(before, features)
-            }
+            Some(before) => next.is_final(features, ahead) || next.is_better_than(before, features),
         };
         if says_more {
             finished = Some(next);
@@ -283,8 +284,8 @@ fn answer_by_engines(
     conclude(task, options, finished, control, observer)
 }
 
-/// The task of a run: a hunt with few threads has a program in which no more can be created, and
-/// does not ask whether that leaves others waiting.
+/// The task of a run: a hunt with few threads has a program in which no more can be created, or with
+/// so many from the start if any number of them is asked about, and does not ask whether that leaves others waiting.
 fn task_of(run: &Run, task: &Arc<Task>) -> Result<Arc<Task>, CheckError> {
     if run.engine == EngineChoice::Modular
         && let Some(for_any) = task.any_number()
@@ -297,7 +298,10 @@ fn task_of(run: &Run, task: &Arc<Task>) -> Result<Arc<Task>, CheckError> {
     let Some(Hunt::FewThreads(created)) = run.hunt else {
         return Ok(Arc::clone(task));
     };
-    let mut program = task.program().clone();
+    let mut program = match task.any_number() {
+        None => task.program().clone(),
+        Some(_) => with_copies(task.program(), created as usize),
+    };
     let most = program.initial.len() as u32 + created;
     program.max_threads = program.max_threads.min(most);
     let properties = task.properties().iter().copied();
@@ -405,6 +409,7 @@ fn run(
         "engine ended"
     );
     Ok(Finished {
+        task: Arc::clone(task),
         engine: Arc::clone(engine),
         outcome,
         time: started.elapsed(),
@@ -468,6 +473,7 @@ fn conclude(
     observer: &dyn Observer,
 ) -> Result<Answer, CheckError> {
     let Finished {
+        task: searched,
         engine,
         outcome,
         time,
@@ -494,7 +500,13 @@ fn conclude(
     });
     let mut traces: Vec<Trace> = Vec::new();
     for violation in outcome.violations() {
-        let trace = told(task, options, outcome.reduction, violation.clone(), control)?;
+        let trace = told(
+            &searched,
+            options,
+            outcome.reduction,
+            violation.clone(),
+            control,
+        )?;
         traces.push(trace);
     }
     let rest = match (&outcome.conclusion, &outcome.others) {
@@ -685,6 +697,7 @@ mod tests {
     fn safe(hunt: Option<Hunt>) -> Finished {
         let conclusion = Conclusion::Safe { up_to: Vec::new() };
         Finished {
+            task: Arc::new(Task::new(Program::default(), Vec::new())),
             engine: Arc::new(Explicit::default()),
             outcome: Outcome::new(conclusion, Statistics::default(), "none"),
             time: Duration::ZERO,

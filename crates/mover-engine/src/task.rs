@@ -111,8 +111,7 @@ impl Task {
         // Of the program as it is: what is known of the accesses of as many threads as written does
         // not hold for more.
         let repeated = repeated_creation(&program);
-        let any_number =
-            repeated.map(|program| Arc::new(Task::new(program, properties.clone())));
+        let any_number = repeated.map(|program| Arc::new(Task::new(program, properties.clone())));
         Task {
             any_number: Some(any_number),
             ..Task::new(program, properties)

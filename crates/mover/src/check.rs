@@ -74,6 +74,10 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
             "--fair is about temporal claims and `--property termination`; none is asked about";
         return Err(CliError::usage("U002", reason));
     }
+    if args.input.any_number() && properties.iter().any(|property| property.is_temporal()) {
+        let reason = "`--threads any` is not about temporal claims and termination; choose others with `--property`";
+        return Err(CliError::usage("U002", reason));
+    }
     if args.dump == Some(Dump::Ir) {
         print(&print_program(&program))?;
         return Ok(Exit::Success);

@@ -62,6 +62,23 @@ pub fn repeated_creation(original: &Program) -> Result<Program, NotRepeatable> {
     }
 }
 
+/// The member of the family with so many threads of each kind of which there are several from the
+/// start.
+pub fn with_copies(original: &Program, copies: usize) -> Program {
+    let mut program = original.clone();
+    let mut initial: Vec<Instance> = Vec::new();
+    for instance in &original.initial {
+        let same = |other: &&Instance| *other == instance;
+        if original.initial.iter().filter(same).count() == 1 {
+            initial.push(instance.clone());
+        } else if !initial.contains(instance) {
+            initial.extend(vec![instance.clone(); copies]);
+        }
+    }
+    program.initial = initial;
+    program
+}
+
 /// Takes out the errors for more threads than the language allows.
 pub fn forget_thread_limit(program: &mut Program) {
     let limit = u64::from(program.max_threads);
@@ -131,11 +148,7 @@ fn creator_of(body: &Template, kind: &Instance) -> Template {
         span: body.span,
         ..Location::default()
     };
-    Template::new(
-        format!("creator of {}", body.name),
-        Vec::new(),
-        vec![place],
-    )
+    Template::new(format!("creator of {}", body.name), Vec::new(), vec![place])
 }
 
 /// The edge that creates the same thread and stays.
@@ -194,10 +207,14 @@ fn once_more(edge: &Edge, from: LocationId) -> Result<Option<Edge>, NotRepeatabl
 fn without_limit(condition: &Expr, limit: u64) -> Expr {
     let is_limit = |expr: &Expr| matches!(expr, Expr::Const { value, .. } if *value >= limit);
     match condition {
-        Expr::Binary(BinaryOp::ULt, count, most) if **count == Expr::ThreadCount && is_limit(most) => {
+        Expr::Binary(BinaryOp::ULt, count, most)
+            if **count == Expr::ThreadCount && is_limit(most) =>
+        {
             Expr::TRUE
         }
-        Expr::Binary(BinaryOp::ULe, most, count) if **count == Expr::ThreadCount && is_limit(most) => {
+        Expr::Binary(BinaryOp::ULe, most, count)
+            if **count == Expr::ThreadCount && is_limit(most) =>
+        {
             Expr::FALSE
         }
         _ => fold_parts(condition, &mut |part| without_limit(part, limit)),

@@ -154,9 +154,17 @@ pub fn keeps_accesses(original: &Program, without: &Program) -> bool {
 
 /// The edges, by template, location and number, whose conditions are not those of the original: such
 /// an edge may be impossible where its condition holds.
-pub fn changed_conditions(original: &Program, without: &Program) -> BTreeSet<(usize, usize, usize)> {
+pub fn changed_conditions(
+    original: &Program,
+    without: &Program,
+) -> BTreeSet<(usize, usize, usize)> {
     let mut changed = BTreeSet::new();
-    for (template, (old, new)) in original.templates.iter().zip(&without.templates).enumerate() {
+    for (template, (old, new)) in original
+        .templates
+        .iter()
+        .zip(&without.templates)
+        .enumerate()
+    {
         for (place, (old, new)) in old.locations.iter().zip(&new.locations).enumerate() {
             for (number, (old, new)) in old.edges.iter().zip(&new.edges).enumerate() {
                 if old.guard != new.guard {

@@ -35,6 +35,8 @@ mod samples;
 mod search;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_threads;
 mod trial;
 mod view_sets;
 mod view_words;
@@ -280,7 +282,10 @@ fn by_few_values(
             deadlocks: question.deadlocks && !sets.may_deadlock(),
         };
         let is_all = (also.races || !races) && (also.deadlocks || !question.deadlocks);
-        if found.as_ref().is_none_or(|(.., before)| also.count() > before.count()) {
+        if found
+            .as_ref()
+            .is_none_or(|(.., before)| also.count() > before.count())
+        {
             found = Some((sets, width, also));
         }
         if is_all {

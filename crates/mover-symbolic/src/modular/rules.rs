@@ -261,6 +261,21 @@ impl Rules {
         match expr {
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
                 for (one, other) in [(a, b), (b, a)] {
+                    // Compared in a wider type with a constant: the same as with a constant of its own
+                    // type, or with none that it can have.
+                    if let (Expr::Resize { arg, width, signed }, Expr::Const { value, .. }) =
+                        (&**one, &**other)
+                        && let Expr::Read(place) = &**arg
+                        && arg.width() <= *width
+                        && let (None, number) = variable(place, template)
+                        && let Some(owner) = self.owners.get_mut(&number)
+                    {
+                        let own = Expr::constant(*value as i64, arg.width());
+                        if own.clone().resize(*width, *signed) == **other {
+                            owner.constants.extend(own.as_const());
+                        }
+                        return self.check(&place.index, template);
+                    }
                     if let Expr::Read(place) = &**one
                         && let (None, number) = variable(place, template)
                         && let Some(owner) = self.owners.get_mut(&number)

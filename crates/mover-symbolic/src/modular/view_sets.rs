@@ -520,12 +520,17 @@ impl<'c, 'r, 'p> ViewSets<'c, 'r, 'p> {
     }
 
     fn any_view(&self, mut holds: impl FnMut(&State, &[&Member]) -> bool) -> bool {
-        self.here.iter().zip(&self.shared.all).any(|(here, shared)| {
-            here.views.iter().any(|view| {
-                let members = view.iter().map(|&number| &*self.members.all[number as usize]);
-                holds(shared, &members.collect::<Vec<_>>())
+        self.here
+            .iter()
+            .zip(&self.shared.all)
+            .any(|(here, shared)| {
+                here.views.iter().any(|view| {
+                    let members = view
+                        .iter()
+                        .map(|&number| &*self.members.all[number as usize]);
+                    holds(shared, &members.collect::<Vec<_>>())
+                })
             })
-        })
     }
 
     /// The shared states, each with the members that are there, for words.
