@@ -93,6 +93,9 @@ pub struct Options {
     pub recursion: usize,
     /// Maximum number of threads created by loops that are alive at a time.
     pub threads: usize,
+    /// Whether each creation stands for any number of them, so that no code runs once because it is
+    /// started once.
+    pub repeated_creation: bool,
     /// The arguments of the program, after its name.
     pub arguments: Vec<String>,
     /// The function that the program begins with, if it is not `main`.
@@ -116,6 +119,7 @@ impl Default for Options {
             volatile_atomic: false,
             recursion: 16,
             threads: 16,
+            repeated_creation: false,
             arguments: Vec::new(),
             entry: None,
         }
@@ -438,7 +442,13 @@ fn translate(
     notes.uses_mutex_kinds |= module.sets_mutex_fields || has_special_mutexes(module);
     let looks_for_races = options.properties.contains(&Property::NoDataRace);
     let objects = Objects::find(module, &bodies, notes.mutex_fields(), looks_for_races);
-    let threads = threads::find(&bodies, &roots, routines, options.threads.max(1));
+    let threads = threads::find(
+        &bodies,
+        &roots,
+        routines,
+        options.threads.max(1),
+        options.repeated_creation,
+    );
     let settings = Settings {
         properties: options.properties.clone(),
         spurious_wakeups: options.spurious_wakeups,

@@ -2,7 +2,7 @@
 //!
 //! A creation site that is executed at most once has one thread, and that thread's handle is a
 //! constant. Sites in loops, or in code that several threads run, take handles from a common
-//! pool of bounded size.
+//! pool of bounded size. So do all sites if each creation stands for any number of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,6 +27,7 @@ pub fn find(
     roots: &[FunctionId],
     routines: Vec<FunctionId>,
     most: usize,
+    repeated: bool,
 ) -> Threads {
     let mut starts = Vec::new();
     for (number, body) in bodies.iter().enumerate() {
@@ -54,6 +55,7 @@ pub fn find(
         }
     }
     let cyclic: Vec<FixedBitSet> = bodies.iter().map(in_cycles).collect();
+    let is_passed_once = |start: &Start| !repeated && !cyclic[start.body].contains(start.block);
     // Bodies that run once: main, and what is started from one place that is
     // passed once.
     let mut once: BTreeSet<usize> = BTreeSet::from([0]);
@@ -66,7 +68,7 @@ pub fn find(
                 .collect();
             if let [only] = from[..]
                 && once.contains(&only.body)
-                && !cyclic[only.body].contains(only.block)
+                && is_passed_once(only)
             {
                 once.insert(number);
             }
@@ -80,7 +82,7 @@ pub fn find(
     let mut next = 2;
     let mut dynamic = 0;
     for start in &starts {
-        let is_once = once.contains(&start.body) && !cyclic[start.body].contains(start.block);
+        let is_once = once.contains(&start.body) && is_passed_once(start);
         match start.reserve {
             Some(id) if is_once => {
                 fixed.insert((start.body, id), next);

@@ -8,11 +8,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use mover_engine::words::grouped;
 use mover_engine::{
     Cancel, CancelReason, Conclusion, Control, Engine, EngineError, Outcome, Statistics, Stop,
     Task, Unchecked, UpTo, Violation,
 };
 use mover_ir::program::{BoundMet, Program, Property, SiteKind};
+use mover_reduce::transform::repeated_creation::with_copies;
 use mover_source::diagnostic::Diagnostic;
 use tracing::{debug, info};
 
@@ -29,6 +31,10 @@ use crate::{bounds, claims, fold, sequential, temporal, vacuous};
 
 /// However slow the machine is, an answer does not wait longer for its story.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
+
+/// What a proof for any number of threads is about, if the program creates a certain number.
+const EACH_STANDS_FOR_MANY: &str = "each creation of a thread stands for any number of creations with \
+                                    the same arguments";
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +61,8 @@ impl From<EngineError> for CheckError {
 
 /// An engine's outcome, with what it took.
 struct Finished {
+    /// What it was about.
+    task: Arc<Task>,
     engine: Arc<dyn Engine>,
     outcome: Outcome,
     time: Duration,
@@ -62,19 +70,25 @@ struct Finished {
 }
 
 impl Finished {
-    /// Whether the answer is final.
-    fn is_final(&self, features: Features) -> bool {
+    /// Whether the answer is final, with or without a proof for any number of threads ahead.
+    fn is_final(&self, features: Features, ahead: bool) -> bool {
         match &self.outcome.conclusion {
-            Conclusion::Safe { .. } if self.leaves_runs_out() => false,
-            // Bounds that are met are met in every search, unless there may be a proof for any
-            // number of threads.
+            Conclusion::Safe { .. } if self.leaves_runs_out() || self.is_about_less(features) => {
+                false
+            }
+            // Bounds that are met are met in every search, but not in such a proof.
             Conclusion::Safe { up_to } => {
-                let may_be_proved = features.any_number && !self.outcome.bounds.is_empty();
+                let may_be_proved = ahead && !self.outcome.bounds.is_empty();
                 up_to.is_empty() && self.outcome.unchecked.is_empty() && !may_be_proved
             }
             Conclusion::Unsafe(_) => true,
             Conclusion::Stopped { .. } | Conclusion::Refused { .. } => false,
         }
+    }
+
+    /// Whether it is about as many threads as written, and asked is for any number of them.
+    fn is_about_less(&self, features: Features) -> bool {
+        features.asks_for_any && self.engine.name() != EngineChoice::Modular.name()
     }
 
     /// Whether it says nothing but what it found.
@@ -83,20 +97,39 @@ impl Finished {
     }
 
     /// Whether all runs were seen, up to bounds.
-    fn has_seen_all(&self) -> bool {
+    fn has_seen_all(&self, features: Features) -> bool {
         !self.leaves_runs_out()
+            && !self.is_about_less(features)
             && matches!(&self.outcome.conclusion, Conclusion::Safe { up_to } if up_to.is_empty())
     }
 
-    /// How far it came, in words.
-    fn progress(&self) -> String {
-        let name = match self.hunt {
+    /// How much it did in which time, in words.
+    fn reached(&self) -> String {
+        let Statistics { states, depth, .. } = self.outcome.statistics;
+        let much = match &self.outcome.conclusion {
+            Conclusion::Safe { .. } => "no violation".into(),
+            Conclusion::Unsafe(_) => "a violation".into(),
+            Conclusion::Refused { .. } => "no answer".into(),
+            Conclusion::Stopped { .. } if states > 0 => format!("{} states", grouped(states)),
+            Conclusion::Stopped { .. } => format!("{} {}", grouped(depth), self.engine.unit()),
+        };
+        let seconds = self.time.as_secs_f64();
+        format!("{}: {much} in {seconds:.1} s", self.name())
+    }
+
+    fn name(&self) -> String {
+        match self.hunt {
             None => self.engine.name().to_string(),
             Some(Hunt::DepthFirst) => format!("{} depth first", self.engine.name()),
             Some(Hunt::FewThreads(count)) => {
                 format!("{} with {count} created threads", self.engine.name())
             }
-        };
+        }
+    }
+
+    /// How far it came, in words.
+    fn progress(&self) -> String {
+        let name = self.name();
         match &self.outcome.conclusion {
             Conclusion::Safe { up_to } if up_to.is_empty() => format!("{name}: no violation"),
             Conclusion::Safe { up_to } => {
@@ -110,9 +143,27 @@ impl Finished {
         }
     }
 
+    /// No violation with as many threads as written is no proof for any number of them.
+    fn say_that_it_is_about_less(&mut self, without_proof: Option<String>) {
+        let reason = match &self.outcome.conclusion {
+            Conclusion::Unsafe(_) => return,
+            _ => without_proof.unwrap_or_else(|| {
+                let name = self.engine.name();
+                format!("{name} gives no proof for any number of threads")
+            }),
+        };
+        self.outcome.conclusion = Conclusion::Refused {
+            reason: format!("{reason}; with the threads as written, {}", self.progress()),
+            advice: "--threads with a number, or without it".into(),
+        };
+    }
+
     /// Whether it says more than another one that is not final either.
-    fn is_better_than(&self, other: &Finished) -> bool {
-        self.has_seen_all() && !other.has_seen_all()
+    fn is_better_than(&self, other: &Finished, features: Features) -> bool {
+        let is_longer = self.engine.name() == other.engine.name()
+            && self.hunt.is_none()
+            && self.time > other.time;
+        (self.has_seen_all(features) || is_longer) && !other.has_seen_all(features)
     }
 }
 
@@ -173,9 +224,12 @@ fn answer_by_engines(
         claims::check(task)?;
     }
     let mut finished: Option<Finished> = None;
-    for stage in &strategy.stages {
+    let mut without_proof: Option<String> = None;
+    let mut told: Vec<String> = Vec::new();
+    for (number, stage) in strategy.stages.iter().enumerate() {
+        let ahead = strategy.stages[number..].iter().any(Stage::may_prove);
         if let Some(before) = &finished {
-            if before.is_final(features) || control.cancelled().is_some() {
+            if before.is_final(features, ahead) || control.cancelled().is_some() {
                 break;
             }
             match (stage.when, &before.outcome.conclusion) {
@@ -184,7 +238,7 @@ fn answer_by_engines(
                     observer.note(&format!("{reason}; continuing with {}", stage.engines()));
                 }
                 (When::AfterRefusal, _) => continue,
-                (When::Unfinished, _) if before.has_seen_all() => continue,
+                (When::Unfinished, _) if before.has_seen_all(features) => continue,
                 (When::Unfinished, _) => {}
             }
         }
@@ -192,41 +246,67 @@ fn answer_by_engines(
             Some(budget) => control.within(budget),
             None => control.clone(),
         };
-        let next = match run_stage(task, options, stage, features, &control, observer) {
+        let next = match run_stage(task, options, stage, (features, ahead), &control, observer) {
             // What the stage before said stands; a mistake of mover is never passed over.
             Err(CheckError::Unsupported(reason)) if finished.is_some() => {
                 debug!(%reason, "a later stage does not take the program");
+                if stage.is_proof() {
+                    without_proof.get_or_insert(reason);
+                }
                 continue;
             }
             next => next?,
         };
         info!("{}", next.progress());
+        told.push(next.reached());
+        if stage.is_proof() && !next.is_final(features, ahead) {
+            without_proof.get_or_insert(next.progress());
+        }
         // The first stage's result stays if no stage has an answer or says more.
         let says_more = match &finished {
             None => true,
-            Some(before) => next.is_final(features) || next.is_better_than(before),
+            Some(before) => next.is_final(features, ahead) || next.is_better_than(before, features),
         };
         if says_more {
             finished = Some(next);
         }
     }
-    let finished =
+    let mut finished =
         finished.ok_or_else(|| CheckError::Internal("a strategy without a stage".into()))?;
+    if let Conclusion::Stopped { so_far, .. } = &mut finished.outcome.conclusion
+        && told.len() > 1
+    {
+        so_far.push_str(&format!(" ({})", told.join("; ")));
+    }
+    if finished.is_about_less(features) {
+        finished.say_that_it_is_about_less(without_proof);
+    }
     conclude(task, options, finished, control, observer)
 }
 
-/// The task of a run: a hunt with few threads has a program in which no more can be created, and
-/// does not ask whether that leaves others waiting.
-fn task_of(run: &Run, task: &Arc<Task>) -> Arc<Task> {
+/// The task of a run: a hunt with few threads has a program in which no more can be created, or with
+/// so many from the start if any number of them is asked about, and does not ask whether that leaves others waiting.
+fn task_of(run: &Run, task: &Arc<Task>) -> Result<Arc<Task>, CheckError> {
+    if run.engine == EngineChoice::Modular
+        && let Some(for_any) = task.any_number()
+    {
+        return for_any.cloned().map_err(|reason| {
+            let what = "there is no program with any number of threads";
+            CheckError::Unsupported(format!("{what}: {reason}"))
+        });
+    }
     let Some(Hunt::FewThreads(created)) = run.hunt else {
-        return Arc::clone(task);
+        return Ok(Arc::clone(task));
     };
-    let mut program = task.program().clone();
+    let mut program = match task.any_number() {
+        None => task.program().clone(),
+        Some(_) => with_copies(task.program(), created as usize),
+    };
     let most = program.initial.len() as u32 + created;
     program.max_threads = program.max_threads.min(most);
     let properties = task.properties().iter().copied();
     let properties = properties.filter(|&property| property != Property::NoDeadlock);
-    Arc::new(Task::unchanged(program, properties.collect()))
+    Ok(Arc::new(Task::unchanged(program, properties.collect())))
 }
 
 /// Lets the runs of a stage race for the answer; the first to have one stops the others. If nobody
@@ -235,19 +315,21 @@ fn run_stage(
     task: &Arc<Task>,
     options: &Options,
     stage: &Stage,
-    features: Features,
+    (features, ahead): (Features, bool),
     control: &Control,
     observer: &dyn Observer,
 ) -> Result<Finished, CheckError> {
     let contestants: Vec<Contestant> = stage
         .runs
         .iter()
-        .map(|run| Contestant {
-            task: task_of(run, task),
-            engine: engine(run, options),
-            hunt: run.hunt,
+        .map(|run| {
+            Ok(Contestant {
+                task: task_of(run, task)?,
+                engine: engine(run, options),
+                hunt: run.hunt,
+            })
         })
-        .collect();
+        .collect::<Result<_, CheckError>>()?;
     let [first, others @ ..] = &contestants[..] else {
         return Err(CheckError::Internal("a stage without a run".into()));
     };
@@ -256,7 +338,7 @@ fn run_stage(
     let lock = || winner.lock().unwrap_or_else(PoisonError::into_inner);
     // What is not an answer comes back.
     let arrive = |finished: Result<Finished, CheckError>| match finished {
-        Ok(finished) if finished.is_final(features) => {
+        Ok(finished) if finished.is_final(features, ahead) => {
             win.request(CancelReason::Answered);
             lock().get_or_insert(finished);
             None
@@ -327,6 +409,7 @@ fn run(
         "engine ended"
     );
     Ok(Finished {
+        task: Arc::clone(task),
         engine: Arc::clone(engine),
         outcome,
         time: started.elapsed(),
@@ -390,6 +473,7 @@ fn conclude(
     observer: &dyn Observer,
 ) -> Result<Answer, CheckError> {
     let Finished {
+        task: searched,
         engine,
         outcome,
         time,
@@ -416,7 +500,13 @@ fn conclude(
     });
     let mut traces: Vec<Trace> = Vec::new();
     for violation in outcome.violations() {
-        let trace = told(task, options, outcome.reduction, violation.clone(), control)?;
+        let trace = told(
+            &searched,
+            options,
+            outcome.reduction,
+            violation.clone(),
+            control,
+        )?;
         traces.push(trace);
     }
     let rest = match (&outcome.conclusion, &outcome.others) {
@@ -449,12 +539,17 @@ fn conclude(
     if matches!(verdict, Verdict::Safe | Verdict::SafeUpTo(_)) {
         caveats.extend(sequential::caveat(task, time, control)?);
     }
+    if matches!(verdict, Verdict::Safe) && task.any_number().is_some() {
+        caveats.push(EACH_STANDS_FOR_MANY.into());
+    }
     match (&verdict, &mut certified) {
         (Verdict::Unsafe(_), Some(certified)) => {
             certified.by = vec!["the run was replayed on the reference semantics".into()];
         }
         (Verdict::Safe, Some(certified)) if engine.name() == EngineChoice::Modular.name() => {
-            recheck::certify_any_number(task, certified, control)?;
+            let proved = task.any_number().and_then(Result::ok);
+            let proved = proved.map_or(task, |task| &**task);
+            recheck::certify_any_number(proved, certified, control)?;
         }
         (Verdict::Safe, Some(certified)) => recheck::certify(task, certified, control)?,
         (Verdict::Unknown { .. }, _) => certified = None,
@@ -602,6 +697,7 @@ mod tests {
     fn safe(hunt: Option<Hunt>) -> Finished {
         let conclusion = Conclusion::Safe { up_to: Vec::new() };
         Finished {
+            task: Arc::new(Task::new(Program::default(), Vec::new())),
             engine: Arc::new(Explicit::default()),
             outcome: Outcome::new(conclusion, Statistics::default(), "none"),
             time: Duration::ZERO,
@@ -612,11 +708,14 @@ mod tests {
     #[test]
     fn a_hunt_that_leaves_runs_out_proves_nothing() {
         for any_number in [false, true] {
-            let features = Features { any_number };
-            assert!(safe(None).is_final(features));
-            assert!(safe(Some(Hunt::DepthFirst)).is_final(features));
+            let features = Features {
+                any_number,
+                ..Features::default()
+            };
+            assert!(safe(None).is_final(features, any_number));
+            assert!(safe(Some(Hunt::DepthFirst)).is_final(features, any_number));
             let few = safe(Some(Hunt::FewThreads(2)));
-            assert!(!few.is_final(features) && !few.has_seen_all());
+            assert!(!few.is_final(features, any_number) && !few.has_seen_all(features));
         }
     }
 }

@@ -15,12 +15,15 @@
 //! threads are alive at a time: most errors need no more. A hunt leaves runs out, so it counts only
 //! if it finds a violation. Then `modular` tries a proof for any number of threads, `bmc` looks for
 //! violations with a few, and at last `ic3` and `bmc` run together with a second try of the proof.
+//! Where deadlocks or data races are asked for, too, such proofs are rarer: there a short look and a
+//! short try come before the usual stages, unless the program joins its threads.
 
 use std::fmt;
 use std::time::Duration;
 
 use mover_engine::Task;
-use mover_ir::program::BoundKind;
+use mover_ir::expr::{Expr, VariableRef};
+use mover_ir::program::{BoundKind, Edge, Location, Program};
 
 use crate::options::{EngineChoice, Options, ReductionChoice};
 
@@ -67,6 +70,17 @@ pub struct Strategy {
 }
 
 impl Stage {
+    /// Whether it may prove something for any number of threads.
+    pub fn may_prove(&self) -> bool {
+        let mut runs = self.runs.iter();
+        runs.any(|run| run.engine == EngineChoice::Modular)
+    }
+
+    /// Whether all it does is to try a proof for any number of threads.
+    pub fn is_proof(&self) -> bool {
+        matches!(&self.runs[..], [only] if only.engine == EngineChoice::Modular)
+    }
+
     /// Its engines in words: `the engines bmc and ic3`.
     pub fn engines(&self) -> String {
         let mut names: Vec<&str> = self.runs.iter().map(|run| run.engine.name()).collect();
@@ -85,6 +99,10 @@ pub struct Features {
     /// Whether it may need more threads than the translation allows, and all that is asked can be
     /// proved for any number of them.
     pub any_number: bool,
+    /// Whether proofs for any number of threads are asked for.
+    pub asks_for_any: bool,
+    /// Whether it creates threads in loops and waits for none of them.
+    pub leaves_threads: bool,
 }
 
 impl Run {
@@ -108,14 +126,50 @@ impl Run {
 
 impl Features {
     pub fn of(task: &Task) -> Features {
-        let places = task.program().templates.iter().flat_map(|t| &t.locations);
-        let mut marks = places.filter_map(|place| place.bound.as_ref());
+        let program = task.program();
+        let in_loops = places(program).any(|place| is_thread_bound(place));
+        let asks_for_any = task.any_number().is_some();
+        let of_errors = !task.asks_for_deadlocks() && !task.asks_for_races();
         Features {
-            any_number: marks.any(|mark| mark.kind == BoundKind::Threads)
-                && !task.asks_for_deadlocks()
-                && !task.asks_for_races(),
+            any_number: asks_for_any || in_loops && of_errors,
+            asks_for_any,
+            leaves_threads: in_loops && !waits_for_threads(program),
         }
     }
+}
+
+fn places(program: &Program) -> impl Iterator<Item = &Location> {
+    program.templates.iter().flat_map(|t| &t.locations)
+}
+
+fn is_thread_bound(place: &Location) -> bool {
+    let mark = place.bound.as_ref();
+    mark.is_some_and(|mark| mark.kind == BoundKind::Threads)
+}
+
+/// Whether a thread may wait for what is known of others by their handles, as a join does. A creation
+/// looks there, too, for a handle that is free.
+fn waits_for_threads(program: &Program) -> bool {
+    let Some(presence) = program.presence else {
+        return false;
+    };
+    let looks = |edge: &Edge| {
+        let mut found = false;
+        edge.guard.walk(&mut |part| {
+            found |= matches!(part, Expr::Read(place)
+                if place.variable == VariableRef::Global(presence));
+        });
+        found
+    };
+    program.templates.iter().any(|body| {
+        let creates = |edge: &Edge| is_thread_bound(body.location(edge.target));
+        let waits = |place: &Location| {
+            !place.edges.is_empty()
+                && place.edges.iter().all(looks)
+                && !place.edges.iter().any(creates)
+        };
+        body.locations.iter().any(waits)
+    })
 }
 
 /// The parts of the time limit that explicit search, the hunt and the event engine have before
@@ -129,11 +183,46 @@ const FIRST_LOOK: f64 = 0.1;
 const FEW_THREADS: [(u32, f64); 3] = [(2, 0.03), (3, 0.04), (4, 0.05)];
 const FIRST_PROOF: f64 = 0.4;
 const FEW_IN_FORMULA: (u32, f64) = (3, 0.15);
+/// Where deadlocks or races are asked, too: the time of a first look, and of a proof.
+const EARLY_LOOK: Duration = Duration::from_secs(1);
+const EARLY_PROOF: Duration = Duration::from_secs(4);
+const EARLY_PROOF_SHARE: f64 = 0.15;
 /// The time that counts where there is no limit.
 const WITHOUT_LIMIT: Duration = Duration::from_secs(60);
 
 impl Strategy {
     pub fn new(options: &Options, features: Features) -> Strategy {
+        let mut strategy = Strategy::without_early_proof(options, features);
+        let is_alone = options.engine != EngineChoice::Auto || options.needs_explicit_search();
+        if features.leaves_threads && !features.any_number && !is_alone {
+            strategy.begin_with_proof(options);
+        }
+        strategy
+    }
+
+    /// Few threads are often enough for a violation, and a proof for any number is quick or there is
+    /// none; a search with as many as fit takes long and proves nothing.
+    fn begin_with_proof(&mut self, options: &Options) {
+        let budget = |most: Duration, share: f64| {
+            let part = options.timeout.map(|time| time.mul_f64(share));
+            Some(part.map_or(most, |part| part.min(most)))
+        };
+        let explicit = EngineChoice::Explicit;
+        let look = Run::new(explicit, options.explicit_reduction(), options.jobs);
+        let proof = Run::new(EngineChoice::Modular, options.modular_reduction(), 1);
+        let stage = |run, budget| Stage {
+            runs: vec![run],
+            when: When::Always,
+            budget,
+        };
+        let early = [
+            stage(look, budget(EARLY_LOOK, FIRST_LOOK)),
+            stage(proof, budget(EARLY_PROOF, EARLY_PROOF_SHARE)),
+        ];
+        self.stages.splice(0..0, early);
+    }
+
+    fn without_early_proof(options: &Options, features: Features) -> Strategy {
         let explicit_reduction = options.explicit_reduction();
         let symbolic_reduction = options.symbolic_reduction();
         let one = |engine, reduction, jobs| Stage {
@@ -348,7 +437,10 @@ mod tests {
             timeout: Some(Duration::from_secs(20)),
             ..Options::default()
         };
-        let features = Features { any_number: true };
+        let features = Features {
+            any_number: true,
+            ..Features::default()
+        };
         assert_eq!(
             Strategy::new(&options, features).to_string(),
             "explicit with reduction dynamic for 2 s; explicit with reduction dynamic, hunting with 2 \

@@ -10,6 +10,9 @@ use mover_reduce::facts::thread_bound::most_threads;
 use mover_reduce::movers_between_timeouts;
 use mover_reduce::transform::claim_edges::claim_edges;
 use mover_reduce::transform::race_edges::{TooManyRaces, race_edges};
+use mover_reduce::transform::repeated_creation::{
+    NotRepeatable, forget_thread_limit, repeated_creation,
+};
 use mover_reduce::transform::unfold::{Unfolded, unfold};
 use mover_reduce::{Heuristics, Movers, NoMovers, PhaseFacts, Reduction, ReductionPlan};
 
@@ -27,6 +30,9 @@ pub struct Task {
     to_encode: Mutex<Vec<(PlanKey, Arc<ReductionPlan>)>>,
     unfolded: OnceLock<Option<Unfolded>>,
     races_as_errors: OnceLock<Result<Box<Task>, TooManyRaces>>,
+    /// If proofs for any number of threads are asked for: the task about the program in which every
+    /// creation may happen any number of times.
+    any_number: Option<Result<Arc<Task>, NotRepeatable>>,
     /// The accesses of each location of each template, where data races are not asked for.
     set_aside: Vec<Vec<Vec<MemoryAccess>>>,
     computed: [AtomicU32; 4],
@@ -87,6 +93,7 @@ impl Task {
             to_encode: Mutex::default(),
             unfolded: OnceLock::new(),
             races_as_errors: OnceLock::new(),
+            any_number: None,
             set_aside,
             computed: Default::default(),
         }
@@ -96,6 +103,24 @@ impl Task {
     pub fn keep_dead_values(mut self, keep: bool) -> Task {
         self.keep_dead_values = keep;
         self
+    }
+
+    /// The same as [`Task::new`], and proofs for any number of threads are asked for.
+    pub fn for_any_number(mut program: Program, properties: Vec<Property>) -> Task {
+        forget_thread_limit(&mut program);
+        // Of the program as it is: what is known of the accesses of as many threads as written does
+        // not hold for more.
+        let repeated = repeated_creation(&program);
+        let any_number = repeated.map(|program| Arc::new(Task::new(program, properties.clone())));
+        Task {
+            any_number: Some(any_number),
+            ..Task::new(program, properties)
+        }
+    }
+
+    /// The task for any number of threads, if that is asked for; the error says why there is none.
+    pub fn any_number(&self) -> Option<Result<&Arc<Task>, &NotRepeatable>> {
+        self.any_number.as_ref().map(Result::as_ref)
     }
 
     pub fn program(&self) -> &Program {

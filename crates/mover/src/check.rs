@@ -74,11 +74,20 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
             "--fair is about temporal claims and `--property termination`; none is asked about";
         return Err(CliError::usage("U002", reason));
     }
+    if args.input.any_number() && properties.iter().any(|property| property.is_temporal()) {
+        let reason = "`--threads any` is not about temporal claims and termination; choose others with `--property`";
+        return Err(CliError::usage("U002", reason));
+    }
     if args.dump == Some(Dump::Ir) {
         print(&print_program(&program))?;
         return Ok(Exit::Success);
     }
-    let task = Arc::new(Task::new(program, properties).keep_dead_values(args.keep_dead_values));
+    let task = if args.input.any_number() {
+        Task::for_any_number(program, properties)
+    } else {
+        Task::new(program, properties)
+    };
+    let task = Arc::new(task.keep_dead_values(args.keep_dead_values));
     if args.dump == Some(Dump::Smt2) {
         return dump_smt2(&args, &task);
     }

@@ -96,9 +96,10 @@ pub struct InputArgs {
     #[arg(long, value_name = "FUNCTION")]
     entry: Option<String>,
 
-    /// C: maximum number of threads created by loops that are alive at a time (default: 16)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
-    threads: Option<u16>,
+    /// C: maximum number of threads created by loops that are alive at a time (default: 16); with
+    /// `any`, for C and Promela: prove it for any number of threads at each place that creates some
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<Threads>,
 
     /// The options of single files, from the compilation database.
     #[arg(skip)]
@@ -122,6 +123,32 @@ const OF_C: [Property; 7] = [
 const RECURSION: u16 = 16;
 #[cfg(feature = "c")]
 const THREADS_IN_LOOPS: u16 = 16;
+
+/// The value of `--threads`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// So many created by loops, at a time.
+    Most(u16),
+    /// Each creation stands for any number of them.
+    Any,
+}
+
+/// Most threads that can be asked for.
+const MOST_THREADS: u16 = 200;
+
+fn threads(text: &str) -> Result<Threads, ThreadsError> {
+    if text == "any" {
+        return Ok(Threads::Any);
+    }
+    match text.parse() {
+        Ok(number) if (1..=MOST_THREADS).contains(&number) => Ok(Threads::Most(number)),
+        _ => Err(ThreadsError),
+    }
+}
+
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("a number from 1 to {MOST_THREADS}, or `any`")]
+struct ThreadsError;
 
 /// What a language has, and what of it is checked if nothing is said.
 type Properties = (&'static [Property], &'static [Property]);
@@ -169,7 +196,7 @@ impl InputArgs {
             (self.recursion.is_some(), "--recursion"),
             (self.args.is_some(), "--args"),
             (self.entry.is_some(), "--entry"),
-            (self.threads.is_some(), "--threads"),
+            (matches!(self.threads, Some(Threads::Most(_))), "--threads"),
         ];
         let mut given = given.into_iter();
         given.find_map(|(is_given, option)| is_given.then_some(option))
@@ -196,7 +223,11 @@ impl InputArgs {
             zero_init: self.zero_init,
             volatile_atomic: self.volatile_atomic,
             recursion: self.recursion.unwrap_or(RECURSION).into(),
-            threads: self.threads.unwrap_or(THREADS_IN_LOOPS).into(),
+            threads: match self.threads {
+                Some(Threads::Most(number)) => number.into(),
+                Some(Threads::Any) | None => THREADS_IN_LOOPS.into(),
+            },
+            repeated_creation: self.any_number(),
             arguments: self
                 .args
                 .iter()
@@ -204,6 +235,11 @@ impl InputArgs {
                 .collect(),
             entry: self.entry.clone(),
         }
+    }
+
+    /// Whether proofs for any number of threads are asked for.
+    pub fn any_number(&self) -> bool {
+        self.threads == Some(Threads::Any)
     }
 
     pub fn is_32_bit(&self) -> bool {

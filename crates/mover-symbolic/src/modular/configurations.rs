@@ -10,8 +10,11 @@
 //! A *step* of a thread is one edge, or an atomic sequence from its first edge to where others may
 //! move again.
 
+use std::collections::BTreeSet;
+
 use mover_ir::program::{BoundKind, Program, Property};
 use mover_ir::semantics::{Machine, State, Step, Thread};
+use mover_reduce::transform::repeated_creation::only_creates;
 use rustc_hash::FxHashSet;
 
 use super::rules::{Owner, Rules};
@@ -60,6 +63,8 @@ pub struct Configurations<'r, 'p> {
     owners: Vec<OwnerCell<'r>>,
     /// Whether errors of `unreach-call` count.
     errors: bool,
+    /// The edges that may be impossible in the original program although they are possible here.
+    unsure: BTreeSet<(usize, usize, usize)>,
 }
 
 /// Values of an input, at most.
@@ -96,7 +101,56 @@ impl<'r, 'p> Configurations<'r, 'p> {
             fixed,
             owners,
             errors,
+            unsure: BTreeSet::new(),
         })
+    }
+
+    /// The same where these edges, by template, location and number, may be impossible in the
+    /// original program although they are possible here.
+    pub fn with_unsure(self, unsure: BTreeSet<(usize, usize, usize)>) -> Self {
+        Configurations { unsure, ..self }
+    }
+
+    /// Whether two of these threads are about to make conflicting accesses.
+    pub fn has_race(&self, shared: &State, members: &[&Member]) -> bool {
+        self.machine.race(&self.compose(shared, members)).is_some()
+    }
+
+    /// Whether a thread can move for certain: by an edge whose condition is that of the original
+    /// program, and that does more than create threads beside it.
+    pub fn surely_moves(&self, shared: &State, members: &[&Member], mover: usize) -> bool {
+        let state = self.compose(shared, members);
+        let Some(Some(thread)) = state.threads.get(mover) else {
+            return false;
+        };
+        let program = self.machine.program();
+        let body = program.template(thread.template);
+        let place = body.location(thread.location);
+        let steps = self.machine.undecided_steps(&state).into_iter();
+        let mut own = steps.filter(|step| step.by.thread == mover);
+        own.any(|step| {
+            let number = step.by.edge;
+            let edge = &place.edges[number];
+            // The original either goes on or meets the bound, which the proof does not have.
+            let mark = body.location(edge.target).bound.as_ref();
+            let is_bound = mark.is_some_and(|mark| mark.kind == BoundKind::Threads);
+            let here = (thread.template.index(), thread.location.index(), number);
+            (is_bound || !self.unsure.contains(&here)) && !only_creates(edge, thread.location)
+        })
+    }
+
+    /// Whether a thread may not stay where it is for ever.
+    pub fn must_move(&self, thread: &Thread) -> bool {
+        let body = self.machine.program().template(thread.template);
+        !body.location(thread.location).valid_end
+    }
+
+    /// The owner cells that name a created thread, as bits.
+    pub fn held(&self, shared: &State) -> u64 {
+        let names_one = |owner: &OwnerCell| shared.globals[owner.cell] == owner.some;
+        let held = self.owners.iter().enumerate();
+        held.filter(|(_, owner)| names_one(owner))
+            .fold(0, |bits, (bit, _)| bits | 1 << bit)
     }
 
     /// Where the program begins.

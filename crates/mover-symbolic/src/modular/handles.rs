@@ -8,19 +8,23 @@
 //! - variables that are used within single edges only are split, one for each edge;
 //! - variables that may hold a handle, rows that are indexed by one, and sets of threads as bits are
 //!   dropped;
+//! - the number of threads, and whether any of them can move (`_nr_pr` and `timeout` of Promela), are
+//!   treated as if they were dropped;
 //! - a condition over what was dropped may hold and may fail (it is weakened). So a join never waits,
 //!   a creation never meets the end of the pool, and a wait for a condition variable, whose waiters
 //!   are bits by number, may end at any time;
+//! - an error that depends on what was dropped, such as that a thread is joined twice, is left out,
+//!   and its property is not proved;
 //! - what is computed from such a row and kept elsewhere (the result of a joined thread) is any
 //!   value.
 //!
-//! What cannot be said so is refused, with the reason. Accesses that count for data races are
-//! dropped, too: races are not looked for here.
+//! What cannot be said so is refused, with the reason. Accesses that count for data races are dropped
+//! where they are to memory that depends on what was dropped ([`keeps_accesses`]).
 
 use std::collections::BTreeSet;
 
 use mover_ir::expr::{BinaryOp, Expr, Place, UnaryOp, VariableRef};
-use mover_ir::program::{Edge, Effect, Init, Program, Template, Variable, VariableId};
+use mover_ir::program::{Edge, Effect, Init, Program, Property, Template, Variable, VariableId};
 
 use super::rules::{Dependence, Refusal, names_the_thread};
 
@@ -46,7 +50,9 @@ pub fn without_handles(original: &Program) -> Result<Program, Refusal> {
     let mut program = original.clone();
     program.templates.iter_mut().for_each(split_temporaries);
     let handles = Handles::find(&program);
+    let before = program.clone();
     handles.drop_from(&mut program)?;
+    leave_errors_out(&before, &mut program);
     program.presence = None;
     program.max_threads = program.max_threads.max(MANY);
     Ok(program)
@@ -71,7 +77,13 @@ impl Handles {
         let handles = self;
         for (template, body) in program.templates.iter_mut().enumerate() {
             for location in &mut body.locations {
-                location.accesses.clear();
+                location.accesses.retain(|access| {
+                    let [_, place] = access.exprs();
+                    !handles.reads_dropped(place, template)
+                });
+                for access in &mut location.accesses {
+                    access.guard = handles.weaken(&access.guard, template, true);
+                }
                 for edge in &mut location.edges {
                     // There a thread that waits lets others move, and one that never waits does not.
                     if location.atomic && handles.reads_dropped(&edge.guard, template) {
@@ -100,6 +112,70 @@ impl Handles {
     }
 }
 
+/// Leaves out errors whose conditions depend on what was dropped, such as that a thread is joined
+/// twice; they would be possible always. What follows where the run goes on stays.
+fn leave_errors_out(before: &Program, program: &mut Program) {
+    for (template, place, number) in changed_conditions(before, program) {
+        let body = &mut program.templates[template];
+        let target = body.locations[place].edges[number].target;
+        if let Some(mark) = &body.locations[target.index()].error
+            && mark.property != Property::UnreachCall
+        {
+            let resume = mark.resume;
+            let edge = &mut body.locations[place].edges[number];
+            match resume {
+                Some(resume) => edge.target = resume,
+                None => edge.guard = Expr::FALSE,
+            }
+        }
+    }
+}
+
+/// The properties of which errors were left out.
+pub fn left_out(original: &Program, without: &Program) -> BTreeSet<Property> {
+    let changed = changed_conditions(original, without).into_iter();
+    let marks = changed.filter_map(|(template, place, number)| {
+        let body = &original.templates[template];
+        let edge = &body.locations[place].edges[number];
+        let mark = body.location(edge.target).error.as_ref()?;
+        (mark.property != Property::UnreachCall).then_some(mark.property)
+    });
+    marks.collect()
+}
+
+/// Whether all accesses that count for data races are still there.
+pub fn keeps_accesses(original: &Program, without: &Program) -> bool {
+    let count = |program: &Program| {
+        let places = program.templates.iter().flat_map(|t| &t.locations);
+        places.map(|place| place.accesses.len()).sum::<usize>()
+    };
+    count(original) == count(without)
+}
+
+/// The edges, by template, location and number, whose conditions are not those of the original: such
+/// an edge may be impossible where its condition holds.
+pub fn changed_conditions(
+    original: &Program,
+    without: &Program,
+) -> BTreeSet<(usize, usize, usize)> {
+    let mut changed = BTreeSet::new();
+    for (template, (old, new)) in original
+        .templates
+        .iter()
+        .zip(&without.templates)
+        .enumerate()
+    {
+        for (place, (old, new)) in old.locations.iter().zip(&new.locations).enumerate() {
+            for (number, (old, new)) in old.edges.iter().zip(&new.edges).enumerate() {
+                if old.guard != new.guard {
+                    changed.insert((template, place, number));
+                }
+            }
+        }
+    }
+    changed
+}
+
 /// Gives each edge its own copy of the local variables that are used within single edges only. One
 /// that holds a handle in one edge and a number in another would make that number a handle.
 fn split_temporaries(body: &mut Template) {
@@ -118,6 +194,7 @@ fn split_temporaries(body: &mut Template) {
         if variable.len != 1
             || variable.addressable
             || live.iter().any(|live| live.contains(&local))
+            || is_accessed(body, id)
             || !edges().flat_map(|edge| &edge.effects).all(is_simple)
         {
             continue;
@@ -151,6 +228,25 @@ fn split_temporaries(body: &mut Template) {
             }
         }
     }
+}
+
+/// Whether it depends on how many threads there are, or on whether any of them can move.
+fn is_about_all_threads(expr: &Expr) -> bool {
+    matches!(expr, Expr::ThreadCount | Expr::Timeout)
+}
+
+/// Whether an access that counts for data races depends on a variable.
+fn is_accessed(body: &Template, variable: VariableRef) -> bool {
+    let mut found = false;
+    for access in body.locations.iter().flat_map(|place| &place.accesses) {
+        let mut look = |part: &Expr| {
+            found |= matches!(part, Expr::Read(place) if place.variable == variable);
+        };
+        for expr in access.exprs() {
+            expr.walk(&mut look);
+        }
+    }
+    found
 }
 
 fn mentions(edge: &Edge, variable: VariableRef) -> bool {
@@ -317,9 +413,10 @@ impl Handles {
     fn reads_dropped(&self, expr: &Expr, template: usize) -> bool {
         let mut found = false;
         expr.walk(&mut |part| {
-            if let Expr::Read(place) = part {
-                found |= self.is_dropped(named(place, template));
-            }
+            found |= match part {
+                Expr::Read(place) => self.is_dropped(named(place, template)),
+                _ => is_about_all_threads(part),
+            };
         });
         found
     }
@@ -385,11 +482,7 @@ impl Handles {
                 }
                 effect => {
                     let mut found = false;
-                    effect.walk(&mut |part| {
-                        if let Expr::Read(place) = part {
-                            found |= self.is_dropped(named(place, template));
-                        }
-                    });
+                    effect.parts(&mut |part| found |= reads(part));
                     let mut written = effect.written_places().into_iter();
                     if found || written.any(|place| self.is_dropped(named(place, template))) {
                         return Err(Dependence::Handle);

@@ -26,7 +26,7 @@ type Variable = (Option<usize>, usize);
 const NUMBERS: u64 = 200;
 
 /// A global that holds the number of a thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Owner {
     /// The value that stands for the executing thread.
     pub me: Option<Expr>,
@@ -138,6 +138,25 @@ impl Rules {
         Ok(rules)
     }
 
+    /// Whether the accesses that count for data races depend on shared memory and their own thread
+    /// only, and all happen where other threads may move.
+    pub fn take_accesses_of(&self, program: &Program) -> bool {
+        let mut copy = self.clone();
+        for (template, body) in program.templates.iter().enumerate() {
+            for place in &body.locations {
+                let changes = |edge: &Edge| !edge.effects.is_empty();
+                if place.atomic && (!place.accesses.is_empty() || place.edges.iter().any(changes)) {
+                    return false;
+                }
+                let mut exprs = place.accesses.iter().flat_map(|access| access.exprs());
+                if !exprs.all(|expr| copy.check(expr, template).is_ok()) {
+                    return false;
+                }
+            }
+        }
+        copy.owners == self.owners
+    }
+
     pub fn is_owner(&self, template: Option<usize>, variable: usize) -> bool {
         template.is_none() && self.owners.contains_key(&variable)
     }
@@ -242,6 +261,21 @@ impl Rules {
         match expr {
             Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, a, b) => {
                 for (one, other) in [(a, b), (b, a)] {
+                    // Compared in a wider type with a constant: the same as with a constant of its own
+                    // type, or with none that it can have.
+                    if let (Expr::Resize { arg, width, signed }, Expr::Const { value, .. }) =
+                        (&**one, &**other)
+                        && let Expr::Read(place) = &**arg
+                        && arg.width() <= *width
+                        && let (None, number) = variable(place, template)
+                        && let Some(owner) = self.owners.get_mut(&number)
+                    {
+                        let own = Expr::constant(*value as i64, arg.width());
+                        if own.clone().resize(*width, *signed) == **other {
+                            owner.constants.extend(own.as_const());
+                        }
+                        return self.check(&place.index, template);
+                    }
                     if let Expr::Read(place) = &**one
                         && let (None, number) = variable(place, template)
                         && let Some(owner) = self.owners.get_mut(&number)

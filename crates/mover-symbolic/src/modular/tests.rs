@@ -11,7 +11,7 @@ use mover_ir::program::{
     Edge, Effect, Instance, Location, LocationId, Program, Property, Template, TemplateId,
     Variable, VariableId,
 };
-use mover_ir::semantics::Machine;
+use mover_ir::semantics::{Machine, State};
 use mover_reduce::{Heuristics, Reduction, ReductionPlan};
 
 use super::configurations::{Configurations, GiveUp};
@@ -208,16 +208,31 @@ pub(super) fn program(threads: &[&[Do]], after: &[Do]) -> Program {
 
 /// Whether some run with so many created threads at a time fails; none if there are too many states.
 pub(super) fn fails_with(program: &Program, created: u32) -> Option<bool> {
+    reaches_with(program, created, |machine, state| {
+        machine.error(state).is_some()
+    })
+}
+
+/// Whether some run with so many created threads at a time comes to such a state before an assertion
+/// fails; none if there are too many states.
+pub(super) fn reaches_with(
+    program: &Program,
+    created: u32,
+    is_bad: impl Fn(&Machine, &State) -> bool,
+) -> Option<bool> {
     let few = Program {
-        max_threads: 1 + created,
+        max_threads: program.initial.len() as u32 + created,
         ..program.clone()
     };
     let machine = Machine::new(&few);
     let mut seen = HashSet::from([machine.initial()]);
     let mut open: Vec<_> = seen.iter().cloned().collect();
     while let Some(state) = open.pop() {
-        if machine.error(&state).is_some() {
+        if is_bad(&machine, &state) {
             return Some(true);
+        }
+        if machine.error(&state).is_some() {
+            continue;
         }
         if seen.len() > 40_000 {
             return None;
@@ -360,6 +375,10 @@ pub(super) fn unsafe_programs() -> Vec<(&'static str, Program)> {
         (
             "a new owner takes the name from the old one",
             program(&[&[Own, SkipIfOwn, Set(X, 1), AssertIs(X, 0)]], &[]),
+        ),
+        (
+            "the number of an owner that has ended comes back",
+            program(&[&[Own], &[SkipIfOwn, Assume(G, 1), AssertNot(X, 0)]], &[]),
         ),
         (
             "the first thread does not take the lock",

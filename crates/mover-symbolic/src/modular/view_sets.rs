@@ -488,6 +488,51 @@ impl<'c, 'r, 'p> ViewSets<'c, 'r, 'p> {
             .all(|view| self.has_all(views, view))
     }
 
+    /// Whether two threads of a configuration may race. The set must be closed, of views of two
+    /// threads at least: two threads that race are in one view, or with few others in a configuration
+    /// that is kept as it is.
+    pub fn may_race(&self) -> bool {
+        self.any_view(|shared, members| self.configurations.has_race(shared, members))
+    }
+
+    /// Whether all threads of a configuration may be blocked, some of them where they may not stay.
+    ///
+    /// All threads of such a configuration are blocked in each of its views, since what a thread can
+    /// do depends on shared memory and itself. One may choose a view: with a thread that may not stay,
+    /// and with as many of those that own something as fit beside it. So a view in which an owner is
+    /// missing counts only if all members but one are owners.
+    pub fn may_deadlock(&self) -> bool {
+        let configurations = self.configurations;
+        let fixed = configurations.fixed;
+        self.any_view(|shared, members| {
+            let own = members.iter().fold(0, |bits, member| bits | member.owns);
+            let owners = members.iter().filter(|member| member.owns != 0).count();
+            let is_missing = configurations.held(shared) & !own != 0;
+            if is_missing && members.len() == self.width && owners + 1 < members.len() {
+                return false;
+            }
+            let threads = shared.threads.iter().flatten();
+            let mut all = threads.chain(members.iter().map(|member| &member.thread));
+            all.any(|thread| configurations.must_move(thread))
+                && !(0..fixed + members.len())
+                    .any(|mover| configurations.surely_moves(shared, members, mover))
+        })
+    }
+
+    fn any_view(&self, mut holds: impl FnMut(&State, &[&Member]) -> bool) -> bool {
+        self.here
+            .iter()
+            .zip(&self.shared.all)
+            .any(|(here, shared)| {
+                here.views.iter().any(|view| {
+                    let members = view
+                        .iter()
+                        .map(|&number| &*self.members.all[number as usize]);
+                    holds(shared, &members.collect::<Vec<_>>())
+                })
+            })
+    }
+
     /// The shared states, each with the members that are there, for words.
     pub fn meetings(&self) -> impl Iterator<Item = (&State, Vec<&Member>)> {
         self.here.iter().enumerate().map(|(number, here)| {

@@ -57,6 +57,7 @@ pub struct CaseOptions {
     pub volatile_atomic: bool,
     pub recursion: Option<usize>,
     pub threads: Option<usize>,
+    pub any_number: bool,
     pub depth: Option<u64>,
     pub context_bound: Option<u64>,
     pub order: Option<Order>,
@@ -187,7 +188,10 @@ impl CaseOptions {
                 "--volatile-atomic" => options.volatile_atomic = true,
                 "--malloc-may-fail" => options.malloc_may_fail = true,
                 "--recursion" => options.recursion = Some(number(words.next())?),
-                "--threads" => options.threads = Some(number(words.next())?),
+                "--threads" => match words.next() {
+                    Some("any") => options.any_number = true,
+                    other => options.threads = Some(number(other)?),
+                },
                 "--depth" => options.depth = Some(number(words.next())?),
                 "--context-bound" => options.context_bound = Some(number(words.next())?),
                 "--order" => {

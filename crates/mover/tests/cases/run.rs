@@ -64,7 +64,11 @@ pub fn ask(file: &Path, question: &Question) -> Vec<String> {
     if let Err(reason) = validate(&input.program) {
         return vec![format!("the program was translated wrongly: {reason}")];
     }
-    let task = Arc::new(Task::new(input.program, input.properties));
+    let task = Arc::new(if question.options.any_number {
+        Task::for_any_number(input.program, input.properties)
+    } else {
+        Task::new(input.program, input.properties)
+    });
     let mut failures = check_objects(&task, question);
     let mut all_states = None;
     for way in &question.ways {
@@ -150,6 +154,7 @@ fn read_c(file: &Path, options: &CaseOptions) -> Result<Input, Refusal> {
         volatile_atomic: options.volatile_atomic,
         recursion: options.recursion.unwrap_or(usual.recursion),
         threads: options.threads.unwrap_or(usual.threads),
+        repeated_creation: options.any_number,
         ..usual
     };
     let files: &[PathBuf] = &[file.to_path_buf()];

@@ -28,7 +28,7 @@ use mover_reduce::transform::dead_values::{drop_useless_globals, forget_dead_val
 
 use super::handles::without_arrays;
 use super::rules::Rules;
-use super::{PATIENCE, trial, unchecked};
+use super::{Also, PATIENCE, trial, unchecked};
 use crate::outcome::Question;
 use check::{Claim, Claims};
 use control::Ways;
@@ -178,7 +178,7 @@ pub fn by_places(
         statistics.states = claims.len() as u64;
         return Ok(Some(Outcome {
             proof: Some(proof),
-            unchecked: unchecked(task),
+            unchecked: unchecked(task, program, Also::default()),
             ..Outcome::new(
                 Conclusion::Safe { up_to: Vec::new() },
                 statistics,
