@@ -18,8 +18,8 @@ use mover_ir::program::Property;
 use mover_reduce::{Movers, NoMovers, Reduction};
 
 use crate::checkpoint::{Checkpoints, Identity, Snapshot};
-use crate::distributed::Peers;
 use crate::completion::{self, Ignoring};
+use crate::distributed::Peers;
 use crate::search::{self, Options, Order, RunTime, Searched, Wanted};
 
 /// Writes a checkpoint.
@@ -262,7 +262,10 @@ impl Engine for Explicit {
         progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let plan = self.plan(task);
-        let may_drop = self.may_drop && plan.movers().is_some() && self.checkpoints.is_none() && self.peers.is_none();
+        let may_drop = self.may_drop
+            && plan.movers().is_some()
+            && self.checkpoints.is_none()
+            && self.peers.is_none();
         let options = Options {
             order: self.order,
             movers: plan.movers(),
@@ -288,9 +291,8 @@ impl Engine for Explicit {
                     None => None,
                     Some(peers) => {
                         let peers = peers.lock().unwrap_or_else(PoisonError::into_inner).take();
-                        let is_gone = || {
-                            EngineError::Internal("a distributed search runs only once".into())
-                        };
+                        let is_gone =
+                            || EngineError::Internal("a distributed search runs only once".into());
                         Some(peers.ok_or_else(is_gone)?)
                     }
                 };

@@ -18,7 +18,9 @@
 //! must be of the next level. Levels are closed when they begin, by one worker, so the answer
 //! depends neither on the number of workers nor on their speed.
 
+mod conclusion;
 mod exchange;
+mod level;
 mod meeting;
 
 use std::collections::BTreeSet;
@@ -34,20 +36,20 @@ use mover_reduce::Movers;
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
+use crate::distributed::Peers;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
-use crate::distributed::Peers;
 use crate::parallel::exchange::{Decision, Elsewhere, Exchange};
+use crate::parallel::level::Level;
 use crate::parallel::meeting::Meeting;
 use crate::path_reconstruction::steps_through;
 use crate::persistent::{Compared, SetTables, StateVisitor};
 use crate::search::{Options, Searched, Trial, Wanted, common_halt, ends_in_deadlock, rank};
 use crate::shared_store::{SharedStore, View};
 use crate::store::StoreFull;
+#[cfg(test)]
+pub use exchange::owner;
 use mover_engine::{Control, Statistics, Stop, Violation};
-
-/// States that a worker takes from a level at once, at most.
-const MOST_TAKEN: usize = 64;
 
 /// Expansions between two looks at the clock, and between two publications of beliefs.
 const EXPANSIONS_PER_LOOK: u32 = 64;
@@ -61,51 +63,6 @@ struct Found {
     worker: usize,
     steps: Vec<Step>,
     depth: u32,
-}
-
-/// The states of one level, by the workers that found them.
-#[derive(Default)]
-struct Level {
-    segments: Vec<Segment>,
-    /// How many states a worker takes at once.
-    taken: usize,
-}
-
-struct Segment {
-    states: Vec<u32>,
-    /// The first that nobody has taken.
-    next: AtomicUsize,
-}
-
-impl Level {
-    fn new(found: Vec<Vec<u32>>) -> Self {
-        let total: usize = found.iter().map(Vec::len).sum();
-        let each = total / (found.len() * 16).max(1);
-        let segment = |states| Segment {
-            states,
-            next: AtomicUsize::new(0),
-        };
-        Level {
-            segments: found.into_iter().map(segment).collect(),
-            taken: each.clamp(1, MOST_TAKEN),
-        }
-    }
-
-    /// Takes some states, of one's own segment if there are any.
-    fn take(&self, own: usize) -> Option<(usize, Range<usize>)> {
-        let count = self.segments.len();
-        for number in (0..count).map(|offset| (own + offset) % count) {
-            let segment = &self.segments[number];
-            let len = segment.states.len();
-            if segment.next.load(Ordering::Relaxed) < len {
-                let start = segment.next.fetch_add(self.taken, Ordering::Relaxed);
-                if start < len {
-                    return Some((number, start..len.min(start + self.taken)));
-                }
-            }
-        }
-        None
-    }
 }
 
 /// What a worker believes, and how often that has changed.
@@ -263,7 +220,7 @@ pub fn explore(
     }
     let bounds: BTreeSet<BoundMet> = finished.into_iter().flatten().collect();
     if let Some(exchange) = lock(&shared.exchange).take() {
-        return exchange::conclude(&shared, exchange, options.movers, bounds, started);
+        return conclusion::conclude(&shared, exchange, options.movers, bounds, started);
     }
     let mut statistics = shared.statistics(started);
     let mut found = std::mem::take(&mut *lock(&shared.found));

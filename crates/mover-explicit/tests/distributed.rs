@@ -57,7 +57,10 @@ fn assert_replays(program: &Program, outcome: &Outcome) {
     let machine = Machine::new(program);
     let mut state = machine.initial();
     for &step in &violation.steps {
-        assert!(machine.steps(&state).contains(&step), "{step:?} is possible");
+        assert!(
+            machine.steps(&state).contains(&step),
+            "{step:?} is possible"
+        );
         state = machine.apply(&state, step);
     }
     match violation.error {
@@ -113,7 +116,10 @@ fn compare_random(seeds: std::ops::Range<u64>, generate: fn(u64) -> Program) {
         let processes = 2 + seed as usize % 3;
         let compared = std::panic::catch_unwind(|| compare(&program, &judgement, processes));
         if let Err(panic) = compared {
-            eprintln!("seed {seed}, {processes} processes:\n{}", print_program(&program));
+            eprintln!(
+                "seed {seed}, {processes} processes:\n{}",
+                print_program(&program)
+            );
             std::panic::resume_unwind(panic);
         }
     }

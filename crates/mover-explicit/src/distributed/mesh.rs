@@ -197,7 +197,9 @@ impl Joining<'_> {
     /// Whether the first bytes come from a process of the search; nothing is revealed of them.
     fn is_known(&self, bytes: &[u8]) -> bool {
         let own = MAGIC.iter().chain(&self.token);
-        let differences = own.zip(bytes).fold(0, |sum, (own, byte)| sum | (own ^ byte));
+        let differences = own
+            .zip(bytes)
+            .fold(0, |sum, (own, byte)| sum | (own ^ byte));
         bytes.len() >= MAGIC.len() + TOKEN_BYTES && differences == 0
     }
 
@@ -287,7 +289,11 @@ impl Joining<'_> {
         let values: Vec<u64> = self.identity.iter().map(|_| take(8)).collect();
         let is_listed = count == self.addresses.len() && (self.index + 1..count).contains(&index);
         let same = |((_, own), value): (&(&str, u64), &u64)| own == value;
-        let differs = self.identity.iter().zip(&values).position(|pair| !same(pair));
+        let differs = self
+            .identity
+            .iter()
+            .zip(&values)
+            .position(|pair| !same(pair));
         let answer = match differs {
             _ if !is_listed => OTHER_LIST,
             Some(part) => OTHER_IDENTITY + part as u8,

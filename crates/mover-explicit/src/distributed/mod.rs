@@ -13,8 +13,10 @@
 //! A process that is lost takes its states with it, and whoever misses it cannot know what they would have led to:
 //! the search ends without a verdict.
 //!
-//! Lynch (1996), chapter 4, has synchronous rounds; the owner by hash is from Stern and Dill (1997).
+//! The owner by hash is from Stern and Dill (1997).
 
+#[cfg(test)]
+mod balance;
 pub(crate) mod mesh;
 pub(crate) mod wire;
 

@@ -115,7 +115,16 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_they_were_written() {
-        let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
+        let numbers = [
+            0,
+            1,
+            127,
+            128,
+            300,
+            u64::from(u32::MAX),
+            u64::MAX - 1,
+            u64::MAX,
+        ];
         let mut encoder = Encoder::default();
         numbers.iter().for_each(|&number| encoder.number(number));
         encoder.optional(Some(u32::MAX));

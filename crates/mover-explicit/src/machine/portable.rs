@@ -53,11 +53,7 @@ impl Machine {
     }
 
     /// Reads a state; what cannot be one of this program is refused.
-    pub fn read_portable(
-        &self,
-        source: &mut Decoder,
-        lanes: &mut Vec<u64>,
-    ) -> Result<(), Corrupt> {
+    pub fn read_portable(&self, source: &mut Decoder, lanes: &mut Vec<u64>) -> Result<(), Corrupt> {
         let length = usize::try_from(source.number()?).map_err(|_| Corrupt)?;
         if length > MAX_LANES || !self.layout.is_whole(length) {
             return Err(Corrupt);

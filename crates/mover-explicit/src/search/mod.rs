@@ -223,7 +223,13 @@ fn in_parallel<'m>(
         }
     }
     let workers = options.jobs.min(MOST_WORKERS);
-    Ok(parallel::explore(machine, (tables, sets), options, workers, None))
+    Ok(parallel::explore(
+        machine,
+        (tables, sets),
+        options,
+        workers,
+        None,
+    ))
 }
 
 /// What persistent sets need, if they are wanted and possible. Where `timeout` is used, all states are

@@ -245,7 +245,11 @@ impl CheckArgs {
         let Some(option) = self.processes.given() else {
             return Ok(None);
         };
-        if task.properties().iter().any(|property| property.is_temporal()) {
+        if task
+            .properties()
+            .iter()
+            .any(|property| property.is_temporal())
+        {
             let reason = format!(
                 "{option} is for properties of states; leave claims and termination out: \
                  `--property unreach-call,no-deadlock`"
@@ -253,7 +257,9 @@ impl CheckArgs {
             return Err(CliError::usage("U002", reason));
         }
         let decisive = self.decisive_options(task, options);
-        let joined = self.processes.join(process_identity(task.program(), &decisive), cancel)?;
+        let joined = self
+            .processes
+            .join(process_identity(task.program(), &decisive), cancel)?;
         options.peers = joined.as_ref().map(|joined| Arc::clone(&joined.peers));
         Ok(joined)
     }
@@ -379,10 +385,7 @@ impl CheckArgs {
                 self.approximate.search().is_some(),
                 "searches that store all states; remove the options of approximate search",
             ),
-            (
-                self.fair.is_some(),
-                "properties of states; remove `--fair`",
-            ),
+            (self.fair.is_some(), "properties of states; remove `--fair`"),
             (
                 self.check_movers || self.unreached || self.dump.is_some(),
                 "the search alone; remove `--check-movers`, `--unreached` and `--dump`",

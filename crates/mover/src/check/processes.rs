@@ -96,7 +96,10 @@ impl ProcessArgs {
         if let (Some(part), Some(count)) = (self.part, self.processes)
             && !(1..count).contains(&part)
         {
-            return Err(OptionError::needs("--part", "the number of another process"));
+            return Err(OptionError::needs(
+                "--part",
+                "the number of another process",
+            ));
         }
         Ok(())
     }
@@ -136,14 +139,12 @@ impl ProcessArgs {
 
     fn listed(&self, path: &Path) -> Result<Meeting, CliError> {
         let index = self.process.unwrap_or(0);
-        let wrong = |reason: &str| {
-            CliError::input("U015", format!("{}: {reason}", path.display()))
-        };
+        let wrong = |reason: &str| CliError::input("U015", format!("{}: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
         let (token, addresses) = hosts(&text).map_err(wrong)?;
-        let own = addresses.get(index).ok_or_else(|| {
-            wrong("it has no line for this process; numbers begin with 0")
-        })?;
+        let own = addresses
+            .get(index)
+            .ok_or_else(|| wrong("it has no line for this process; numbers begin with 0"))?;
         let listener = listen(own).map_err(|error| refused(error.to_string()))?;
         Ok(Meeting {
             listener,
@@ -224,9 +225,8 @@ fn start(count: usize) -> Result<Meeting, CliError> {
         let mut line = String::new();
         let read = output.take(16).read_line(&mut line);
         let port = read.ok().and_then(|_| line.trim().parse::<u16>().ok());
-        let port = port.ok_or_else(|| {
-            refused(format!("process {part} has ended before the search began"))
-        })?;
+        let port = port
+            .ok_or_else(|| refused(format!("process {part} has ended before the search began")))?;
         addresses.push(format!("{LOOPBACK}:{port}"));
     }
     let message = format!("{word}\n{}\n", addresses.join("\n"));

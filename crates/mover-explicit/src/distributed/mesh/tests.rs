@@ -63,7 +63,11 @@ fn a_frame_that_was_changed_or_repeated_has_no_meaning() {
         bytes[byte] ^= 0x11;
         // The padding says nothing; of a longer payload the end is missing.
         let is_padding = (1..4).contains(&byte);
-        assert_eq!(read_frame(&mut &bytes[..], 0).is_err(), !is_padding, "{byte}");
+        assert_eq!(
+            read_frame(&mut &bytes[..], 0).is_err(),
+            !is_padding,
+            "{byte}"
+        );
     }
     assert!(read_frame(&mut &good[..], 0).is_ok());
     assert!(read_frame(&mut &good[..], 1).is_err());
@@ -115,9 +119,14 @@ fn whoever_searches_something_else_ends_the_search_on_both_sides() {
     other.identity[2].1 = 4;
     let theirs = thread::spawn(move || {
         let listener = listen("127.0.0.1:0").expect("there is a port");
-        other.join(&listener).map(|_| ()).map_err(|error| error.to_string())
+        other
+            .join(&listener)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     });
-    let ours = joining(&addresses, 0).join(&listener).map_err(|error| error.to_string());
+    let ours = joining(&addresses, 0)
+        .join(&listener)
+        .map_err(|error| error.to_string());
     let theirs = theirs.join().expect("it does not fail");
     assert!(ours.is_err_and(|error| error.contains("process 1") && error.contains("program")));
     assert!(theirs.is_err_and(|error| error.contains("process 0") && error.contains("program")));
