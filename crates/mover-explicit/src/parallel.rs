@@ -47,8 +47,6 @@ use crate::persistent::{Compared, SetTables, StateVisitor};
 use crate::search::{Options, Searched, Trial, Wanted, common_halt, ends_in_deadlock, rank};
 use crate::shared_store::{SharedStore, View};
 use crate::store::StoreFull;
-#[cfg(test)]
-pub use exchange::owner;
 use mover_engine::{Control, Statistics, Stop, Violation};
 
 /// Expansions between two looks at the clock, and between two publications of beliefs.

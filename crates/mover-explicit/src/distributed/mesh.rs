@@ -520,6 +520,3 @@ impl Drop for Peers {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -15,8 +15,6 @@
 //!
 //! The owner by hash is from Stern and Dill (1997).
 
-#[cfg(test)]
-mod balance;
 pub(crate) mod mesh;
 pub(crate) mod wire;
 

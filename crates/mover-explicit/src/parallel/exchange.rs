@@ -518,6 +518,3 @@ fn number_of_stop(stop: Stop) -> usize {
 fn stop_of_number(number: u64) -> Option<Stop> {
     STOPS.get(usize::try_from(number).ok()?).copied()
 }
-
-#[cfg(test)]
-mod tests;
