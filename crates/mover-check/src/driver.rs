@@ -190,6 +190,22 @@ pub fn answer(
     Ok(answer)
 }
 
+/// Takes part in a search that another process began and concludes: the outcome says only whether that went well.
+pub fn take_part(
+    task: &Arc<Task>,
+    options: &Options,
+    cancel: &Cancel,
+) -> Result<Outcome, CheckError> {
+    let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
+    let control = Control::cancelled_by(cancel)
+        .with_deadline(deadline)
+        .with_memory(options.memory);
+    let strategy = Strategy::new(options, Features::of(task));
+    let run = strategy.stages.first().and_then(|stage| stage.runs.first());
+    let run = run.ok_or_else(|| CheckError::Internal("a strategy without a stage".into()))?;
+    Ok(engine(run, options).run(task, &control, &mut |_| ())?)
+}
+
 /// No proof covers that memory stays reachable, unless there is none to lose.
 fn leave_tracking_open(task: &Task, answer: &mut Answer) {
     let mut sites = task.program().sites.iter();

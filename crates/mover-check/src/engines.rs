@@ -53,6 +53,7 @@ fn explicit(run: &Run, options: &Options) -> Arc<dyn Engine> {
         keep_going: options.keep_going,
         first: options.first,
         checkpoints: options.checkpoints.clone(),
+        peers: options.peers.clone(),
         // Whoever chooses a reduction wants to see what it does.
         may_drop: options.reduction.is_none(),
         ..Explicit::default()

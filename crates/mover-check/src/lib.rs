@@ -125,7 +125,7 @@ pub use mover_reduce::present::explain as explanation;
 pub use mover_reduce::present::plan_text::plan_text;
 
 pub use check::{Check, check, usual_properties};
-pub use driver::{CheckError, answer};
+pub use driver::{CheckError, answer, take_part};
 pub use engines::{dump_bounded, dump_invariant};
 pub use observer::{Nobody, Observer};
 pub use options::{EngineChoice, Options, ReductionChoice};

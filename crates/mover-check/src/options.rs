@@ -3,9 +3,11 @@
 //! [`Options`] has a default for everything; callers set only what differs. Which engines run,
 //! in which order and with what budget, follows from them as data: see [`crate::strategy`].
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
 use std::time::Duration;
 
+use mover_explicit::distributed::Peers;
 use mover_explicit::liveness::Fairness;
 use mover_explicit::{Approximate, CheckpointOptions, Ignoring, Order};
 use mover_symbolic::SymbolicOptions;
@@ -100,6 +102,8 @@ pub struct Options {
     pub checkpoints: Option<Arc<CheckpointOptions>>,
     /// Remember states only approximately; then nothing is proved.
     pub approximate: Option<Approximate>,
+    /// The other processes of a distributed search.
+    pub peers: Option<Arc<Mutex<Option<Peers>>>>,
     /// Which runs count for temporal claims.
     pub fairness: Fairness,
     /// Whether it is also asked that all memory stays reachable until it is freed, which is not
@@ -126,6 +130,7 @@ impl Default for Options {
             as_found: false,
             checkpoints: None,
             approximate: None,
+            peers: None,
             fairness: Fairness::None,
             tracks_memory: false,
         }

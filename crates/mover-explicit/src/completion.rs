@@ -291,6 +291,7 @@ impl<'m, 'o> CompletionSearch<'m, 'o> {
             bounds: self.bounds.into_iter().collect(),
             stopped: self.clock.stopped,
             refusal: self.machine.refusal().map(str::to_string),
+            lost: None,
             broken_claims,
             statistics: self.clock.statistics,
         }

@@ -19,6 +19,7 @@ use mover_reduce::{Movers, NoMovers, Reduction};
 
 use crate::checkpoint::{Checkpoints, Identity, Snapshot};
 use crate::completion::{self, Ignoring};
+use crate::distributed::Peers;
 use crate::search::{self, Options, Order, RunTime, Searched, Wanted};
 
 /// Writes a checkpoint.
@@ -64,6 +65,8 @@ pub struct Explicit {
     /// Stop at the first violation, instead of searching on for those of other properties.
     pub first: bool,
     pub checkpoints: Option<Arc<CheckpointOptions>>,
+    /// The other processes of a distributed search; they are taken once.
+    pub peers: Option<Arc<Mutex<Option<Peers>>>>,
     /// Whether a reduction that stores most of the states is dropped after a short trial.
     pub may_drop: bool,
 }
@@ -81,6 +84,7 @@ impl Default for Explicit {
             keep_going: false,
             first: false,
             checkpoints: None,
+            peers: None,
             may_drop: false,
         }
     }
@@ -178,6 +182,12 @@ impl Explicit {
 
 fn conclusion(searched: &Searched, is_sound: bool, way_on: Option<String>) -> Conclusion {
     let states = searched.statistics.states;
+    if let Some(lost) = &searched.lost {
+        return Conclusion::Refused {
+            reason: lost.clone(),
+            advice: "starting all processes again".into(),
+        };
+    }
     if searched.gave_up {
         return Conclusion::Refused {
             reason: format!(
@@ -252,7 +262,10 @@ impl Engine for Explicit {
         progress: &mut Progress,
     ) -> Result<Outcome, EngineError> {
         let plan = self.plan(task);
-        let may_drop = self.may_drop && plan.movers().is_some() && self.checkpoints.is_none();
+        let may_drop = self.may_drop
+            && plan.movers().is_some()
+            && self.checkpoints.is_none()
+            && self.peers.is_none();
         let options = Options {
             order: self.order,
             movers: plan.movers(),
@@ -273,7 +286,18 @@ impl Engine for Explicit {
             progress: &mut *progress,
         };
         let searched = match &self.checkpoints {
-            None => search::explore(task.program(), options, None),
+            None => {
+                let peers = match &self.peers {
+                    None => None,
+                    Some(peers) => {
+                        let peers = peers.lock().unwrap_or_else(PoisonError::into_inner).take();
+                        let is_gone =
+                            || EngineError::Internal("a distributed search runs only once".into());
+                        Some(peers.ok_or_else(is_gone)?)
+                    }
+                };
+                search::explore(task.program(), options, None, peers)
+            }
             Some(all) => {
                 let lock = |save: &Mutex<Save>, snapshot: &Snapshot| {
                     let mut save = save.lock().unwrap_or_else(PoisonError::into_inner);
@@ -294,7 +318,7 @@ impl Engine for Explicit {
                     save: save.as_mut().map(|save| save as &mut dyn FnMut(&Snapshot)),
                     resume: resume.map(|resume| resume as Box<dyn Read>),
                 };
-                search::explore(task.program(), options, Some(checkpoints))
+                search::explore(task.program(), options, Some(checkpoints), None)
             }
         };
         let searched = searched?;

@@ -293,6 +293,19 @@ impl Layout {
         Some(self.slot(page) + self.slot_lanes + within)
     }
 
+    /// Whether a lane is that of a dynamic object.
+    #[inline]
+    pub fn is_heap_lane(&self, lane: usize) -> bool {
+        let page = self.slot_lanes + self.heap_lanes;
+        lane >= self.slots_start && (lane - self.slots_start) % page >= self.slot_lanes
+    }
+
+    /// Whether a row of this many lanes consists of whole pages.
+    pub fn is_whole(&self, lanes: usize) -> bool {
+        let pages = lanes.checked_sub(self.slots_start);
+        pages.is_some_and(|lanes| lanes.is_multiple_of(self.slot_lanes + self.heap_lanes))
+    }
+
     pub fn pc_of(&self, template: TemplateId, location: LocationId) -> u32 {
         self.templates[template.index()].first_pc + location.0
     }

@@ -36,6 +36,7 @@ mod classify;
 mod code;
 mod compile;
 mod completion;
+pub mod distributed;
 mod engine;
 mod expand;
 mod guards;

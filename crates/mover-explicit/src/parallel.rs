@@ -18,6 +18,9 @@
 //! must be of the next level. Levels are closed when they begin, by one worker, so the answer
 //! depends neither on the number of workers nor on their speed.
 
+mod conclusion;
+mod exchange;
+mod level;
 mod meeting;
 
 use std::collections::BTreeSet;
@@ -33,8 +36,11 @@ use mover_reduce::Movers;
 
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::classify::{Beliefs, Block, Classifier, PhaseTables};
+use crate::distributed::Peers;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
+use crate::parallel::exchange::{Decision, Elsewhere, Exchange};
+use crate::parallel::level::Level;
 use crate::parallel::meeting::Meeting;
 use crate::path_reconstruction::steps_through;
 use crate::persistent::{Compared, SetTables, StateVisitor};
@@ -42,9 +48,6 @@ use crate::search::{Options, Searched, Trial, Wanted, common_halt, ends_in_deadl
 use crate::shared_store::{SharedStore, View};
 use crate::store::StoreFull;
 use mover_engine::{Control, Statistics, Stop, Violation};
-
-/// States that a worker takes from a level at once, at most.
-const MOST_TAKEN: usize = 64;
 
 /// Expansions between two looks at the clock, and between two publications of beliefs.
 const EXPANSIONS_PER_LOOK: u32 = 64;
@@ -58,51 +61,6 @@ struct Found {
     worker: usize,
     steps: Vec<Step>,
     depth: u32,
-}
-
-/// The states of one level, by the workers that found them.
-#[derive(Default)]
-struct Level {
-    segments: Vec<Segment>,
-    /// How many states a worker takes at once.
-    taken: usize,
-}
-
-struct Segment {
-    states: Vec<u32>,
-    /// The first that nobody has taken.
-    next: AtomicUsize,
-}
-
-impl Level {
-    fn new(found: Vec<Vec<u32>>) -> Self {
-        let total: usize = found.iter().map(Vec::len).sum();
-        let each = total / (found.len() * 16).max(1);
-        let segment = |states| Segment {
-            states,
-            next: AtomicUsize::new(0),
-        };
-        Level {
-            segments: found.into_iter().map(segment).collect(),
-            taken: each.clamp(1, MOST_TAKEN),
-        }
-    }
-
-    /// Takes some states, of one's own segment if there are any.
-    fn take(&self, own: usize) -> Option<(usize, Range<usize>)> {
-        let count = self.segments.len();
-        for number in (0..count).map(|offset| (own + offset) % count) {
-            let segment = &self.segments[number];
-            let len = segment.states.len();
-            if segment.next.load(Ordering::Relaxed) < len {
-                let start = segment.next.fetch_add(self.taken, Ordering::Relaxed);
-                if start < len {
-                    return Some((number, start..len.min(start + self.taken)));
-                }
-            }
-        }
-        None
-    }
 }
 
 /// What a worker believes, and how often that has changed.
@@ -150,6 +108,10 @@ struct Shared<'a> {
     stopped: Mutex<Option<Stop>>,
     /// Whether `stopped` says why.
     has_stopped: AtomicBool,
+    /// The part of this process in a distributed search; the worker takes it.
+    exchange: Mutex<Option<Exchange>>,
+    /// What the other processes have told.
+    elsewhere: Mutex<Elsewhere>,
     /// For each worker, as of its last look.
     counts: Vec<Counts>,
 }
@@ -183,6 +145,8 @@ struct Worker<'a> {
     heard: u64,
     versions: Vec<u64>,
     looks: u32,
+    /// Set if there are other processes; then there is one worker.
+    exchange: Option<Exchange>,
 }
 
 /// Explores breadth first with several workers.
@@ -191,6 +155,7 @@ pub fn explore(
     (tables, sets): (Option<&PhaseTables>, Option<&SetTables>),
     options: Options,
     workers: usize,
+    peers: Option<Peers>,
 ) -> Searched {
     let started = Instant::now();
     let shared = Shared {
@@ -198,7 +163,7 @@ pub fn explore(
         tables,
         sets,
         is_reduced: options.movers.is_some(),
-        closes: tables.is_some() && sets.is_none(),
+        closes: tables.is_some() && sets.is_none() && peers.is_none(),
         errors: options.errors,
         deadlocks: options.deadlocks,
         watches_races: options.races && machine.has_accesses(),
@@ -221,6 +186,8 @@ pub fn explore(
         states_at_first: AtomicU64::new(0),
         stopped: Mutex::new(None),
         has_stopped: AtomicBool::new(false),
+        exchange: Mutex::new(peers.map(Exchange::new)),
+        elsewhere: Mutex::default(),
         counts: (0..workers).map(|_| Counts::default()).collect(),
     };
     let progress = options.progress;
@@ -249,6 +216,10 @@ pub fn explore(
         // A worker that panicked may not have expanded the states that it took.
         panic!("a worker of the parallel search failed");
     }
+    let bounds: BTreeSet<BoundMet> = finished.into_iter().flatten().collect();
+    if let Some(exchange) = lock(&shared.exchange).take() {
+        return conclusion::conclude(&shared, exchange, options.movers, bounds, started);
+    }
     let mut statistics = shared.statistics(started);
     let mut found = std::mem::take(&mut *lock(&shared.found));
     // One of each property, whoever found it first.
@@ -276,7 +247,6 @@ pub fn explore(
             steps,
         });
     }
-    let bounds: BTreeSet<BoundMet> = finished.into_iter().flatten().collect();
     let stopped = *lock(&shared.stopped);
     Searched {
         violations,
@@ -286,6 +256,7 @@ pub fn explore(
         bounds: bounds.into_iter().collect(),
         stopped,
         refusal: machine.refusal().map(str::to_string),
+        lost: None,
         broken_claims: Vec::new(),
         statistics,
     }
@@ -293,14 +264,25 @@ pub fn explore(
 
 impl Shared<'_> {
     fn statistics(&self, started: Instant) -> Statistics {
+        let (own, elsewhere) = (self.own(), *lock(&self.elsewhere));
         Statistics {
+            states: own.states + elsewhere.states,
+            transitions: own.transitions + elsewhere.transitions,
+            persistent: own.persistent + elsewhere.persistent,
+            depth: self.depth().into(),
+            bytes: self.bytes() as u64 + elsewhere.bytes,
+            time: started.elapsed(),
+            ..Statistics::default()
+        }
+    }
+
+    /// What this process has counted.
+    fn own(&self) -> Elsewhere {
+        Elsewhere {
             states: self.total(|counts| &counts.states),
             transitions: self.total(|counts| &counts.transitions),
             persistent: self.total(|counts| &counts.persistent),
-            depth: self.depth().into(),
             bytes: self.bytes() as u64,
-            time: started.elapsed(),
-            ..Statistics::default()
         }
     }
 
@@ -362,6 +344,7 @@ impl<'a> Worker<'a> {
             heard: 0,
             versions: vec![0; shared.news.len()],
             looks: 0,
+            exchange: None,
         }
     }
 
@@ -377,31 +360,43 @@ impl<'a> Worker<'a> {
             Blocks::new(shared.machine, classifier, keep_deadlocks).with_sets(shared.sets)
         });
         if self.number == 0 {
-            let added = self.view.add_first(shared.machine.initial());
-            self.check(added);
+            self.exchange = lock(&shared.exchange).take();
+            if self.is_own(shared.machine.initial()) {
+                let added = self.view.add_first(shared.machine.initial());
+                self.check(added);
+            }
         }
+        self.run_levels(&mut expander, &mut blocks);
+        if self.exchange.is_some() {
+            *lock(&shared.exchange) = self.exchange.take();
+        }
+        self.bounds
+    }
+
+    fn run_levels(&mut self, expander: &mut Expander<'a>, blocks: &mut Option<Blocks<'a>>) {
+        let shared = self.shared;
         loop {
             let level = lock(&shared.level).clone();
-            self.expand_level(&level, &mut expander, &mut blocks);
-            self.publish(&mut blocks);
+            self.expand_level(&level, expander, blocks);
+            self.publish(blocks);
             drop(level);
             if !shared.meeting.wait() {
-                return self.bounds;
+                return;
             }
             if shared.tables.is_some() {
-                self.hear(&mut blocks);
+                self.hear(blocks);
                 let waiting = self.again.len() as u64;
                 shared.waiting.fetch_add(waiting, Ordering::Relaxed);
                 if !shared.meeting.wait() {
-                    return self.bounds;
+                    return;
                 }
             }
             if self.number == 0 {
-                self.next_level(&mut expander, &mut blocks);
+                self.next_level(expander, blocks);
             }
             // Nobody reads the level before it has been chosen.
             if !shared.meeting.wait() || shared.is_over.load(Ordering::Relaxed) {
-                return self.bounds;
+                return;
             }
             self.depth = shared.depth();
         }
@@ -413,7 +408,13 @@ impl<'a> Worker<'a> {
         // Those whose blocks are to be run again do so, the others have nothing to do.
         let is_unfinished = shared.waiting.swap(0, Ordering::Relaxed) > 0;
         shared.set_level(Level::default());
-        if is_unfinished && !shared.has_stopped() {
+        self.end_round(blocks);
+        let decision = self.exchange.as_ref().map(|exchange| exchange.decision);
+        let goes_again = match decision {
+            None => is_unfinished && !shared.has_stopped(),
+            Some(decision) => decision == Decision::Again,
+        };
+        if goes_again {
             return;
         }
         loop {
@@ -423,7 +424,13 @@ impl<'a> Worker<'a> {
                 .map(|next| std::mem::take(&mut *lock(next)));
             let next: Vec<Vec<u32>> = next.collect();
             let total: usize = next.iter().map(Vec::len).sum();
-            if shared.has_stopped() || shared.is_done() || shared.is_enough() || total == 0 {
+            let is_over = match decision {
+                None => {
+                    shared.has_stopped() || shared.is_done() || shared.is_enough() || total == 0
+                }
+                Some(decision) => decision != Decision::NextLevel,
+            };
+            if is_over {
                 shared.is_over.store(true, Ordering::Relaxed);
                 return;
             }
@@ -480,6 +487,7 @@ impl<'a> Worker<'a> {
                 self.looks = 0;
                 self.publish(blocks);
                 self.look(0);
+                self.poll();
             }
             if shared.publications.load(Ordering::Relaxed) != self.heard {
                 self.hear(blocks);
@@ -501,6 +509,7 @@ impl<'a> Worker<'a> {
     ) {
         let machine = self.shared.machine;
         let started = self.view.start(number, &mut expander.work.lanes);
+        let started = started.and_then(|()| self.name_parent());
         if !self.check(started) {
             return;
         }
@@ -557,7 +566,8 @@ impl<'a> Worker<'a> {
             return expansion;
         }
         let is_run_time = blocks.stepper.classifier.is_some();
-        if only.is_none() && is_run_time {
+        // Whether a state is of the next level is known only to its owner.
+        if only.is_none() && is_run_time && self.exchange.is_none() {
             match self.go_on(blocks, lanes) {
                 ControlFlow::Break(expansion) => return expansion,
                 ControlFlow::Continue(()) => {}
@@ -677,8 +687,11 @@ impl<'a> Worker<'a> {
         dirty: impl Iterator<Item = usize>,
     ) -> ControlFlow<()> {
         self.transitions += 1;
-        let added = self.view.add(lanes, dirty);
-        match self.check(added) {
+        let goes_on = self.send_elsewhere(lanes) || {
+            let added = self.view.add(lanes, dirty);
+            self.check(added)
+        };
+        match goes_on {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }

@@ -9,6 +9,7 @@ mod ltl;
 mod option_error;
 mod options;
 mod outputs;
+mod processes;
 mod properties;
 mod property_file;
 mod symbolic;
@@ -17,11 +18,11 @@ use std::sync::Arc;
 
 use mover_check::mover_trial::{MoverTrial, try_movers};
 use mover_check::unreached::{Unreached, unreached};
-use mover_check::{CheckError, Features, Strategy};
+use mover_check::{CheckError, Features, Options, Strategy};
 use mover_cli::diagnostics::show;
 use mover_cli::output::print;
 use mover_cli::{Cause, CliError, Exit, stderr, stderr_line};
-use mover_engine::{Cancel, Control, EngineError, Task};
+use mover_engine::{Cancel, Conclusion, Control, EngineError, Task};
 use mover_explicit::reached::NotAll;
 use mover_ir::print::print_program;
 use mover_report::mover_trial;
@@ -110,8 +111,14 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
         let features = Features::of(&task);
         stderr_line!("mover: {}", Strategy::new(&options, features));
     }
+    // Kept until there is an answer: processes that were started here end with it.
+    let joined = args.join(&task, &mut options, &cancel)?;
+    if args.processes.is_other() {
+        return take_part(&args, &task, &options, &cancel);
+    }
     let answer = mover_check::answer(&task, &options, &cancel, &watcher)
         .map_err(|error| told(&args, &task, error))?;
+    drop(joined);
     show(&task.program().info.sources, &answer.warnings);
     let unreached = args.unreached.then(|| {
         let control = Control::cancelled_by(&cancel).with_memory(args.memory_limit());
@@ -124,6 +131,23 @@ pub fn run(mut args: CheckArgs) -> Result<Exit, CliError> {
     guard.answering();
     let besides = Besides { trial, unreached };
     outputs::tell(&args, &task, numbers.as_ref(), &answer, besides, &cancel)
+}
+
+/// The part of a process that leaves the answer to process 0.
+fn take_part(
+    args: &CheckArgs,
+    task: &Arc<Task>,
+    options: &Options,
+    cancel: &Cancel,
+) -> Result<Exit, CliError> {
+    let outcome = mover_check::take_part(task, options, cancel);
+    let outcome = outcome.map_err(|error| told(args, task, error))?;
+    match outcome.conclusion {
+        Conclusion::Refused { reason, .. } => stderr_line!("mover: {reason}"),
+        _ => stderr_line!("mover: this process has done its part; process 0 has the answer"),
+    }
+    // It says nothing of the program, so it is no success either.
+    Ok(Exit::Unknown)
 }
 
 /// What was asked for besides the answer.

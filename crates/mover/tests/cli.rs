@@ -26,6 +26,8 @@ mod ignoring;
 mod ltl;
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[path = "cli/processes.rs"]
+mod processes;
 #[path = "cli/progress.rs"]
 mod progress;
 #[path = "cli/simulate.rs"]

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::ObjectId;
 use crate::checkpoint::{CheckpointError, Sink, Source, nonsense};
+use crate::distributed::wire::{Corrupt, Decoder, Encoder};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
@@ -363,6 +364,79 @@ impl Ledger {
     pub fn bytes(&self) -> usize {
         let blocks: usize = self.relying.iter().map(Vec::capacity).sum();
         blocks * size_of::<Block>() + self.objects.capacity() * size_of::<Sightings>()
+    }
+}
+
+impl Beliefs {
+    pub fn write(&self, out: &mut Encoder) {
+        out.number(self.cells.len() as u64);
+        self.cells.iter().for_each(|seen| seen.write(out));
+        out.number(self.others.len() as u64);
+        for (key, seen) in &self.others {
+            let (kind, first, second) = key.to_numbers();
+            out.number(kind.into());
+            out.number(first);
+            out.number(second.into());
+            seen.write(out);
+        }
+    }
+
+    pub fn read(source: &mut Decoder) -> Result<Beliefs, Corrupt> {
+        let cells = (0..source.count()?).map(|_| Sightings::read(source));
+        let cells = cells.collect::<Result<_, Corrupt>>()?;
+        let others = (0..source.count()?).map(|_| {
+            let numbers = (source.small()?, source.number()?, source.small()?);
+            let key = Key::from_numbers(numbers).ok_or(Corrupt)?;
+            Ok((key, Sightings::read(source)?))
+        });
+        let others = others.collect::<Result<_, Corrupt>>()?;
+        Ok(Beliefs { cells, others })
+    }
+
+    /// Whether they are about the cells of a ledger.
+    pub fn fit(&self, ledger: &Ledger) -> bool {
+        self.cells.len() == ledger.cells
+    }
+}
+
+impl Sightings {
+    fn write(&self, out: &mut Encoder) {
+        // Locks are cells or predicates, whose numbers are the same in every process.
+        match &self.locks {
+            None => out.number(0),
+            Some(locks) => {
+                out.number(1);
+                out.number(locks.len() as u64);
+                locks.iter().for_each(|&lock| out.number(lock.into()));
+            }
+        }
+        match self.owner {
+            Owner::Nobody => out.number(0),
+            Owner::Many => out.number(1),
+            Owner::One(thread) => out.number(2 + u64::from(thread)),
+        }
+        out.number(self.written.into());
+    }
+
+    fn read(source: &mut Decoder) -> Result<Sightings, Corrupt> {
+        let locks = match source.flag()? {
+            false => None,
+            true => {
+                let locks = (0..source.count()?).map(|_| source.small());
+                Some(locks.collect::<Result<_, Corrupt>>()?)
+            }
+        };
+        let owner = match source.number()? {
+            0 => Owner::Nobody,
+            1 => Owner::Many,
+            thread => Owner::One(u16::try_from(thread - 2).map_err(|_| Corrupt)?),
+        };
+        let written = source.flag()?;
+        Ok(Sightings {
+            locks,
+            owner,
+            written,
+        })
     }
 }
 

@@ -234,6 +234,11 @@ impl PhaseTables {
         Ok(())
     }
 
+    /// Whether the user claims exclusive access to something.
+    pub fn has_claims(&self) -> bool {
+        !self.claims.is_empty()
+    }
+
     /// The claims of the user that some access did not keep to, and that access.
     pub fn broken_claims(&self) -> Vec<BrokenClaim> {
         let broken = |claim: &Claim| {

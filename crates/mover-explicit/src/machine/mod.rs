@@ -9,6 +9,7 @@
 //! recorded lanes serves both to undo the step and to tell the store which lanes have changed.
 
 mod effects;
+mod portable;
 mod renaming;
 mod step_cache;
 

@@ -27,6 +27,7 @@ use mover_reduce::{Movers, PhaseFacts, ReductionPlan};
 use crate::blocks::{BlockVisitor, Blocks, Halts};
 use crate::checkpoint::{Checkpoints, PATIENCE, Schedule, Source};
 use crate::classify::{Block, Classifier, Ledger, PhaseTables};
+use crate::distributed::Peers;
 use crate::expand::{Event, Expander, Expansion, Path, Visitor};
 use crate::machine::{Machine, RunEnd, Step, Workspace};
 use crate::parallel;
@@ -134,6 +135,8 @@ pub(crate) struct Searched {
     pub stopped: Option<Stop>,
     /// The unsupported construct that was met, where, and what to do.
     pub refusal: Option<String>,
+    /// The process that was lost, and why: nothing is known then.
+    pub lost: Option<String>,
     /// The user's claims of exclusive access and the accesses that violate them.
     pub broken_claims: Vec<BrokenClaim>,
     pub statistics: Statistics,
@@ -156,8 +159,9 @@ pub(crate) fn explore(
     program: &Program,
     options: Options,
     checkpoints: Option<Checkpoints>,
+    peers: Option<Peers>,
 ) -> Result<Searched, EngineError> {
-    if checkpoints.is_some() && options.jobs > 1 {
+    if checkpoints.is_some() && (options.jobs > 1 || peers.is_some()) {
         return Err(EngineError::Unsupported(
             "checkpoints are written by a search on one core".into(),
         ));
@@ -173,6 +177,16 @@ pub(crate) fn explore(
         _ => None,
     };
     let sets = set_tables(&machine, &options);
+    if let Some(peers) = peers {
+        if tables.as_ref().is_some_and(PhaseTables::has_claims) {
+            return Err(EngineError::Unsupported(
+                "claims of exclusive access are checked by one process, or with `--reduce static`"
+                    .into(),
+            ));
+        }
+        let known = (tables.as_ref(), sets.as_ref());
+        return Ok(parallel::explore(&machine, known, options, 1, Some(peers)));
+    }
     let is_parallel = options.jobs > 1 && options.order == Order::BreadthFirst;
     let known = (tables.as_ref(), sets.as_ref());
     let mut outcome = if is_parallel {
@@ -209,7 +223,13 @@ fn in_parallel<'m>(
         }
     }
     let workers = options.jobs.min(MOST_WORKERS);
-    Ok(parallel::explore(machine, (tables, sets), options, workers))
+    Ok(parallel::explore(
+        machine,
+        (tables, sets),
+        options,
+        workers,
+        None,
+    ))
 }
 
 /// What persistent sets need, if they are wanted and possible. Where `timeout` is used, all states are
@@ -563,6 +583,7 @@ impl<'m, 'o> Search<'m, 'o> {
             bounds: self.bounds.into_iter().collect(),
             stopped: self.limits.stopped,
             refusal: self.machine.refusal().map(str::to_string),
+            lost: None,
             broken_claims: Vec::new(),
             statistics: self.limits.statistics,
         };

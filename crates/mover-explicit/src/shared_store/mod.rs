@@ -128,6 +128,8 @@ pub struct View<'s> {
     longest: usize,
     /// The state that is being expanded.
     pub number: u32,
+    /// What is noted as the parent of the states that are added.
+    pub parent: u32,
     pending: Vec<Pending>,
     /// States that were new.
     pub found: Vec<u32>,
@@ -159,6 +161,7 @@ impl<'s> View<'s> {
             lanes: vec![0; 1 << height],
             longest,
             number: NO_PARENT,
+            parent: NO_PARENT,
             pending: Vec::new(),
             found: Vec::new(),
             met: None,
@@ -239,6 +242,7 @@ impl<'s> View<'s> {
     /// Adds the first state.
     pub fn add_first(&mut self, lanes: &[u64]) -> Result<(), StoreFull> {
         self.number = NO_PARENT;
+        self.parent = NO_PARENT;
         self.add(lanes, 0..lanes.len())?;
         self.flush()
     }
@@ -246,6 +250,7 @@ impl<'s> View<'s> {
     /// Makes a stored state the one whose successors are added, and copies its lanes.
     pub fn start(&mut self, number: u32, lanes: &mut Vec<u64>) -> Result<(), StoreFull> {
         self.number = number;
+        self.parent = number;
         let root = self.store.states.word(number);
         let height = (root >> (2 * NODE_BITS)) as u32;
         self.ensure_lanes(1 << height)?;
@@ -305,12 +310,19 @@ impl<'s> View<'s> {
         };
         self.pending.push(Pending {
             root,
-            parent: self.number,
+            parent: self.parent,
         });
         if self.pending.len() >= MAX_PENDING {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Adds a state that has nothing to do with the started one.
+    pub fn add_other(&mut self, lanes: &mut Vec<u64>) -> Result<(), StoreFull> {
+        // What is behind its end would be taken from the started one.
+        lanes.resize(lanes.len().max(self.longest), 0);
+        self.add(lanes, 0..lanes.len())
     }
 
     /// The root of a successor in a tree whose nodes are the bits of a word.

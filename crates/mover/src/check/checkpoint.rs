@@ -20,6 +20,7 @@ use mover_explicit::Save;
 use mover_explicit::checkpoint::{Identity, Snapshot, open, sum_of};
 use mover_ir::program::Program;
 
+use super::processes::number_of;
 use mover_cli::CliError;
 use mover_cli::output::{OutputError, remove_left_overs, write_file_by};
 use mover_cli::quantities::parse_seconds;
@@ -156,6 +157,24 @@ fn identity(program: &Program, options_asked: &[(&str, String)]) -> Identity {
         format!("{} ({:016x})", program.info.name, fingerprint(program)),
     ));
     identity
+}
+
+/// What has to be the same in all processes of a search.
+pub fn process_identity(
+    program: &Program,
+    options_asked: &[(&str, String)],
+) -> [(&'static str, u64); 3] {
+    let identity = identity(program, options_asked);
+    let pairs = |range: std::ops::Range<usize>| {
+        let entries = identity[range].iter();
+        number_of(entries.map(|(name, value)| (name.as_str(), value.as_str())))
+    };
+    let last = identity.len() - 1;
+    [
+        ("build of mover", pairs(0..2)),
+        ("set of options", pairs(2..last)),
+        ("program", pairs(last..last + 1)),
+    ]
 }
 
 /// A number for this executable: what two builds store need not be the same.

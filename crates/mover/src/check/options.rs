@@ -3,6 +3,7 @@
 //! The options and their values, which of them can be combined, and the defaults.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,14 +12,15 @@ use mover_cli::output::{OutputError, check_distinct, check_writable};
 use mover_cli::quantities::{parse_megabytes, parse_seconds};
 use mover_cli::resources::available_memory;
 use mover_cli::{CliError, stderr_line};
-use mover_engine::Task;
+use mover_engine::{Cancel, Task};
 use mover_explicit::Order;
 
 use super::approximate::ApproximateArgs;
-use super::checkpoint::CheckpointArgs;
+use super::checkpoint::{CheckpointArgs, process_identity};
 use super::choices::{Dump, Engine, FairnessChoice, Ignoring, Reduction, SearchOrder};
 use super::formats::FormatArgs;
 use super::option_error::OptionError;
+use super::processes::{Joined, ProcessArgs};
 use super::properties::Asked;
 use super::symbolic::SymbolicArgs;
 use crate::input::InputArgs;
@@ -165,6 +167,9 @@ pub struct CheckArgs {
     #[command(flatten, next_help_heading = "Checkpoints")]
     pub(super) checkpoints: CheckpointArgs,
 
+    #[command(flatten, next_help_heading = "Several processes")]
+    pub(super) processes: ProcessArgs,
+
     #[command(flatten, next_help_heading = "Files for other tools")]
     pub(super) formats: FormatArgs,
 
@@ -212,6 +217,7 @@ impl CheckArgs {
             certify: self.symbolic.certify,
             as_found: self.as_found,
             checkpoints: None,
+            peers: None,
             approximate: self.approximate.search(),
             fairness: self.fair.map_or(Fairness::None, FairnessChoice::fairness),
             tracks_memory: false,
@@ -229,6 +235,35 @@ impl CheckArgs {
         Ok(options)
     }
 
+    /// Connects with the other processes of the search, if there are any.
+    pub(super) fn join(
+        &self,
+        task: &Task,
+        options: &mut Options,
+        cancel: &Cancel,
+    ) -> Result<Option<Joined>, CliError> {
+        let Some(option) = self.processes.given() else {
+            return Ok(None);
+        };
+        if task
+            .properties()
+            .iter()
+            .any(|property| property.is_temporal())
+        {
+            let reason = format!(
+                "{option} is for properties of states; leave claims and termination out: \
+                 `--property unreach-call,no-deadlock`"
+            );
+            return Err(CliError::usage("U002", reason));
+        }
+        let decisive = self.decisive_options(task, options);
+        let joined = self
+            .processes
+            .join(process_identity(task.program(), &decisive), cancel)?;
+        options.peers = joined.as_ref().map(|joined| Arc::clone(&joined.peers));
+        Ok(joined)
+    }
+
     /// What decides which states a search stores, and in which order.
     fn decisive_options(&self, task: &Task, options: &Options) -> Vec<(&'static str, String)> {
         let names: Vec<&str> = task.properties().iter().map(|p| p.name()).collect();
@@ -243,6 +278,7 @@ impl CheckArgs {
             ("--order", order.into()),
             ("--keep-going", self.keep_going.to_string()),
             ("--first", self.first.to_string()),
+            ("--no-persistent", self.no_persistent.to_string()),
         ]
     }
 
@@ -306,6 +342,7 @@ impl CheckArgs {
                 });
             }
         }
+        self.check_processes()?;
         self.formats.check(&self.input)?;
         self.check_outputs()?;
         if self.keep_going && is_reduced {
@@ -318,6 +355,51 @@ impl CheckArgs {
             stderr_line!("mover: this engine runs on one core; `--engine auto` lets several race");
         }
         Ok(())
+    }
+
+    /// What several processes do not do is refused by name.
+    fn check_processes(&self) -> Result<(), OptionError> {
+        self.processes.check()?;
+        let Some(option) = self.processes.given() else {
+            return Ok(());
+        };
+        let others = [
+            (
+                !matches!(self.engine, Engine::Auto | Engine::Explicit),
+                "explicit search; remove `--engine`",
+            ),
+            (self.jobs > 1, "processes on one core each; remove `--jobs`"),
+            (
+                self.order == Some(SearchOrder::Dfs),
+                "breadth-first search; remove `--order`",
+            ),
+            (
+                self.ignoring.is_some_and(|given| given != Ignoring::Blocks),
+                "`--ignoring blocks`",
+            ),
+            (
+                self.checkpoints.given().is_some(),
+                "searches without checkpoints; remove `--checkpoint` and `--resume`",
+            ),
+            (
+                self.approximate.search().is_some(),
+                "searches that store all states; remove the options of approximate search",
+            ),
+            (self.fair.is_some(), "properties of states; remove `--fair`"),
+            (
+                self.check_movers || self.unreached || self.dump.is_some(),
+                "the search alone; remove `--check-movers`, `--unreached` and `--dump`",
+            ),
+            (
+                self.symbolic.certify,
+                "explicit search without `--certify`, which visits all states in one process",
+            ),
+        ];
+        let mut others = others.into_iter();
+        match others.find(|(is_given, _)| *is_given) {
+            Some((_, what)) => Err(OptionError::is_for(option, what)),
+            None => Ok(()),
+        }
     }
 
     fn check_outputs(&self) -> Result<(), OutputError> {
@@ -346,6 +428,7 @@ impl CheckArgs {
             (self.order.is_some(), "--order"),
             (self.no_persistent, "--no-persistent"),
             (self.keep_dead_values, "--keep-dead-values"),
+            (self.processes.given().is_some(), "--processes"),
             (self.reduce == Reduction::Left, "--reduce left"),
         ];
         let mut others = others.into_iter();
@@ -361,6 +444,7 @@ impl CheckArgs {
             .memory
             .map(|megabytes| megabytes.saturating_mul(1 << 20));
         let limit = asked.or_else(|| available_memory().map(|bytes| bytes / 10 * 9));
+        let limit = limit.map(|bytes| bytes / self.processes.on_this_machine() as u64);
         limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 }
