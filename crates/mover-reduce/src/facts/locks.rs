@@ -307,13 +307,13 @@ impl Locks {
         &self,
         program: &Program,
         table: &AccessTable,
+        alone: &Alone,
         lock: Object,
     ) -> Option<(EdgeRef, &'static str)> {
-        let alone = Alone::find(program);
         let mut all = self.locks.clone();
         all.insert(lock);
-        let tried = Locks::with(program, table, &alone, all);
-        tried.offender(program, table, &alone, lock, true)
+        let tried = Locks::with(program, table, alone, all);
+        tried.offender(program, table, alone, lock, true)
     }
 
     fn set<'a>(&self, sets: &'a [Vec<Vec<LockSet>>], edge: EdgeRef) -> &'a LockSet {

@@ -16,6 +16,7 @@ use crate::facts::access::EdgeRef;
 use crate::facts::single_threaded_suffix;
 use crate::plan::movers::runs_once;
 
+#[derive(Clone)]
 pub struct Alone {
     /// By template and location.
     locations: Vec<Vec<bool>>,

@@ -16,6 +16,13 @@
 //!
 //! If there are too many states, all states at a location become one, which knows what they agree on. Loops
 //! are not understood then, but straight code is.
+//!
+//! What is asked is whether *all* states at a location know that the cells are 0. One state that does not
+//! answers for its location, and what joins of states make of it does not know more. So states are followed
+//! only while they lead to a location that is still open. A loop whose number of iterations is unknown, as it is
+//! where it comes from the command line, has many states, but soon one that comes to the end of the program with
+//! a thread that nobody has joined. A first search, with one state for each location, answers for straight code,
+//! and finds out which locations are reached at all: nobody has to wait for the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +53,7 @@ struct Known {
     row: Option<Vec<Values>>,
 }
 
-/// What does not change during the run.
+/// What does not change during the search.
 struct Walk<'p> {
     program: &'p Program,
     template: &'p Template,
@@ -55,6 +62,24 @@ struct Walk<'p> {
     others: Values,
     /// Variables whose constants are kept.
     kept: BTreeSet<VariableRef>,
+}
+
+/// The abstract states found so far.
+struct Search<'w> {
+    walk: &'w Walk<'w>,
+    /// States at one location before all of them become one.
+    most_at_one: usize,
+    /// By location.
+    known: Vec<BTreeSet<Known>>,
+    /// How many there are.
+    states: usize,
+    /// Locations at which all states become one.
+    is_one: Vec<bool>,
+    /// Locations from which nothing is started, and at which all states so far know that there is no other
+    /// thread.
+    open: Vec<usize>,
+    /// The row at the start.
+    initially: &'w [Values],
 }
 
 /// By template and location: where the first thread is the only one for good.
@@ -106,21 +131,22 @@ pub fn find(program: &Program) -> Vec<Vec<bool>> {
     if initially.iter().filter(|cell| !is_zero(cell)).count() > 1 {
         return found;
     }
-    let known = walk.run(first.args.len());
     let reach = reaches(&control_flow(template));
     let starts: Vec<usize> = (0..template.locations.len())
         .filter(|&location| template.locations[location].edges.iter().any(spawns))
         .collect();
-    for (location, states) in known.iter().enumerate() {
-        let nobody_else = |state: &Known| {
-            let cells = state.row.iter().flatten().zip(&initially);
-            state.row.is_some()
-                && cells
-                    .into_iter()
-                    .all(|(now, at_first)| is_zero(now) || !is_zero(at_first))
-        };
-        let ends = !starts.iter().any(|&to| reach[location].contains(to));
-        found[main][location] = !states.is_empty() && ends && states.iter().all(nobody_else);
+    let is_candidate = |location: &usize| !starts.iter().any(|&to| reach[*location].contains(to));
+    let mut open: Vec<usize> = (0..template.locations.len())
+        .filter(|&location| !template.locations[location].edges.is_empty())
+        .filter(is_candidate)
+        .collect();
+    for most_at_one in [1, MOST_AT_ONE] {
+        let mut search = Search::new(&walk, &initially, open.clone(), most_at_one);
+        search.run(first.args.len(), |from, to| reach[from].contains(to));
+        for &location in &search.open {
+            found[main][location] = search.is_reached(location);
+        }
+        open.retain(|location| !search.open.contains(location));
     }
     found
 }
@@ -227,8 +253,8 @@ impl Walk<'_> {
         Some(values)
     }
 
-    /// The abstract states by location.
-    fn run(&self, params: usize) -> Vec<BTreeSet<Known>> {
+    /// What is known at the start.
+    fn start(&self, params: usize) -> Known {
         let mut constants = BTreeMap::new();
         for &variable in &self.kept {
             let is_param = matches!(variable, VariableRef::Local(id) if id.index() < params);
@@ -239,47 +265,10 @@ impl Walk<'_> {
                 }
             }
         }
-        let start = Known {
+        Known {
             constants,
             row: Some(self.initial_row()),
-        };
-        let mut known = vec![BTreeSet::new(); self.template.locations.len()];
-        let entry = self.template.entry.index();
-        known[entry].insert(start.clone());
-        let mut work = vec![(entry, start)];
-        let mut states = 1;
-        let mut is_one = vec![false; known.len()];
-        while let Some((location, before)) = work.pop() {
-            if !known[location].contains(&before) {
-                // It has become part of another one.
-                continue;
-            }
-            for edge in &self.template.locations[location].edges {
-                if self.value(&before, &edge.guard) == Some(0) {
-                    continue;
-                }
-                let mut after = before.clone();
-                for effect in &edge.effects {
-                    self.follow(&mut after, effect);
-                }
-                let target = edge.target.index();
-                let there = &mut known[target];
-                is_one[target] |= there.len() >= MOST_AT_ONE || states >= MOST_STATES;
-                if is_one[target] {
-                    after = there.iter().fold(after, |all, state| all.joined(state));
-                    if there.len() == 1 && there.contains(&after) {
-                        continue;
-                    }
-                    states -= there.len();
-                    there.clear();
-                }
-                if there.insert(after.clone()) {
-                    states += 1;
-                    work.push((target, after));
-                }
-            }
         }
-        known
     }
 
     fn follow(&self, known: &mut Known, effect: &Effect) {
@@ -398,6 +387,82 @@ impl Walk<'_> {
             Some((other, value)) if other == cell => Some(BTreeSet::from([value])),
             _ => known.row.as_ref()?.get(cell as usize)?.clone(),
         }
+    }
+}
+
+impl<'w> Search<'w> {
+    fn new(
+        walk: &'w Walk<'w>,
+        initially: &'w [Values],
+        open: Vec<usize>,
+        most_at_one: usize,
+    ) -> Self {
+        let locations = walk.template.locations.len();
+        Search {
+            walk,
+            most_at_one,
+            known: vec![BTreeSet::new(); locations],
+            states: 0,
+            is_one: vec![false; locations],
+            open,
+            initially,
+        }
+    }
+
+    fn is_reached(&self, location: usize) -> bool {
+        !self.known[location].is_empty()
+    }
+
+    /// Follows all states that lead to an open location.
+    fn run(&mut self, params: usize, reaches: impl Fn(usize, usize) -> bool) {
+        let start = self.walk.start(params);
+        let entry = self.walk.template.entry.index();
+        let mut work = Vec::new();
+        self.add(entry, start, &mut work);
+        while let Some((location, before)) = work.pop() {
+            let leads_on = |&to: &usize| reaches(location, to);
+            // Of a state that is not there any more, another one has become a part.
+            if !self.open.iter().any(leads_on) || !self.known[location].contains(&before) {
+                continue;
+            }
+            for edge in &self.walk.template.locations[location].edges {
+                if self.walk.value(&before, &edge.guard) == Some(0) {
+                    continue;
+                }
+                let mut after = before.clone();
+                for effect in &edge.effects {
+                    self.walk.follow(&mut after, effect);
+                }
+                self.add(edge.target.index(), after, &mut work);
+            }
+        }
+    }
+
+    fn add(&mut self, location: usize, mut state: Known, work: &mut Vec<(usize, Known)>) {
+        let there = &mut self.known[location];
+        self.is_one[location] |= there.len() >= self.most_at_one || self.states >= MOST_STATES;
+        if self.is_one[location] {
+            state = there.iter().fold(state, |all, other| all.joined(other));
+            if there.len() == 1 && there.contains(&state) {
+                return;
+            }
+            self.states -= there.len();
+            there.clear();
+        }
+        if there.insert(state.clone()) {
+            self.states += 1;
+            if !self.is_alone(&state) {
+                self.open.retain(|&open| open != location);
+            }
+            work.push((location, state));
+        }
+    }
+
+    /// Whether a state knows that the first thread is the only one.
+    fn is_alone(&self, state: &Known) -> bool {
+        let Some(row) = &state.row else { return false };
+        let mut cells = row.iter().zip(self.initially);
+        cells.all(|(now, at_first)| is_zero(now) || !is_zero(at_first))
     }
 }
 

@@ -21,7 +21,7 @@
 //!
 //! A conflict counts only if another thread can have it: not the edges of a template that one thread
 //! runs, once, for that thread itself, and not the edges that a thread takes while it is the only one, before
-//! it starts others or after it has joined them ([`Alone::is_only`]). Such an edge is never enabled in a
+//! it starts others or after it has joined them ([`crate::facts::single_threaded_prefix::Alone::is_only`]). Such an edge is never enabled in a
 //! state in which α's thread exists, so it is neither the step before α nor the one after it. The form of the plan for readers has no condition that never
 //! holds, because an initial thread stays for ever where it can reach a conflicting edge.
 //!
@@ -46,7 +46,6 @@ use mover_ir::simplify::fold_binary;
 use crate::facts::access::{EdgeRef, Object, edges as all_edges};
 use crate::facts::pointer_locks::{PointerLocks, own_mark};
 use crate::facts::points_to::PointsTo;
-use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::starts;
 use crate::plan::movers::Movers;
 use crate::plan::spots::{
@@ -85,7 +84,6 @@ pub struct Dynamic<'m> {
     is_spawned: Vec<bool>,
     points_to: PointsTo<'m>,
     locks: PointerLocks,
-    single_threaded: Alone,
     /// What was found by [`Dynamic::spots`].
     spots: RefCell<KnownSpots>,
 }
@@ -127,13 +125,12 @@ impl<'m> Dynamic<'m> {
                 is_spawned[template.index()] = true;
             }
         }
-        let single_threaded = Alone::find(program);
         Dynamic {
             is_single: (0..program.templates.len())
                 .map(|template| (started.as_ref()).is_some_and(|counts| counts[template] <= 1))
                 .collect(),
             is_spawned,
-            locks: PointerLocks::find(program, &movers.table, &points_to, &single_threaded),
+            locks: PointerLocks::find(program, &movers.table, &points_to, &movers.alone),
             movers,
             program,
             heuristics,
@@ -145,7 +142,6 @@ impl<'m> Dynamic<'m> {
                 .map(|body| reaches(&control_flow(body)))
                 .collect(),
             points_to,
-            single_threaded,
             spots: RefCell::default(),
         }
     }
@@ -182,7 +178,7 @@ impl<'m> Dynamic<'m> {
             .filter(|(by, accesses)| {
                 let is_own = by.template == at.template && self.is_single[at.template];
                 let accessed = accesses.get(&object);
-                let is_only = self.single_threaded.is_only(self.program, *by);
+                let is_only = self.movers.alone.is_only(self.program, *by);
                 !is_own && !is_only && accessed.is_some_and(|&writes| writes || written)
             })
             .map(|(by, _)| Conflict {

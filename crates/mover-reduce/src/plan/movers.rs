@@ -94,6 +94,8 @@ pub struct Movers {
     pub locks: Locks,
     /// Locks inside objects that are reached through pointers.
     pub object_locks: ObjectLocks,
+    /// Where a thread is the only one.
+    pub alone: Alone,
     pub table: AccessTable,
 }
 
@@ -242,6 +244,7 @@ fn movers_of(mut fused: Fused, forget_numbers: bool) -> Movers {
         protection,
         locks,
         object_locks,
+        alone,
         table,
         fused,
     }

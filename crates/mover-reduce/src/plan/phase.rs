@@ -17,7 +17,6 @@ use crate::facts::opaque_numbers::numbers_are_opaque;
 use crate::facts::owners::Owners;
 use crate::facts::quiet_exits::quiet_ends;
 use crate::facts::rw_locks::RwLock;
-use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::Movers;
 
 pub struct PhaseFacts {
@@ -42,7 +41,7 @@ pub struct PhaseFacts {
 impl PhaseFacts {
     pub fn new(movers: &Movers) -> Self {
         let program: &Program = &movers.fused.program;
-        let alone = Alone::find(program);
+        let alone = &movers.alone;
         let takes_numbers = |(edge, accesses): (EdgeRef, &Accesses)| {
             accesses.get(&Object::Numbers) == Some(&true) && !alone.is_only(program, edge)
         };
@@ -51,9 +50,9 @@ impl PhaseFacts {
         if opaque_numbers {
             touches.forget_numbers();
         }
-        let locks = LockRows::find(program, &alone, |variable| movers.locks.is_rw(variable));
+        let locks = LockRows::find(program, alone, |variable| movers.locks.is_rw(variable));
         PhaseFacts {
-            owners: Owners::find(program, &alone, |variable| {
+            owners: Owners::find(program, alone, |variable| {
                 locks.is_lock(variable) || movers.locks.is_rw(variable)
             }),
             rw: (movers.locks.rw.iter())

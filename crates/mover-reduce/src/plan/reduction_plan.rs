@@ -41,7 +41,6 @@ use mover_ir::program::{Effect, Location, Program};
 
 use crate::facts::access::{EdgeRef, Object};
 use crate::facts::owners::{OwnerCell, Owners};
-use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::dynamic::{Dynamic, Heuristics};
 use crate::plan::movers::{Movers, Protection, movers};
 use crate::plan::transactions::Classes;
@@ -367,7 +366,7 @@ impl<'m> Planner<'m> {
         let mut owners = Vec::new();
         if reduction != Reduction::Static {
             let program = &movers.fused.program;
-            let found = Owners::find(program, &Alone::find(program), |variable| {
+            let found = Owners::find(program, &movers.alone, |variable| {
                 classes.rows.is_lock(variable) || movers.locks.is_rw(variable)
             });
             owners.extend(found.cells.into_iter().filter(|cell| cell.is_lock));

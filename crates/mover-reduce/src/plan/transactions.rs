@@ -24,7 +24,6 @@ use crate::facts::access::{AccessTable, EdgeRef, Object};
 use crate::facts::access_exprs::{Touch, Touches};
 use crate::facts::lock_rows::{LockPlace, LockRows, changes};
 use crate::facts::locks::LockSet;
-use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::movers::{Movers, Protection};
 
 /// One transaction of a template's threads.
@@ -61,7 +60,7 @@ impl<'a> Classes<'a> {
         let program = &movers.fused.program;
         let mut classes = Classes {
             movers,
-            rows: LockRows::find(program, &Alone::find(program), |variable| {
+            rows: LockRows::find(program, &movers.alone, |variable| {
                 movers.locks.is_rw(variable)
             }),
             touches: Touches::new(program, &movers.table),

@@ -27,7 +27,6 @@ use crate::facts::lock_rows::own_mark;
 use crate::facts::object_locks::FieldProtection;
 use crate::facts::owners::Owners;
 use crate::facts::points_to::PointsTo;
-use crate::facts::single_threaded_prefix::Alone;
 use crate::plan::dynamic::Heuristics;
 use crate::plan::reduction_plan::{Reduction, ReductionPlan};
 use crate::plan::transactions::Classes;
@@ -73,7 +72,7 @@ pub(super) fn mutexes(classes: &Classes) -> Vec<MutexFacts> {
     let program = &classes.movers.fused.program;
     let points_to = PointsTo::new(program);
     let mut takings: BTreeMap<MutexPlace, Vec<EdgeRef>> = BTreeMap::new();
-    let alone = Alone::find(program);
+    let alone = &classes.movers.alone;
     for (at, _) in classes.movers.table.iter() {
         if alone.is_only(program, at) {
             continue;
@@ -82,7 +81,7 @@ pub(super) fn mutexes(classes: &Classes) -> Vec<MutexFacts> {
             takings.entry(place).or_default().push(at);
         }
     }
-    let owners = Owners::find(program, &alone, |variable| {
+    let owners = Owners::find(program, alone, |variable| {
         classes.rows.is_lock(variable) || classes.movers.locks.is_rw(variable)
     });
     takings
@@ -203,7 +202,9 @@ fn why_not(classes: &Classes, place: MutexPlace) -> String {
     }
     let breach = match place {
         MutexPlace::Named(object @ Object::Cell(..)) => {
-            movers.locks.breach(program, &movers.table, object)
+            movers
+                .locks
+                .breach(program, &movers.table, &movers.alone, object)
         }
         MutexPlace::Named(_) => None,
         MutexPlace::Inside(object, _) => {
@@ -228,7 +229,7 @@ fn why_not(classes: &Classes, place: MutexPlace) -> String {
 pub(super) fn access_shares(classes: &Classes) -> AccessShares {
     let movers = classes.movers;
     let program = &movers.fused.program;
-    let alone = Alone::find(program);
+    let alone = &movers.alone;
     let plan = ReductionPlan::of(movers, Reduction::Dynamic, Heuristics::ALL, None);
     let mut shares = AccessShares::default();
     for (at, accesses) in movers.table.iter() {
