@@ -37,7 +37,6 @@ pub const VOTERS: &[Voter] = &[
     Voter::Ic3(Reduction::Dynamic),
     Voter::Token(Pairs::All),
     Voter::Token(Pairs::Mat),
-    Voter::Token(Pairs::MatPrinted),
     Voter::Token(Pairs::Lex),
 ];
 
