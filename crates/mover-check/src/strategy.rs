@@ -127,7 +127,7 @@ impl Run {
 impl Features {
     pub fn of(task: &Task) -> Features {
         let program = task.program();
-        let in_loops = places(program).any(|place| is_thread_bound(place));
+        let in_loops = places(program).any(is_thread_bound);
         let asks_for_any = task.any_number().is_some();
         let of_errors = !task.asks_for_deadlocks() && !task.asks_for_races();
         Features {

@@ -135,7 +135,7 @@ impl Exchange {
 
 /// The process that stores a state.
 pub fn owner(hash: u64, processes: usize) -> usize {
-    ((hash >> 32) * processes as u64 >> 32) as usize
+    (((hash >> 32) * processes as u64) >> 32) as usize
 }
 
 fn code(number: u32, process: usize, processes: usize) -> Option<u32> {

@@ -94,6 +94,20 @@ fn deadlocks_of_small_programs_are_not_proved_away() {
 }
 
 #[test]
+fn whoever_waits_for_a_lock_that_is_released_goes_on() {
+    use Do::*;
+    let once: &[Do] = &[Take(M), Release(M)];
+    let one_after_the_other: &[Do] = &[Take(M), Release(M), Take(N), Release(N)];
+    for threads in [&[once][..], &[once, one_after_the_other]] {
+        let program = program(threads, &[]);
+        for width in 2..=3 {
+            let is_proved = proved(&program, width).deadlocks;
+            assert!(is_proved, "{threads:?} with {width}");
+        }
+    }
+}
+
+#[test]
 fn creating_more_threads_is_no_way_out_of_a_deadlock() {
     // The first thread of this program waits for ever, beside a creator of threads that wait, too.
     let mut waiting = program(&[&[Do::Assume(X, 1)]], &[Do::Assume(X, 1)]);

@@ -500,7 +500,8 @@ impl<'c, 'r, 'p> ViewSets<'c, 'r, 'p> {
     /// All threads of such a configuration are blocked in each of its views, since what a thread can
     /// do depends on shared memory and itself. One may choose a view: with a thread that may not stay,
     /// and with as many of those that own something as fit beside it. So a view in which an owner is
-    /// missing counts only if all members but one are owners.
+    /// missing counts only if all members but one are owners. With fewer members than fit, nobody is
+    /// missing.
     pub fn may_deadlock(&self) -> bool {
         let configurations = self.configurations;
         let fixed = configurations.fixed;
@@ -508,7 +509,8 @@ impl<'c, 'r, 'p> ViewSets<'c, 'r, 'p> {
             let own = members.iter().fold(0, |bits, member| bits | member.owns);
             let owners = members.iter().filter(|member| member.owns != 0).count();
             let is_missing = configurations.held(shared) & !own != 0;
-            if is_missing && members.len() == self.width && owners + 1 < members.len() {
+            let is_full = members.len() == self.width;
+            if is_missing && (!is_full || owners + 1 < members.len()) {
                 return false;
             }
             let threads = shared.threads.iter().flatten();

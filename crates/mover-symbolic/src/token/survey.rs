@@ -160,11 +160,12 @@ fn event(program: &Program, thread: &Thread, event: usize) -> EventFacts {
             facts.steps.push(text);
             let Some(span) = edge.span else { continue };
             let place = program.info.sources.locate(span);
+            let file = place.file.to_string();
             if facts.file.is_empty() {
-                facts.file = place.file.to_string();
+                facts.file.clone_from(&file);
                 (facts.line, facts.last_line) = (place.line, place.line);
             }
-            if place.file.to_string() == facts.file {
+            if file == facts.file {
                 facts.line = facts.line.min(place.line);
                 facts.last_line = facts.last_line.max(place.line);
             }
