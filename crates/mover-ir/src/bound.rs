@@ -97,7 +97,9 @@ impl BoundKind {
             BoundKind::MessageFields => {
                 "a model in which the channels of processes take equal numbers of fields"
             }
-            BoundKind::Claim => "a smaller --threads, or the program without the claim",
+            BoundKind::Claim => {
+                "a program that starts fewer threads, and none in loops, or one without the claim"
+            }
         }
     }
 

@@ -36,9 +36,9 @@ use crate::facts::owners::Owners;
 use crate::facts::single_threaded_prefix::Alone;
 use crate::facts::thread_bound::most_threads;
 
-/// With more threads (no Promela model has them), the second part makes the edges too large. Then an access
-/// under a claim whose condition (i) is not shown before is a bound.
-const MOST_THREADS: u32 = 256;
+/// With more threads, the conditions of the second part are too large for the analyses that read them. Then
+/// an access under a claim whose condition (i) is not shown before is a bound.
+const MOST_THREADS: u32 = 64;
 
 /// A twin of an edge.
 struct Twin {
