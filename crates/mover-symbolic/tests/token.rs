@@ -185,7 +185,9 @@ fn threads_that_are_started_and_never_end() {
                 pairs,
                 Duration::from_secs(60),
             );
-            assert_eq!(said, Some(expected), "{claim} {}", pairs.name());
+            // The printed pairs may find a violation, and prove nothing.
+            let expected = Some(expected).filter(|&fails| fails || pairs != Pairs::MatPrinted);
+            assert_eq!(said, expected, "{claim} {}", pairs.name());
         }
     }
 }
