@@ -14,7 +14,7 @@
 //! - *Channels*: a send to a buffer that is not full, if no other thread can still send to it or look at its length; a
 //!   receive from a buffer that is not empty, if no other thread can still receive from it or look at it. These are the rules of SPIN for `xs` and
 //!   `xr` (Holzmann and Peled 1994), but who shares a channel is read from the state
-//!   ([`ChannelFutures`](super::channel_futures::ChannelFutures)), not declared. A sorted send, or an operation in an
+//!   ([`ChannelFutures`]), not declared. A sorted send, or an operation in an
 //!   atomic sequence, which loses its atomicity where it blocks, looks at the channel.
 //! - *Errors*: an edge to an error is not enabled, and by the other conditions stays so.
 //!
