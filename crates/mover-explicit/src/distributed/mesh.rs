@@ -473,7 +473,7 @@ impl Peers {
         self.addresses.len()
     }
 
-    /// Puts a frame into a queue; gives it back if there is no room.
+    /// Puts a frame into a queue; returns it if there is no room.
     pub(crate) fn try_send(&self, to: usize, frame: Frame) -> Result<(), Frame> {
         match &self.outboxes[to] {
             None => Ok(()),

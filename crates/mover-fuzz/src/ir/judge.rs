@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use mover_ir::program::{Program, Property};
-use mover_ir::semantics::{Machine, State};
+use mover_ir::semantics::{Machine, State, Step};
 
 /// What the semantics says of a program.
 pub struct Judgement {
@@ -18,6 +18,8 @@ pub struct Judgement {
 }
 
 pub const MOST_STATES: usize = 4_000;
+/// Also of one step's choices: an input of 32 bits that nothing restricts has too many to list.
+const MOST_STEPS: u64 = 40 * MOST_STATES as u64;
 pub const MOST_OBJECTS: usize = 20;
 
 /// Explores by the definition; none if the program is too large.
@@ -49,26 +51,31 @@ pub fn judge(program: &Program) -> Option<Judgement> {
         let mut passed = HashSet::new();
         let mut chain = vec![state.clone()];
         while let Some(state) = chain.pop() {
-            for (_, next) in machine.successors(&state) {
-                inner += 1;
-                let is_large = depth.len() > MOST_STATES || next.heap.len() > MOST_OBJECTS;
-                if inner > 40 * MOST_STATES || is_large {
+            for step in machine.undecided_steps(&state) {
+                let last = machine.choices(&state, step).unwrap_or(0);
+                if last > MOST_STEPS {
                     return None;
                 }
-                if let Some((_, error)) = machine.error(&next) {
-                    judgement.error = true;
-                    judgement.fatal_error |= error.property != Property::UnreachCall;
-                    let here = level + 1;
-                    judgement.error_depth =
-                        Some(judgement.error_depth.map_or(here, |best| best.min(here)));
-                } else if machine.bound(&next).is_some() {
-                    judgement.bound = true;
-                } else if next.exclusive.is_some() {
-                    if passed.insert(next.clone()) {
-                        chain.push(next);
+                for choice in 0..=last {
+                    let next = machine.apply(&state, Step { choice, ..step });
+                    inner += 1;
+                    let is_large = depth.len() > MOST_STATES || next.heap.len() > MOST_OBJECTS;
+                    if inner > MOST_STEPS || is_large {
+                        return None;
                     }
-                } else {
-                    if !depth.contains_key(&next) {
+                    if let Some((_, error)) = machine.error(&next) {
+                        judgement.error = true;
+                        judgement.fatal_error |= error.property != Property::UnreachCall;
+                        let here = level + 1;
+                        judgement.error_depth =
+                            Some(judgement.error_depth.map_or(here, |best| best.min(here)));
+                    } else if machine.bound(&next).is_some() {
+                        judgement.bound = true;
+                    } else if next.exclusive.is_some() {
+                        if passed.insert(next.clone()) {
+                            chain.push(next);
+                        }
+                    } else if !depth.contains_key(&next) {
                         depth.insert(next.clone(), level + 1);
                         queue.push_back(next);
                     }
@@ -77,4 +84,28 @@ pub fn judge(program: &Program) -> Option<Judgement> {
         }
     }
     Some(judgement)
+}
+
+#[cfg(test)]
+mod tests {
+    use mover_ir::builder::ProgramBuilder;
+    use mover_ir::expr::Ty;
+
+    use super::*;
+
+    /// An input of 32 bits has more choices than there is memory for.
+    #[test]
+    fn steps_with_too_many_choices_are_not_listed() {
+        let program = |restricted: bool| {
+            let mut model = ProgramBuilder::new("input");
+            let x = model.global("x", Ty::INT);
+            model.main(|t| match restricted {
+                true => t.pick(x, 3),
+                false => t.havoc(x),
+            });
+            model.build().expect("a valid program")
+        };
+        assert!(judge(&program(false)).is_none());
+        assert_eq!(judge(&program(true)).map(|it| it.stored), Some(4));
+    }
 }
