@@ -59,7 +59,8 @@ struct Tally {
     next: u64,
     /// A bit for each property of which a violation was found.
     found: u64,
-    is_stopped: bool,
+    /// Why it has stopped, if it has. Its word to stop may come later than this.
+    stopped: Option<Stop>,
 }
 
 /// The part of a process in a distributed search.
@@ -148,7 +149,7 @@ fn decide(tallies: &[Tally], wanted: &Wanted, keep_going: bool, at_first: Option
     let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
     let found = tallies.iter().fold(0, |all, tally| all | tally.found);
     let is_done = !keep_going && wanted.is_found(|property| found & bit(property) != 0);
-    let is_stopped = tallies.iter().any(|tally| tally.is_stopped);
+    let is_stopped = tallies.iter().any(|tally| tally.stopped.is_some());
     let is_enough = |before| Wanted::is_enough(before, sum(|tally| tally.states));
     match () {
         () if is_stopped => Decision::Over,
@@ -170,7 +171,8 @@ impl Tally {
             self.again,
             self.next,
             self.found,
-            self.is_stopped.into(),
+            self.stopped
+                .map_or(0, |stop| number_of_stop(stop) as u64 + 1),
         ];
         counts.into_iter().for_each(|count| out.number(count));
     }
@@ -186,7 +188,10 @@ impl Tally {
             again: count()?,
             next: count()?,
             found: count()?,
-            is_stopped: source.flag()?,
+            stopped: match source.number()? {
+                0 => None,
+                number => Some(stop_of_number(number - 1).ok_or(Corrupt)?),
+            },
         })
     }
 }
@@ -452,7 +457,7 @@ impl<'a> Worker<'a> {
             again: self.again.len() as u64,
             next: lock(&shared.next[self.number]).len() as u64,
             found: found.iter().fold(0, |all, found| all | bit(found.property)),
-            is_stopped: shared.has_stopped(),
+            stopped: *lock(&shared.stopped),
         }
     }
 
@@ -469,6 +474,10 @@ impl<'a> Worker<'a> {
         if exchange.lost.is_some() {
             exchange.decision = Decision::Over;
             return;
+        }
+        // The search is not complete if one of them has stopped.
+        if let Some(stop) = tallies.iter().find_map(|tally| tally.stopped) {
+            shared.stop(stop);
         }
         let states = tallies.iter().map(|tally| tally.states).sum();
         let found = tallies.iter().fold(0, |all, tally| all | tally.found);
@@ -517,4 +526,28 @@ fn number_of_stop(stop: Stop) -> usize {
 
 fn stop_of_number(number: u64) -> Option<Stop> {
     STOPS.get(usize::try_from(number).ok()?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A search in which a process has stopped is over, and every process learns why.
+    #[test]
+    fn a_tally_says_why_a_process_has_stopped() {
+        for stopped in STOPS.into_iter().map(Some).chain([None]) {
+            let tally = Tally {
+                states: 3,
+                stopped,
+                ..Tally::default()
+            };
+            let mut sent = Encoder::default();
+            tally.write(&mut sent);
+            assert_eq!(Tally::read(&mut Decoder(&sent.0)).ok(), Some(tally));
+        }
+        let mut unknown = Encoder::default();
+        (0..7).for_each(|_| unknown.number(0));
+        unknown.number(STOPS.len() as u64 + 1);
+        assert!(Tally::read(&mut Decoder(&unknown.0)).is_err());
+    }
 }
